@@ -1,0 +1,27 @@
+import { defineConfig } from "vitest/config";
+
+/** Sources run as they are: the condition picks `src/index.ts` of every package instead of its build. */
+const conditions = ["@millwright/source"];
+const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+
+/** One project per package, so that `vitest run --project core` tests just that package. */
+const project = (name: string, folder: string, test: object = {}) => ({
+  ...shared,
+  test: { name, root: folder, include: ["**/*.test.ts"], ...test },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project("core", "packages/core"),
+      project("kube", "packages/kube"),
+      project("controllers", "packages/controllers"),
+      project("runtime", "packages/runtime"),
+      project("devcluster", "packages/devcluster"),
+      project("cli", "packages/cli"),
+      project("provider-mock", "providers/mock"),
+      project("tools", "tools"),
+      project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),
+    ],
+  },
+});
