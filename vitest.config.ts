@@ -12,6 +12,13 @@ const project = (name: string, folder: string, test: object = {}) => ({
 
 export default defineConfig({
   test: {
+    reporters: ["default", "./tools/summary-reporter.ts"],
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**/*.ts", "providers/*/src/**/*.ts"],
+      // A decision that no test reaches is a decision that nobody has checked.
+      thresholds: { "packages/controllers/src/**/{decide,plan}*.ts": { 100: true } },
+    },
     projects: [
       project("core", "packages/core"),
       project("kube", "packages/kube"),

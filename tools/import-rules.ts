@@ -1,0 +1,55 @@
+/** What a workspace may import from other workspaces of this repository (docs/architecture.md, "The house"). */
+export interface ImportRule {
+  /** Workspaces whose code is loaded together with this one. */
+  readonly always: readonly string[];
+  /** Workspaces that may only be loaded by a dynamic `import()`, when they are needed. */
+  readonly lazily?: readonly string[];
+}
+
+/** Folder of each workspace, relative to the root, and its rule. A workspace that is missing here fails the check. */
+export const importRules: Readonly<Record<string, ImportRule>> = {
+  "packages/core": { always: [] },
+  "packages/kube": { always: ["@millwright/core"] },
+  "packages/controllers": { always: ["@millwright/core", "@millwright/kube"] },
+  "packages/devcluster": { always: ["@millwright/core", "@millwright/kube"] },
+  "packages/runtime": { always: ["@millwright/core", "@millwright/kube", "@millwright/controllers"] },
+  "packages/cli": {
+    always: ["@millwright/core", "@millwright/kube"],
+    lazily: ["@millwright/runtime", "@millwright/devcluster", "@millwright/provider-mock"],
+  },
+  "providers/mock": { always: ["@millwright/core"] },
+};
+
+/** One import as it stands in a file. */
+export interface FoundImport {
+  /** File relative to the root, with forward slashes. */
+  readonly file: string;
+  readonly line: number;
+  readonly specifier: string;
+  /** `static` is loaded with the file, `dynamic` by `import()`, `type` is erased. */
+  readonly kind: "static" | "dynamic" | "type";
+}
+
+const workspaceOf = (file: string): string | undefined =>
+  Object.keys(importRules).find((w) => file.startsWith(`${w}/`));
+
+const packageName = (specifier: string): string => specifier.split("/").slice(0, 2).join("/");
+
+/** Says why an import breaks the rules, or `undefined` when it keeps them. */
+export function problemOf(found: FoundImport, ownName: (workspace: string) => string): string | undefined {
+  const workspace = workspaceOf(found.file);
+  if (workspace === undefined) return undefined;
+  if (found.specifier.startsWith(".")) {
+    const target = new URL(found.specifier, `file:///${found.file}`).pathname.slice(1);
+    return target.startsWith(`${workspace}/`) ? undefined : `leaves its package; import the other package by name`;
+  }
+  if (!found.specifier.startsWith("@millwright/")) return undefined;
+  const name = packageName(found.specifier);
+  if (name === ownName(workspace)) return `imports its own package by name; use a relative path`;
+  const rule = importRules[workspace];
+  if (rule === undefined || rule.always.includes(name)) return undefined;
+  if (rule.lazily?.includes(name) === true) {
+    return found.kind === "static" ? `may load ${name} only by import() when it is needed` : undefined;
+  }
+  return `may not import ${name} (tools/import-rules.ts holds the table)`;
+}
