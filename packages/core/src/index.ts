@@ -1,0 +1,131 @@
+// The driver contract
+export { systemClock } from "./clock.ts";
+export type { Clock, Timer } from "./clock.ts";
+export { ConfigError, isConfigError } from "./config-error.ts";
+export { seededRandom, suffixAlphabet, systemRandom } from "./random.ts";
+export type { Random } from "./random.ts";
+export { Secret, isSecret, redactSecrets, redacted } from "./secret.ts";
+export type { SecretData } from "./secret.ts";
+export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
+export type { DriverDefinition } from "./driver/define-driver.ts";
+export { driverContractVersion } from "./driver/driver.ts";
+export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
+export { isMachineErrorCode, machineErrorCodes, retryClassOf } from "./driver/machine-error-code.ts";
+export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";
+export { MachineError, hasMachineErrorCode, isMachineError } from "./driver/machine-error.ts";
+export type { MachineErrorOptions } from "./driver/machine-error.ts";
+export { decodeMachineError, encodeMachineError } from "./driver/machine-error-text.ts";
+export type { DecodeMachineErrorOptions, MachineErrorText } from "./driver/machine-error-text.ts";
+export type {
+  ClassIdentity,
+  CreateMachineRequest,
+  CreateMachineResponse,
+  DeleteMachineResponse,
+  GetVolumeIdsRequest,
+  GetVolumeIdsResponse,
+  InitializeMachineResponse,
+  ListMachinesRequest,
+  ListMachinesResponse,
+  ListedMachine,
+  MachineIdentity,
+  MachineRequest,
+  MachineStatusResponse,
+} from "./driver/messages.ts";
+export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
+export type { CheckDriverSecretResult, ReadProviderSpecResult, SpecProblem } from "./driver/read-provider-spec.ts";
+export type {
+  StandardSchemaIssue,
+  StandardSchemaProps,
+  StandardSchemaResult,
+  StandardSchemaV1,
+} from "./driver/standard-schema.ts";
+
+// The Machine API
+export { parseGoDuration, formatGoDuration } from "./duration.ts";
+export type { DeepReadonly } from "./api/deep-readonly.ts";
+export type { FieldProblem, FieldProblemKind } from "./api/field-problem.ts";
+export { formatProblems, joinPath } from "./api/field-problem.ts";
+export { machineKinds } from "./api/kinds.ts";
+export type { MachineKind } from "./api/kinds.ts";
+export type { LabelSelector, LabelSelectorRequirement } from "./api/label-selector-schema.ts";
+export { machineClassResource } from "./api/machine-class.ts";
+export type { MachineClass, NodeTemplate, SecretReference } from "./api/machine-class.ts";
+export { machineDeploymentResource } from "./api/machine-deployment.ts";
+export type {
+  MachineDeployment,
+  MachineDeploymentCondition,
+  MachineDeploymentSpec,
+  MachineDeploymentStatus,
+  MachineDeploymentStrategy,
+} from "./api/machine-deployment.ts";
+export { machineSetResource } from "./api/machine-set.ts";
+export type { MachineSet, MachineSetCondition, MachineSetSpec, MachineSetStatus } from "./api/machine-set.ts";
+export type { ClassReference, MachineSpec, MachineTemplate } from "./api/machine-spec.ts";
+export { machineResource } from "./api/machine.ts";
+export type { CurrentStatus, Machine, MachineStatus, NodeAddress, NodeCondition } from "./api/machine.ts";
+export type { NodeTemplateSpec, Taint } from "./api/node-template.ts";
+export { controllerOf } from "./api/object-meta.ts";
+export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/object-meta.ts";
+export type { LastOperation, MachineSummary } from "./api/operation.ts";
+export { machineApiVersion, machineGroup } from "./api/resource-type.ts";
+export type { ResourceType } from "./api/resource-type.ts";
+export {
+  annotationKeys,
+  annotationsNotInheritedBySets,
+  defaultMachinePriority,
+  deletionMachinePriority,
+  preserveValues,
+} from "./wire/annotations.ts";
+export { clusterApiReasons, legacyReasons, specValidReasons } from "./wire/condition-reasons.ts";
+export {
+  clusterApiConditionTypes,
+  conditionOrder,
+  conditionStatuses,
+  legacyConditionTypes,
+  machineConditionTypes,
+  specValidConditionType,
+} from "./wire/condition-types.ts";
+export type { ConditionStatus } from "./wire/condition-types.ts";
+export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion-stages.ts";
+export type { DeletionStage } from "./wire/deletion-stages.ts";
+export { eventReasons } from "./wire/event-reasons.ts";
+export { finalizers } from "./wire/finalizers.ts";
+export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
+export {
+  defaultNodeConditions,
+  inPlaceUpdateMessages,
+  inPlaceUpdateReasons,
+  nodeConditionTypes,
+  preservedMessages,
+  preservedReasons,
+  terminatingReasons,
+} from "./wire/node-conditions.ts";
+export {
+  continueWith,
+  createdMachine,
+  creatingMachine,
+  deletingMachine,
+  deletionEvents,
+  healthTimedOut,
+  healthTimeoutReset,
+  initializeFailed,
+  joinTimedOut,
+  joined,
+  nodeMissing,
+  nodeUnhealthy,
+  providerMessage,
+  rejoined,
+  staleNode,
+  updateInPlaceFailed,
+  updateInPlaceTimedOut,
+  updatedInPlace,
+  updatingInPlace,
+} from "./wire/operation-texts.ts";
+export { operationStates, operationTypes } from "./wire/operations.ts";
+export type { OperationState, OperationType } from "./wire/operations.ts";
+export { allowsTransition, phaseTransitions } from "./wire/phase-transitions.ts";
+export type { PhaseTransition } from "./wire/phase-transitions.ts";
+export { isMachinePhase, phaseOf, phases } from "./wire/phases.ts";
+export type { MachinePhase } from "./wire/phases.ts";
+export { bootstrapToken, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
+export { taintEffects, taintKeys } from "./wire/taints.ts";

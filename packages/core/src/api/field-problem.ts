@@ -1,0 +1,24 @@
+/** What is wrong with a field: it is missing, has a wrong value, a value outside a closed set, is too long, or may not be set. */
+export type FieldProblemKind = "required" | "invalid" | "notSupported" | "tooLong" | "forbidden";
+
+/** One problem of an object. Problems come as lists: all of them, not the first. */
+export interface FieldProblem {
+  /** Path of the field as a person writes it: `spec.template.spec.class.name`, `spec.selector.matchExpressions[0].key`. */
+  readonly path: string;
+  /** What is wrong and what is expected, without the path. */
+  readonly message: string;
+  readonly kind: FieldProblemKind;
+}
+
+/** Joins a field or an index to a path. A key that is no plain word is put in brackets: `metadata.labels[a.b/c]`. */
+export function joinPath(path: string, key: PropertyKey): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  const word = String(key);
+  if (!/^[A-Za-z_][\w-]*$/.test(word)) return `${path}[${word.slice(0, 128)}]`;
+  return path === "" ? word : `${path}.${word}`;
+}
+
+/** One line per problem, `path: message`, in the order given. Used for conditions, events and terminals. */
+export function formatProblems(problems: readonly FieldProblem[]): string {
+  return problems.map((problem) => `${problem.path}: ${problem.message}`).join("\n");
+}

@@ -1,0 +1,80 @@
+/**
+ * Keys of annotations that cross a process boundary.
+ * Source: machine-controller.md 2.9, machineset-machinedeployment.md 6.
+ */
+export const annotationKeys = {
+  /** Machine: deletion priority, an integer, lower goes first, missing = 3, `1` = chosen for deletion. Read by the MachineSet controller; written by users and the deployment controller. */
+  machinePriority: "machinepriority.machine.sapcloud.io",
+  /** Machine: RFC 3339 time at which it was marked for deletion. Written by the deployment controller, read by the MachineSet controller. */
+  markedForDeletionTime: "machine.sapcloud.io/marked-for-deletion-time",
+  /** Machine and Node: one of {@link preserveValues}. Written by users and the MachineSet controller, read by the preservation step. */
+  preserve: "node.machine.sapcloud.io/preserve",
+  /** Machine: the preserve value of the node that was acted on last. Written and read by the machine controller; read by the MachineSet controller. */
+  lastAppliedNodePreserveValue: "node.machine.sapcloud.io/last-applied-node-preserve-value",
+  /** MachineDeployment → MachineSet → Machine: Go duration that beats `spec.creationTimeout` and the flag. Read by the machine controller. */
+  effectiveCreationTimeout: "node.machine.sapcloud.io/effective-creation-timeout",
+  /** Machine: Go duration between creation and the first join, for diagnosis by people. */
+  machineJoinDuration: "node.machine.sapcloud.io/machine-join-duration",
+  /** MachineDeployment: `name~RFC3339,…`, machines that the cluster autoscaler wants removed. Written by the autoscaler, read by the deployment controller. */
+  triggerDeletion: "node.machine.sapcloud.io/trigger-deletion-by-mcm",
+  /** MachineDeployment, copied to its new MachineSet: RFC 3339 time of the autoscaler's last replica change. Read by the MachineSet controller. */
+  lastReplicaChangeByScaler: "machine.sapcloud.io/last-deployment-replica-change-by-scaler-time",
+  /** MachineSet and MachineDeployment: presence unfreezes once. Written by operators, read by the safety controller. */
+  unfreeze: "safety.machine.sapcloud.io/unfreeze",
+
+  /** MachineDeployment and MachineSet: decimal revision, the newest set has the greatest. Read by rollback and by people. */
+  revision: "deployment.kubernetes.io/revision",
+  /** MachineSet: comma list of revisions that it had before. Read by people. */
+  revisionHistory: "deployment.kubernetes.io/revision-history",
+  /** MachineSet: `spec.replicas` of the deployment at its last scaling; a difference tells the deployment controller of a scaling event. */
+  desiredReplicas: "deployment.kubernetes.io/desired-replicas",
+  /** MachineSet: deployment replicas + maxSurge; the base of proportional scaling. Read by the deployment controller. */
+  maxReplicas: "deployment.kubernetes.io/max-replicas",
+  /** MachineSet: value `True`: its nodes carry the taint of the same key. Read by the deployment controller. */
+  preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
+
+  /** Node: JSON of the nodeTemplate applied last, in Go's shape. Written and read by the machine controller. */
+  lastAppliedNodeTemplate: "node.machine.sapcloud.io/last-applied-anno-labels-taints",
+  /** Node: JSON of the virtual capacity applied last. Written and read by the machine controller. */
+  lastAppliedVirtualCapacity: "node.machine.sapcloud.io/last-applied-virtual-capacity",
+  /** Node: `1`: no machine belongs to it; all node handlers ignore it. Written and read by the safety controller. */
+  notManaged: "node.machine.sapcloud.io/not-managed-by-mcm",
+  /** Node: why the in-place update failed. Written by the node agent, read by the machine controller. */
+  updateFailedReason: "node.machine.sapcloud.io/update-failed-reason",
+  /** Node: `true` keeps the cluster autoscaler from removing it. Read by the cluster autoscaler. */
+  scaleDownDisabled: "cluster-autoscaler.kubernetes.io/scale-down-disabled",
+  /** Node: `true`: {@link annotationKeys.scaleDownDisabled} was set by a controller, which may remove it again. */
+  scaleDownDisabledByController: "cluster-autoscaler.kubernetes.io/scale-down-disabled-by-mcm",
+  /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
+  kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
+} as const;
+
+/** Values of {@link annotationKeys.preserve}, case-sensitive. Source: machine-controller.md 5.5. */
+export const preserveValues = {
+  /** Preserve at once, in any phase. Written by users. */
+  now: "now",
+  /** Preserve as soon as the machine is Failed. Written by users. */
+  whenFailed: "when-failed",
+  /** Preserve this Failed machine; written by the MachineSet controller up to autoPreserveFailedMachineMax. */
+  autoPreserved: "auto-preserved",
+  /** Do not preserve, also not automatically. Written by users. */
+  never: "false",
+} as const;
+
+/** Priority of a machine without {@link annotationKeys.machinePriority}. Read by the MachineSet controller. */
+export const defaultMachinePriority = 3;
+
+/** Priority of a machine that is marked for deletion. Written by the deployment controller and by users. */
+export const deletionMachinePriority = 1;
+
+/** Annotations of a MachineDeployment that its MachineSets do not inherit. Source: machineset-machinedeployment.md 6. */
+export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
+  annotationKeys.kubectlLastApplied,
+  annotationKeys.revision,
+  annotationKeys.revisionHistory,
+  annotationKeys.desiredReplicas,
+  annotationKeys.maxReplicas,
+  annotationKeys.preferNoSchedule,
+  annotationKeys.unfreeze,
+  annotationKeys.triggerDeletion,
+]);

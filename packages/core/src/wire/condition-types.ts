@@ -1,0 +1,80 @@
+/**
+ * Condition types of `MachineDeployment.status.conditions` and `MachineSet.status.machineSetCondition` that MCM writes.
+ * Gardener requires Available=True, Progressing not False, and ReplicaFailure and Frozen absent or False; the cluster
+ * autoscaler reads Progressing. Source: machineset-machinedeployment.md 4, 18 and 24.
+ */
+export const legacyConditionTypes = {
+  /** MachineDeployment: enough available replicas. */
+  available: "Available",
+  /** MachineDeployment: the rollout advances, is complete, stuck or paused. */
+  progressing: "Progressing",
+  /** MachineDeployment and MachineSet: machines could not be created or deleted; absent when all is well. */
+  replicaFailure: "ReplicaFailure",
+  /** MachineDeployment and MachineSet: overshooting protection stopped the creation of machines; absent when all is well. */
+  frozen: "Frozen",
+} as const;
+
+/**
+ * Condition types of Cluster API that MachineDeployments carry next to the legacy ones; MachineSets carry them without
+ * RollingOut and Paused. Read by people and by `kubectl wait`. Source: cluster-api-conditions.md 2, 9, 11 and 12.
+ */
+export const clusterApiConditionTypes = {
+  /** True while machines are not up to date. */
+  rollingOut: "RollingOut",
+  /** True while failed machines are being replaced. */
+  remediating: "Remediating",
+  /** True while there are more machines than desired. */
+  scalingDown: "ScalingDown",
+  /** True while there are fewer machines than desired; the message says what blocks it. */
+  scalingUp: "ScalingUp",
+  /** Aggregate of the readiness of all machines. */
+  machinesReady: "MachinesReady",
+  /** Aggregate over all machines: their set's template is the deployment's. */
+  machinesUpToDate: "MachinesUpToDate",
+  /** MachineDeployment: spec.paused. */
+  paused: "Paused",
+  /** True while the object is being deleted. */
+  deleting: "Deleting",
+} as const;
+
+/** Our addition: False with all problems of the spec in the message when a controller refuses it. Read by people. */
+export const specValidConditionType = "SpecValid";
+
+/** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
+export const conditionOrder: readonly string[] = [
+  legacyConditionTypes.available,
+  legacyConditionTypes.progressing,
+  legacyConditionTypes.replicaFailure,
+  legacyConditionTypes.frozen,
+  clusterApiConditionTypes.rollingOut,
+  clusterApiConditionTypes.remediating,
+  clusterApiConditionTypes.scalingDown,
+  clusterApiConditionTypes.scalingUp,
+  clusterApiConditionTypes.machinesReady,
+  clusterApiConditionTypes.machinesUpToDate,
+  clusterApiConditionTypes.paused,
+  clusterApiConditionTypes.deleting,
+];
+
+/**
+ * Machine conditions in Cluster API's sense. They are computed in memory and aggregated into the conditions of sets and
+ * deployments; `Machine.status.conditions` is a copy of the Node's and never holds them. Source: cluster-api-conditions.md 9 and 10.
+ */
+export const machineConditionTypes = {
+  available: "Available",
+  ready: "Ready",
+  upToDate: "UpToDate",
+  infrastructureReady: "InfrastructureReady",
+  nodeHealthy: "NodeHealthy",
+  nodeReady: "NodeReady",
+  healthCheckSucceeded: "HealthCheckSucceeded",
+  ownerRemediated: "OwnerRemediated",
+  updating: "Updating",
+  deleting: "Deleting",
+} as const;
+
+/** Values of a condition's `status`. */
+export const conditionStatuses = ["True", "False", "Unknown"] as const;
+
+/** Status of a condition. */
+export type ConditionStatus = (typeof conditionStatuses)[number];

@@ -1,0 +1,128 @@
+import { formatGoDuration } from "../duration.ts";
+import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts";
+
+/*
+ * Texts of `status.lastOperation.description` that people, dashboards and tests match on.
+ * Source: machine-controller.md 1.4, 2.6 and 6. No text holds a value that changes from pass to pass.
+ */
+
+/** Pending: the VM exists and its node has not joined. */
+export function creatingMachine(): string {
+  return "Creating machine on cloud provider";
+}
+
+/** Available: the VM exists and there is no target cluster. */
+export function createdMachine(): string {
+  return "Created machine on cloud provider";
+}
+
+/** Running for the first time. `durationMs` is the time since the machine's creation, rounded to whole seconds. */
+export function joined(name: string, durationMs: number): string {
+  return `Machine ${name} successfully joined the cluster in ${wholeSeconds(durationMs)}`;
+}
+
+/** Running again after Unknown or Failed. */
+export function rejoined(name: string): string {
+  return `Machine ${name} successfully re-joined the cluster`;
+}
+
+/** Unknown because the Node object is gone. */
+export function nodeMissing(name: string, nodeName: string): string {
+  return `Node ${nodeName} of machine ${name} is missing. The machine is unhealthy - changing its phase to Unknown`;
+}
+
+/** Unknown because of the Node's conditions. `conditions` names the bad ones, without times. */
+export function nodeUnhealthy(name: string, conditions: string): string {
+  return `Machine ${name} is unhealthy - changing its phase to Unknown. Node conditions: ${conditions}`;
+}
+
+/** Failed because the node did not join within the creation timeout. The word "minutes" is part of the wire text. */
+export function joinTimedOut(name: string, timeoutMs: number): string {
+  return `Machine ${name} failed to join the cluster in ${formatGoDuration(timeoutMs)} minutes.`;
+}
+
+/** Failed because the node stayed unhealthy for the health timeout. */
+export function healthTimedOut(name: string, timeoutMs: number, conditions: string): string {
+  return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)} - changing its phase to Failed. Node conditions: ${conditions}`;
+}
+
+/** Failed because the VM came up under the name of an existing Node. The first words are compared by tests. */
+export function staleNode(nodeName: string): string {
+  return `VM using old node obj ${nodeName}`;
+}
+
+/** Running again after the safety controller's freeze. */
+export function healthTimeoutReset(name: string): string {
+  return `Health timeout of machine ${name} was reset because the API server was unreachable`;
+}
+
+/** InPlaceUpdating. */
+export function updatingInPlace(name: string): string {
+  return `Machine ${name} is undergoing an in-place update`;
+}
+
+/** InPlaceUpdateSuccessful. */
+export function updatedInPlace(name: string): string {
+  return `Machine ${name} successfully updated dependencies`;
+}
+
+/** InPlaceUpdateFailed as reported by the node agent. */
+export function updateInPlaceFailed(name: string, reason: string): string {
+  return `Machine ${name} failed to update dependencies: ${reason}`;
+}
+
+/** InPlaceUpdateFailed because the agent did not report within the timeout. */
+export function updateInPlaceTimedOut(name: string, timeoutMs: number): string {
+  return `Machine ${name} failed to in-place update in ${formatGoDuration(timeoutMs)}`;
+}
+
+/**
+ * A failed create or status call. `error` is the encoded machine error (`machine codes error: code = […] message = […]`);
+ * operators rely on the prefix, and the orphan collector of MCM on an `OutOfRange` in it.
+ */
+export function providerMessage(error: string): string {
+  return `Cloud provider message - ${error}`;
+}
+
+/** A failed InitializeMachine. */
+export function initializeFailed(error: string): string {
+  return `Provider error: ${error}. ${otherMarkers.initializeVm}`;
+}
+
+/**
+ * The description that makes a stage of the deletion flow run next: what just happened, then the stage's marker, which
+ * stays at the end whatever the first part quotes.
+ */
+export function continueWith(stage: DeletionStage, happened?: string): string {
+  const marker = markerOf(stage);
+  if (happened === undefined || happened.trim() === "") return marker;
+  const sentence = happened.trim();
+  return /[.!?]$/.test(sentence) ? `${sentence} ${marker}` : `${sentence}. ${marker}`;
+}
+
+/** What just happened in the deletion flow, in MCM's words; the first part of {@link continueWith}. */
+export const deletionEvents = {
+  drained: () => "Drain successful",
+  forceDrained: () => "Force Drain successful",
+  drainFailed: (error: string) => `Drain failed due to - ${error}. Will retry in next sync`,
+  drainFailedForced: (error: string) =>
+    `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
+  drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
+  noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
+  vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
+  vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",
+  vmDeleted: () => "VM deletion was successful",
+  vmNotFound: () => "VM not found. Continuing deletion flow",
+  vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
+  vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
+  nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
+} as const;
+
+/** Description that the MachineSet controller writes when it deletes a machine. Source: machineset-machinedeployment.md 8.4. */
+export function deletingMachine(): string {
+  return "Deleting machine from cloud provider";
+}
+
+function wholeSeconds(durationMs: number): string {
+  return formatGoDuration(Math.max(0, Math.round(durationMs / 1000)) * 1000);
+}

@@ -1,0 +1,17 @@
+/**
+ * Values of `status.lastOperation.type`, read by Gardener, dashboards and the MachineSet controller.
+ * Source: machine-controller.md 2.6. `Update` exists on the wire and nobody writes it.
+ */
+export const operationTypes = ["Create", "Update", "InPlaceUpdate", "DrainNode", "HealthCheck", "Delete"] as const;
+
+/** What a machine's last operation was about. */
+export type OperationType = (typeof operationTypes)[number];
+
+/**
+ * Values of `status.lastOperation.state`. `Failed` puts a machine into `status.failedMachines` of its set, which Gardener
+ * reports as an error. Source: machine-controller.md 2.6, machineset-machinedeployment.md 11 and 24.
+ */
+export const operationStates = ["Processing", "Failed", "Successful"] as const;
+
+/** How far the last operation of a machine is. */
+export type OperationState = (typeof operationStates)[number];

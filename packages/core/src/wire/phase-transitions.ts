@@ -1,0 +1,192 @@
+import type { OperationState, OperationType } from "./operations.ts";
+import type { MachinePhase } from "./phases.ts";
+
+/** One way from phase to phase on the machine controller's side. */
+export interface PhaseTransition {
+  /** Number of the row in machine-controller.md 2.5. */
+  readonly row: number;
+  /** Phases it starts from; `any` is every phase. */
+  readonly from: readonly MachinePhase[] | "any";
+  readonly to: MachinePhase;
+  /** What makes it happen. */
+  readonly trigger: string;
+  /** `status.lastOperation.type` that is written with it; `unchanged` keeps the stored one. */
+  readonly operation: OperationType | "unchanged";
+  /** `status.lastOperation.state` that is written with it. */
+  readonly state: OperationState;
+}
+
+const creating = ["", "CrashLoopBackOff"] as const;
+
+/**
+ * The transitions of machine-controller.md 2.5, row by row. Failed is terminal for creation here (F10 there): rows 3 and 4
+ * start in the phases in which a VM is still being created.
+ */
+export const phaseTransitions: readonly PhaseTransition[] = [
+  {
+    row: 1,
+    from: creating,
+    to: "Pending",
+    trigger: "the VM exists and its ids are stored",
+    operation: "Create",
+    state: "Processing",
+  },
+  {
+    row: 2,
+    from: creating,
+    to: "Available",
+    trigger: "the VM exists and there is no target cluster",
+    operation: "Create",
+    state: "Successful",
+  },
+  {
+    row: 3,
+    from: creating,
+    to: "CrashLoopBackOff",
+    trigger: "a create, status or initialize call failed within the creation timeout",
+    operation: "Create",
+    state: "Failed",
+  },
+  {
+    row: 4,
+    from: creating,
+    to: "Failed",
+    trigger: "the same after the creation timeout",
+    operation: "Create",
+    state: "Failed",
+  },
+  {
+    row: 5,
+    from: creating,
+    to: "Failed",
+    trigger: "the VM took the name of an existing Node that is not this machine's",
+    operation: "Create",
+    state: "Failed",
+  },
+  {
+    row: 6,
+    from: ["CrashLoopBackOff"],
+    to: "Running",
+    trigger: "the Node is healthy",
+    operation: "Create",
+    state: "Successful",
+  },
+  {
+    row: 7,
+    from: ["Pending"],
+    to: "Running",
+    trigger: "the Node is healthy and its critical components are ready",
+    operation: "Create",
+    state: "Successful",
+  },
+  {
+    row: 8,
+    from: ["Pending"],
+    to: "Failed",
+    trigger: "the creation timeout passed",
+    operation: "unchanged",
+    state: "Failed",
+  },
+  {
+    row: 9,
+    from: ["Running"],
+    to: "Unknown",
+    trigger: "the Node is gone or unhealthy",
+    operation: "HealthCheck",
+    state: "Processing",
+  },
+  {
+    row: 10,
+    from: ["Unknown"],
+    to: "Running",
+    trigger: "the Node is healthy again",
+    operation: "HealthCheck",
+    state: "Successful",
+  },
+  {
+    row: 11,
+    from: ["Unknown"],
+    to: "Failed",
+    trigger: "the health timeout passed and the replacement gate is open",
+    operation: "unchanged",
+    state: "Failed",
+  },
+  {
+    row: 12,
+    from: ["Unknown"],
+    to: "Running",
+    trigger: "the API servers answer again after a freeze",
+    operation: "HealthCheck",
+    state: "Successful",
+  },
+  {
+    row: 13,
+    from: ["Failed"],
+    to: "Running",
+    trigger: "the Node is healthy again before the machine is deleted",
+    operation: "HealthCheck",
+    state: "Successful",
+  },
+  {
+    row: 14,
+    from: ["Running"],
+    to: "InPlaceUpdating",
+    trigger: "the in-place drain succeeded",
+    operation: "InPlaceUpdate",
+    state: "Processing",
+  },
+  {
+    row: 15,
+    from: ["InPlaceUpdating", "InPlaceUpdateFailed"],
+    to: "InPlaceUpdateSuccessful",
+    trigger: "the node agent reports success",
+    operation: "InPlaceUpdate",
+    state: "Successful",
+  },
+  {
+    row: 16,
+    from: ["InPlaceUpdating"],
+    to: "InPlaceUpdateFailed",
+    trigger: "the node agent reports failure",
+    operation: "InPlaceUpdate",
+    state: "Failed",
+  },
+  {
+    row: 17,
+    from: ["InPlaceUpdating"],
+    to: "InPlaceUpdateFailed",
+    trigger: "the in-place update timeout passed",
+    operation: "InPlaceUpdate",
+    state: "Failed",
+  },
+  {
+    row: 18,
+    from: ["InPlaceUpdateFailed"],
+    to: "Failed",
+    trigger: "the health timeout passed and the replacement gate is open",
+    operation: "unchanged",
+    state: "Failed",
+  },
+  {
+    row: 19,
+    from: ["InPlaceUpdateSuccessful"],
+    to: "Running",
+    trigger: "the Node is healthy",
+    operation: "HealthCheck",
+    state: "Successful",
+  },
+  {
+    row: 20,
+    from: "any",
+    to: "Terminating",
+    trigger: "the machine is being deleted",
+    operation: "Delete",
+    state: "Processing",
+  },
+];
+
+/** Whether the table allows a change from one phase to another; a phase may always stay as it is. */
+export function allowsTransition(from: MachinePhase, to: MachinePhase): boolean {
+  if (from === to) return true;
+  return phaseTransitions.some((each) => each.to === to && (each.from === "any" || each.from.includes(from)));
+}

@@ -1,0 +1,15 @@
+/** Key of the merged class secret that holds the user data. Mandatory. Read by the creation flow. Source: machine-controller.md 3.5. */
+export const userDataKey = "userData";
+
+/** Places in the user data that are replaced before the driver sees it, plain or query-escaped. Source: machine-controller.md 3.5. */
+export const userDataPlaceholders = {
+  bootstrapToken: "<<BOOTSTRAP_TOKEN>>",
+  machineName: "<<MACHINE_NAME>>",
+} as const;
+
+/** Wire facts of a kubelet's bootstrap token, read by kube-apiserver and its token cleaner. Source: machine-controller.md 3.5. */
+export const bootstrapToken = {
+  namespace: "kube-system",
+  secretType: "bootstrap.kubernetes.io/token",
+  secretNamePrefix: "bootstrap-token-",
+} as const;

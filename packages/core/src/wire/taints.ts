@@ -1,0 +1,16 @@
+/** Keys of node taints. Source: machine-controller.md 2.9, machineset-machinedeployment.md 6. */
+export const taintKeys = {
+  /** `NoSchedule`, removed by Gardener's resource manager: a Pending machine is not Running before it is gone. Read by the machine controller. */
+  criticalComponentsNotReady: "node.gardener.cloud/critical-components-not-ready",
+  /** `NoSchedule`, on the node of a Failed machine that is preserved. Written by the machine controller, read by the scheduler. */
+  preserved: "node.machine.sapcloud.io/preserved",
+  /** `PreferNoSchedule`, value `True`, on nodes of old MachineSets during a rollout. Written by the deployment controller, read by the scheduler. */
+  preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
+} as const;
+
+/** Effects of a taint, as the Kubernetes scheduler reads them. */
+export const taintEffects = {
+  noSchedule: "NoSchedule",
+  preferNoSchedule: "PreferNoSchedule",
+  noExecute: "NoExecute",
+} as const;
