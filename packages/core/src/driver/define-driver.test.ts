@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ConfigError } from "../config-error.ts";
+import { createVirtualClock } from "../testing/index.ts";
+import { type DriverDefinition, defineDriver, isDriverFor } from "./define-driver.ts";
+
+interface ExampleSpec {
+  readonly size: number;
+}
+
+const reference = { providerId: "example:///1", nodeName: "node-1" };
+const context = { signal: new AbortController().signal, clock: createVirtualClock(), log: () => undefined };
+
+const definition = (overrides: Partial<DriverDefinition<ExampleSpec>> = {}): DriverDefinition<ExampleSpec> => ({
+  name: "example",
+  spec: z.object({ size: z.number() }),
+  createMachine: () => Promise.resolve(reference),
+  deleteMachine: () => Promise.resolve({}),
+  getMachineStatus: () => Promise.resolve(reference),
+  ...overrides,
+});
+
+describe("defineDriver", () => {
+  it("derives capabilities from the methods that are there", () => {
+    expect(defineDriver(definition()).capabilities).toEqual({
+      listMachines: false,
+      initializeMachine: false,
+      volumeIds: false,
+    });
+    const full = defineDriver(
+      definition({
+        listMachines: () => Promise.resolve({ machines: [] }),
+        initializeMachine: () => Promise.resolve(reference),
+        getVolumeIds: () => Promise.resolve({ volumeIds: [] }),
+      }),
+    );
+    expect(full.capabilities).toEqual({ listMachines: true, initializeMachine: true, volumeIds: true });
+  });
+
+  it("answers for a driver without volumes that none is its own", async () => {
+    const { volumeIds } = await defineDriver(definition()).getVolumeIds({ volumes: [{}, {}] }, context);
+    expect(volumeIds).toEqual([undefined, undefined]);
+  });
+
+  it("keeps the this of a class instance", async () => {
+    class Example {
+      readonly name = "example";
+      readonly spec = z.object({ size: z.number() });
+      readonly id = "example:///7";
+      createMachine(): Promise<typeof reference> {
+        return Promise.resolve({ ...reference, providerId: this.id });
+      }
+      deleteMachine(): Promise<object> {
+        return Promise.resolve({ lastKnownState: this.id });
+      }
+      getMachineStatus(): Promise<typeof reference> {
+        return this.createMachine();
+      }
+    }
+    const driver = defineDriver(new Example());
+    const request = {
+      machine: { name: "m", namespace: "n", uid: "u" },
+      machineClass: { name: "c", spec: { size: 1 } },
+      secret: {},
+    };
+    await expect(driver.deleteMachine(request, context)).resolves.toEqual({ lastKnownState: "example:///7" });
+  });
+
+  it("makes the same driver out of a driver", () => {
+    const driver = defineDriver(definition());
+    const again = defineDriver(driver);
+    expect(again.capabilities).toEqual(driver.capabilities);
+    expect(again.name).toBe("example");
+  });
+
+  it("freezes what it returns", () => {
+    const driver = defineDriver(definition());
+    expect(Object.isFrozen(driver)).toBe(true);
+    expect(Object.isFrozen(driver.capabilities)).toBe(true);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /must be an object made by defineDriver, not undefined/],
+    ["no name", { ...definition(), name: undefined }, /name of a driver .* not undefined/],
+    ["a name that no class could give", { ...definition(), name: "my driver" }, /not "my driver"/],
+    ["no spec", { ...definition(), spec: undefined }, /driver "example": "spec" must be a Standard Schema/],
+    [
+      "a spec of an older standard",
+      { ...definition(), spec: { "~standard": { version: 0, validate: () => ({ value: 1 }) } } },
+      /"spec" must be/,
+    ],
+    ["a secret that is no schema", { ...definition(), secret: {} }, /"secret" must be a Standard Schema or left out/],
+    [
+      "a missing method",
+      { ...definition(), deleteMachine: undefined },
+      /driver "example": method "deleteMachine" is missing/,
+    ],
+    [
+      "an optional method that is no function",
+      { ...definition(), listMachines: true },
+      /"listMachines" must be a function or left out, not boolean/,
+    ],
+    [
+      "another contract",
+      { ...definition(), contractVersion: 2 },
+      /driver "example" is written for driver contract 2; this version of Millwright speaks contract 1/,
+    ],
+  ])("refuses a definition with %s", (_what, broken, message) => {
+    const define: (definition: never) => unknown = defineDriver;
+    const call = (): unknown => Reflect.apply(define, undefined, [broken]);
+    expect(call).toThrow(ConfigError);
+    expect(call).toThrow(message);
+  });
+});
+
+describe("isDriverFor", () => {
+  it("compares the provider of a class ignoring case", () => {
+    expect(isDriverFor({ name: "mock" }, "Mock")).toBe(true);
+    expect(isDriverFor({ name: "mock" }, "aws")).toBe(false);
+  });
+});

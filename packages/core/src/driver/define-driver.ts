@@ -1,0 +1,112 @@
+import { ConfigError } from "../config-error.ts";
+import { type Driver, driverContractVersion } from "./driver.ts";
+
+/** What {@link defineDriver} takes: a driver without the parts that it fills in. */
+export type DriverDefinition<Spec> = Omit<Driver<Spec>, "contractVersion" | "capabilities" | "getVolumeIds"> & {
+  /** The contract that the driver was written for; the current one by default. */
+  readonly contractVersion?: number;
+  /** Left out by drivers whose infrastructure has no volumes: the host is then told that no volume is theirs. */
+  readonly getVolumeIds?: Driver<Spec>["getVolumeIds"];
+};
+
+const mandatoryMethods = ["createMachine", "deleteMachine", "getMachineStatus"] as const;
+const optionalMethods = ["getVolumeIds", "listMachines", "initializeMachine"] as const;
+
+/**
+ * Makes a driver out of its methods: checks that nothing is missing, derives the capabilities and freezes the result. The methods keep
+ * their `this`, so an instance of a class is fine. A host passes what a driver package exports through here once more; that changes nothing.
+ *
+ * Throws `ConfigError` at once for a definition that cannot work, naming the driver and the part.
+ *
+ * @example
+ * export default defineDriver({
+ *   name: "mock",
+ *   spec: z.strictObject({ machineType: z.string() }),
+ *   async createMachine(request, context) { … },
+ *   async deleteMachine(request, context) { … },
+ *   async getMachineStatus(request, context) { … },
+ * });
+ */
+export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<Spec> {
+  const subject = refuseUnfit(definition);
+  const { contractVersion = driverContractVersion } = definition;
+  if (contractVersion !== driverContractVersion) {
+    throw new ConfigError(
+      `${subject} is written for driver contract ${String(contractVersion)}; this version of Millwright speaks contract ${driverContractVersion}`,
+    );
+  }
+  const { listMachines, initializeMachine, getVolumeIds } = definition;
+  return Object.freeze({
+    name: definition.name,
+    contractVersion: driverContractVersion,
+    capabilities: Object.freeze({
+      listMachines: listMachines !== undefined,
+      initializeMachine: initializeMachine !== undefined,
+      volumeIds: getVolumeIds !== undefined && !(getVolumeIds === noVolumes),
+    }),
+    spec: definition.spec,
+    ...(definition.secret === undefined ? {} : { secret: definition.secret }),
+    createMachine: definition.createMachine.bind(definition),
+    deleteMachine: definition.deleteMachine.bind(definition),
+    getMachineStatus: definition.getMachineStatus.bind(definition),
+    getVolumeIds: getVolumeIds === undefined || getVolumeIds === noVolumes ? noVolumes : getVolumeIds.bind(definition),
+    ...(listMachines === undefined ? {} : { listMachines: listMachines.bind(definition) }),
+    ...(initializeMachine === undefined ? {} : { initializeMachine: initializeMachine.bind(definition) }),
+  });
+}
+
+/** Whether `MachineClass.provider` means this driver. Case does not matter: Gardener writes "AWS", drivers are called "aws". */
+export function isDriverFor(driver: Pick<Driver, "name">, provider: string): boolean {
+  return driver.name.toLowerCase() === provider.toLowerCase();
+}
+
+const noVolumes: Driver["getVolumeIds"] = (request) =>
+  Promise.resolve({ volumeIds: request.volumes.map(() => undefined) });
+
+/** Checks a definition that may come from untyped code; returns how to call the driver in messages. */
+function refuseUnfit(definition: unknown): string {
+  if (typeof definition !== "object" || definition === null) {
+    throw new ConfigError(`a driver must be an object made by defineDriver, not ${describe(definition)}`);
+  }
+  const part = (name: string): unknown => Reflect.get(definition, name);
+  const name = part("name");
+  if (typeof name !== "string" || !/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i.test(name)) {
+    throw new ConfigError(
+      `the name of a driver must be 1 to 63 letters, digits, dots or dashes that a MachineClass can name in "provider", not ${describe(name)}`,
+    );
+  }
+  const subject = `driver "${name}"`;
+  if (!isStandardSchema(part("spec"))) {
+    throw new ConfigError(
+      `${subject}: "spec" must be a Standard Schema (such as a zod object) that reads providerSpec`,
+    );
+  }
+  if (part("secret") !== undefined && !isStandardSchema(part("secret"))) {
+    throw new ConfigError(`${subject}: "secret" must be a Standard Schema or left out`);
+  }
+  for (const method of mandatoryMethods) {
+    if (typeof part(method) !== "function") throw new ConfigError(`${subject}: method "${method}" is missing`);
+  }
+  for (const method of optionalMethods) {
+    if (part(method) !== undefined && typeof part(method) !== "function") {
+      throw new ConfigError(`${subject}: "${method}" must be a function or left out, not ${describe(part(method))}`);
+    }
+  }
+  return subject;
+}
+
+function isStandardSchema(value: unknown): boolean {
+  // Some libraries make schemas that are callable.
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  const props: unknown = Reflect.get(value, "~standard");
+  return (
+    typeof props === "object" &&
+    props !== null &&
+    Reflect.get(props, "version") === 1 &&
+    typeof Reflect.get(props, "validate") === "function"
+  );
+}
+
+function describe(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : value === null ? "null" : typeof value;
+}

@@ -1,0 +1,123 @@
+import type { Clock } from "../clock.ts";
+import type {
+  CreateMachineRequest,
+  CreateMachineResponse,
+  DeleteMachineResponse,
+  GetVolumeIdsRequest,
+  GetVolumeIdsResponse,
+  InitializeMachineResponse,
+  ListMachinesRequest,
+  ListMachinesResponse,
+  MachineRequest,
+  MachineStatusResponse,
+} from "./messages.ts";
+import type { StandardSchemaV1 } from "./standard-schema.ts";
+
+/** The version of the driver contract that this package describes. A host refuses drivers of another version. */
+export const driverContractVersion = 1;
+
+/** How much a log line matters. */
+export type DriverLogLevel = "debug" | "info" | "warn" | "error";
+
+/** What a driver gets with each call, besides the request. */
+export interface DriverContext {
+  /**
+   * Aborted when the call's deadline has passed or the process stops. Hand it to everything that waits. What was begun may
+   * go on in the cloud: the next call must find it.
+   */
+  readonly signal: AbortSignal;
+  /** The only source of time. */
+  readonly clock: Clock;
+  /**
+   * Writes a log line: a constant message, and what varies in `fields`. Values of `Secret` come out redacted. The host adds
+   * the machine, the class, the driver and the method.
+   */
+  log(level: DriverLogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Which optional parts of the contract a driver has; derived by `defineDriver` from the methods that are there. */
+export interface DriverCapabilities {
+  /** `listMachines` exists: VMs without a machine can be found and collected. */
+  readonly listMachines: boolean;
+  /** `initializeMachine` exists. */
+  readonly initializeMachine: boolean;
+  /** `getVolumeIds` was given: a drain can wait until volumes are detached. */
+  readonly volumeIds: boolean;
+}
+
+/**
+ * The contract between Millwright and the driver of one infrastructure. Build one with `defineDriver`.
+ *
+ * Rules for every method:
+ *
+ * 1. **One VM per machine.** The mapping from machine to VM is unique and can be found again from the machine's identity
+ *    alone, before any provider id is stored and after a crash: tag the VM in the same request that creates it.
+ * 2. **Any call may come again**, at once, after a crash, or while its predecessor still runs in the cloud. The outcome is
+ *    that of one call.
+ * 3. **Only our own VMs.** List only, and touch only, VMs that carry the tags of this cluster. Everything that is listed and has no
+ *    machine will be deleted.
+ * 4. **Fail with `MachineError`.** Its code decides what happens next (see `machineErrorCodes`). Anything else that is thrown counts
+ *    as a fault of the driver.
+ * 5. **Honour the signal** within two seconds. Do not retry in the driver beyond what the SDK does on its own: the controller retries,
+ *    with backoff, and shows why.
+ * 6. **Hold no state** that a restart would lose, and no client that outlives a change of the secret.
+ */
+export interface Driver<Spec = unknown> {
+  /** The name that `MachineClass.provider` selects it by, ignoring case. For example `mock`. */
+  readonly name: string;
+  readonly contractVersion: typeof driverContractVersion;
+  readonly capabilities: DriverCapabilities;
+  /** Reads `MachineClass.providerSpec`: refuses what cannot work, with the path of the field, and fills in defaults. Makes no calls. */
+  readonly spec: StandardSchemaV1<unknown, Spec>;
+  /**
+   * Checks the keys of the class secret, given as an object of plain strings. Only the schema sees the values; its messages must not
+   * repeat them. Without it any secret is accepted.
+   */
+  readonly secret?: StandardSchemaV1<unknown, unknown>;
+
+  /**
+   * Makes the VM of a machine and returns as soon as the cloud has accepted it; it need not have booted.
+   *
+   * A VM of this machine that is there already (same name, or same idempotency token) is the answer when it was made from the same spec, and
+   * `AlreadyExists` otherwise. A VM that failed half-way is cleaned up here, or left so that `deleteMachine` finds it.
+   *
+   * Errors: `ResourceExhausted` for quota and capacity, `InvalidArgument` for what the cloud refuses about the spec, `Unavailable` for
+   * throttling (with `retryAfterMs`).
+   */
+  createMachine(request: CreateMachineRequest<Spec>, context: DriverContext): Promise<CreateMachineResponse>;
+
+  /**
+   * Removes the VM of a machine and everything that was made for it; volumes that were attached later are kept.
+   *
+   * Resolves only when the VM can no longer run a kubelet, or its node would register again after the controller has removed it. That
+   * there is no VM counts as success. Works with and without `providerId`, and while the VM is still being created. A VM without our tags is
+   * left alone and answered with `PermissionDenied`.
+   *
+   * When waiting takes longer than the deadline, abort with `DeadlineExceeded`: the next call goes on where this one stopped.
+   */
+  deleteMachine(request: MachineRequest<Spec>, context: DriverContext): Promise<DeleteMachineResponse>;
+
+  /**
+   * Finds the VM of a machine. Called before every creation, so it must find a VM whose provider id was never stored.
+   *
+   * Errors: `NotFound` when there is none, or none that is not terminating; `OutOfRange` when there are several, with their ids.
+   */
+  getMachineStatus(request: MachineRequest<Spec>, context: DriverContext): Promise<MachineStatusResponse>;
+
+  /** Translates persistent volumes into the ids by which nodes report them as attached. Makes no calls. */
+  getVolumeIds(request: GetVolumeIdsRequest, context: DriverContext): Promise<GetVolumeIdsResponse>;
+
+  /**
+   * Lists all VMs of this cluster and class scope, including those that are still being created and without those that are gone.
+   * All or an error: a list that was cut short would let a VM leak.
+   */
+  listMachines?(request: ListMachinesRequest<Spec>, context: DriverContext): Promise<ListMachinesResponse>;
+
+  /**
+   * Does what can only be done once the VM exists, such as switching off a source check. Called after `createMachine`, and again
+   * whenever `getMachineStatus` answers `initialized: false`.
+   *
+   * Errors: `NotFound` when the VM is gone, `Unavailable` when it cannot be seen yet.
+   */
+  initializeMachine?(request: MachineRequest<Spec>, context: DriverContext): Promise<InitializeMachineResponse>;
+}

@@ -1,0 +1,58 @@
+import { type MachineErrorCode, isMachineErrorCode } from "./machine-error-code.ts";
+import { encodeMachineError } from "./machine-error-text.ts";
+
+const brand = Symbol.for("millwright.dev/MachineError");
+
+/** Options of {@link MachineError}. */
+export interface MachineErrorOptions {
+  /** What it came from, for logs. Never shown to users: an SDK error may hold a request with credentials. */
+  readonly cause?: unknown;
+  /** How long the cloud asks to wait before the next try, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /**
+   * What a failed call leaves behind, in the driver's own words: the controller stores it in `status.lastKnownState`, and it
+   * survives a restart. Undefined keeps or clears the stored text, as the code says (machine-controller.md 1.4).
+   */
+  readonly lastKnownState?: string;
+}
+
+/**
+ * The one error that a driver throws: a code that decides what the controller does, and a message that tells a person what
+ * is wrong, where, and what would help. The message reaches the machine's status, events and logs: no secret values, no
+ * request dumps, nothing that changes from try to try (such as request ids: they belong in the log), 4 KiB at most.
+ *
+ * @example
+ * throw new MachineError("ResourceExhausted", "quota of 20 instances in region eu-1 is used up", { retryAfterMs: 60_000 });
+ */
+export class MachineError extends Error {
+  override readonly name: string = "MachineError";
+  readonly code: MachineErrorCode;
+  declare readonly retryAfterMs?: number;
+  declare readonly lastKnownState?: string;
+
+  constructor(code: MachineErrorCode, message: string, options: MachineErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (options.lastKnownState !== undefined) this.lastKnownState = options.lastKnownState;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** MCM's text form, so that an error that is only printed can still be decoded. */
+  override toString(): string {
+    return encodeMachineError(this);
+  }
+}
+
+/**
+ * Whether a thrown value is a {@link MachineError} with a known code. Matches by brand: a driver may carry its own copy of
+ * this package, where `instanceof` would fail.
+ */
+export function isMachineError(value: unknown): value is MachineError {
+  return value instanceof Error && Reflect.get(value, brand) === true && isMachineErrorCode(Reflect.get(value, "code"));
+}
+
+/** Whether a thrown value is a {@link MachineError} with one of these codes. */
+export function hasMachineErrorCode(value: unknown, ...codes: readonly MachineErrorCode[]): value is MachineError {
+  return isMachineError(value) && codes.includes(value.code);
+}

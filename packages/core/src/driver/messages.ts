@@ -1,0 +1,125 @@
+import type { Secret, SecretData } from "../secret.ts";
+
+/** The machine that a call is about. */
+export interface MachineIdentity {
+  /** Name of the Machine object: unique in its namespace, at most 253 characters, and as a rule the name of the VM and its node. */
+  readonly name: string;
+  readonly namespace: string;
+  /** UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. */
+  readonly uid: string;
+  /** `spec.providerID`, once it has been stored. */
+  readonly providerId?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** `nodeTemplate` of a class: what a node of this class will look like, for autoscaling from zero. */
+export interface ClassNodeTemplate {
+  readonly architecture?: string;
+  readonly capacity?: Readonly<Record<string, string | number>>;
+  readonly virtualCapacity?: Readonly<Record<string, string | number>>;
+  readonly instanceType?: string;
+  readonly region?: string;
+  readonly zone?: string;
+}
+
+/** The class that a call is about, with its spec as the driver's schema returned it. */
+export interface ClassIdentity<Spec> {
+  readonly name: string;
+  readonly spec: Spec;
+  readonly nodeTemplate?: ClassNodeTemplate;
+}
+
+/** A call about one machine. */
+export interface MachineRequest<Spec> {
+  readonly machine: MachineIdentity;
+  readonly machineClass: ClassIdentity<Spec>;
+  /** The class secret: the data of `secretRef` overlaid with that of `credentialsSecretRef`. Read it on every call: it may change. */
+  readonly secret: SecretData;
+}
+
+/** The call that makes a VM. */
+export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
+  /**
+   * The same for every try to make this VM, also by another process, and never used for another one. 64 characters at most, of `A-Z`, `a-z`,
+   * `0-9` and `-`. Hand it to the cloud where it takes such a token, and store it as a tag where it does not.
+   */
+  readonly idempotencyToken: string;
+  /**
+   * What the VM runs at its first boot, with the placeholders replaced. May differ between two tries of one creation (a new bootstrap token), which does
+   * not make it another VM. Holds a token that lets a node join: keep it out of tags and messages.
+   */
+  readonly userData: Secret;
+}
+
+/** An address of a node, as in `status.addresses` of a Kubernetes node. */
+export interface MachineAddress {
+  /** `InternalIP`, `ExternalIP`, `InternalDNS`, `ExternalDNS` or `Hostname`. */
+  readonly type: string;
+  readonly address: string;
+}
+
+/** A VM that has been made, or was there already. */
+export interface CreateMachineResponse {
+  /** The id that the node will have in `spec.providerID`, for example `mock:///eu-1/i-1234`. Never empty. */
+  readonly providerId: string;
+  /** The name under which the node will register. Never empty. */
+  readonly nodeName: string;
+  readonly addresses?: readonly MachineAddress[];
+  /** Stored in `status.lastKnownState`. */
+  readonly lastKnownState?: string;
+}
+
+/** A VM that was found. */
+export interface MachineStatusResponse {
+  readonly providerId: string;
+  readonly nodeName: string;
+  readonly addresses?: readonly MachineAddress[];
+  /** False when `initializeMachine` has not been done for this VM (MCM's code Uninitialized). True by default. */
+  readonly initialized?: boolean;
+}
+
+/** The VM is gone. */
+export interface DeleteMachineResponse {
+  /** Stored in `status.lastKnownState`; without it the stored text is cleared. */
+  readonly lastKnownState?: string;
+}
+
+/** The VM is initialized. */
+export interface InitializeMachineResponse {
+  readonly providerId: string;
+  readonly nodeName: string;
+  readonly addresses?: readonly MachineAddress[];
+}
+
+/** The call that lists the VMs of a class. */
+export interface ListMachinesRequest<Spec> {
+  readonly machineClass: ClassIdentity<Spec>;
+  readonly secret: SecretData;
+}
+
+/** A VM in a list. */
+export interface ListedMachine {
+  readonly providerId: string;
+  /** Name of the Machine object that it was made for; never anything else, or the VM would be taken for an orphan and deleted. */
+  readonly machineName: string;
+  /** UID of that object, where the driver stores it. */
+  readonly machineUid?: string;
+}
+
+/** The VMs of a class: complete, or the call fails. */
+export interface ListMachinesResponse {
+  readonly machines: readonly ListedMachine[];
+}
+
+/** The call that translates persistent volumes. */
+export interface GetVolumeIdsRequest {
+  /** `spec` of each PersistentVolume, as the API server holds it. */
+  readonly volumes: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The ids of the volumes. */
+export interface GetVolumeIdsResponse {
+  /** One entry for each requested volume, in the same order; undefined for a volume of another infrastructure. */
+  readonly volumeIds: readonly (string | undefined)[];
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { Secret } from "../secret.ts";
+import { checkDriverSecret, readProviderSpec } from "./read-provider-spec.ts";
+import type { StandardSchemaV1 } from "./standard-schema.ts";
+
+const spec = z.strictObject({
+  machineType: z.string(),
+  disks: z.array(z.strictObject({ sizeGb: z.int().positive() })).default([]),
+  labels: z.record(z.string(), z.string()).optional(),
+});
+const driver = { name: "example", spec };
+
+const schemaOf = <Output>(validate: StandardSchemaV1<unknown, Output>["~standard"]["validate"]) => ({
+  name: "example",
+  spec: { "~standard": { version: 1, vendor: "test", validate } } as const,
+});
+
+const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
+  const result = await readProviderSpec(driver, { providerSpec });
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
+};
+
+describe("readProviderSpec", () => {
+  it("gives the spec with its defaults", async () => {
+    await expect(readProviderSpec(driver, { providerSpec: { machineType: "small" } })).resolves.toEqual({
+      ok: true,
+      spec: { machineType: "small", disks: [] },
+    });
+  });
+
+  it("waits for a schema that answers later", async () => {
+    const later = schemaOf(async () => ({ value: { later: true } }));
+    await expect(readProviderSpec(later, { providerSpec: {} })).resolves.toEqual({ ok: true, spec: { later: true } });
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["no spec", undefined, /^providerSpec: is required by driver "example"$/],
+    ["null", null, /^providerSpec: is required/],
+    ["a text", "small", /^providerSpec: Invalid input/],
+    ["a missing field", {}, /^providerSpec\.machineType: /],
+    [
+      "a field inside a list",
+      { machineType: "a", disks: [{ sizeGb: 1 }, { sizeGb: -1 }] },
+      /^providerSpec\.disks\[1\]\.sizeGb: /,
+    ],
+    [
+      "a key that is no identifier",
+      { machineType: "a", labels: { "a.b/c": 1 } },
+      /^providerSpec\.labels\["a\.b\/c"\]: /,
+    ],
+    ["an unknown field", { machineType: "a", typo: 1 }, /typo/],
+    [
+      "a key that reaches a prototype",
+      JSON.parse('{"machineType":"a","labels":{"__proto__":{"polluted":true}}}'),
+      /^providerSpec\.labels\.__proto__: is not a field/,
+    ],
+  ])("names the place of %s", async (_what, providerSpec, expected) => {
+    const problems = await problemsOf(providerSpec);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(expected);
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+
+  it("refuses a spec that is nested too deep, before a schema could break on it", async () => {
+    let deep: unknown = {};
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    const problems = await problemsOf({ machineType: "a", deep });
+    expect(problems).toEqual([expect.stringMatching(/^providerSpec\.deep\[0\].*is nested more than 64 levels deep$/)]);
+  });
+
+  it("reports a schema that throws or rejects as a problem", async () => {
+    const throwing = schemaOf(() => {
+      throw new TypeError("cannot read x");
+    });
+    const rejecting = schemaOf(() => Promise.reject(new Error("no table")));
+    for (const [broken, message] of [
+      [throwing, "cannot read x"],
+      [rejecting, "no table"],
+    ] as const) {
+      await expect(readProviderSpec(broken, { providerSpec: {} })).resolves.toEqual({
+        ok: false,
+        problems: [{ path: "providerSpec", message: `the driver's schema failed: ${message}` }],
+      });
+    }
+  });
+
+  it("keeps the number and the size of problems readable", async () => {
+    const noisy = schemaOf(() => ({
+      issues: Array.from({ length: 1000 }, () => ({ message: "x".repeat(10_000), path: [{ key: "a" }] })),
+    }));
+    const result = await readProviderSpec(noisy, { providerSpec: {} });
+    const problems = result.ok ? [] : result.problems;
+    expect(problems).toHaveLength(20);
+    expect(problems[0]?.message.length).toBeLessThan(600);
+    expect(problems[0]?.path).toBe("providerSpec.a");
+  });
+});
+
+describe("checkDriverSecret", () => {
+  it("accepts any secret when the driver has no schema for it", async () => {
+    await expect(checkDriverSecret({ name: "example" }, {})).resolves.toEqual({ ok: true });
+  });
+
+  it("gives the schema plain strings", async () => {
+    const secret = z.object({ token: z.string().min(8) });
+    await expect(checkDriverSecret({ name: "e", secret }, { token: Secret.of("long enough") })).resolves.toEqual({
+      ok: true,
+    });
+  });
+
+  it("names the key and takes out a value that a message repeats", async () => {
+    const secret = z.object({
+      token: z.string().refine(() => false, { error: (issue) => `got ${String(issue.input)}, wanted more` }),
+    });
+    const result = await checkDriverSecret({ name: "e", secret }, { token: Secret.of("canary-7") });
+    expect(result).toEqual({ ok: false, problems: [{ path: "secret.token", message: "got [redacted], wanted more" }] });
+  });
+});

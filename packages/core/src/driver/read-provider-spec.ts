@@ -1,0 +1,126 @@
+import { type SecretData, redactSecrets } from "../secret.ts";
+import type { Driver } from "./driver.ts";
+import type { StandardSchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";
+
+/** One thing that is wrong with a provider spec or a secret. */
+export interface SpecProblem {
+  /** Where, as a path from the object: `providerSpec.disks[0].size`. */
+  readonly path: string;
+  /** What is expected there. Does not repeat the path. */
+  readonly message: string;
+}
+
+/** What reading a provider spec gave. */
+export type ReadProviderSpecResult<Spec> =
+  | { readonly ok: true; readonly spec: Spec }
+  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] };
+
+/** What checking a secret gave. */
+export type CheckDriverSecretResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] };
+
+/** More problems than anyone reads at once; they end up in a status. */
+const maxProblems = 20;
+const maxMessageLength = 500;
+/** Deeper than any spec is meant to be, and shallow enough for schemas that recurse. */
+const maxDepth = 64;
+
+/**
+ * Reads `providerSpec` of a class with the driver's schema: the typed spec with its defaults, or every problem with its path. Makes
+ * no calls to the cloud and never throws: a schema that throws is a problem too. Specs that would reach a prototype (`__proto__`) or are
+ * nested more than 64 levels deep are refused before the schema sees them.
+ */
+export async function readProviderSpec<Spec>(
+  driver: Pick<Driver<Spec>, "name" | "spec">,
+  machineClass: { readonly providerSpec?: unknown },
+): Promise<ReadProviderSpecResult<Spec>> {
+  const { providerSpec } = machineClass;
+  if (providerSpec === undefined || providerSpec === null) {
+    return refuse([{ path: "providerSpec", message: `is required by driver "${driver.name}"` }]);
+  }
+  const unfit = unfitPlace(providerSpec);
+  if (unfit !== undefined) return refuse([unfit]);
+  const result = await validate(driver.spec, providerSpec, "providerSpec");
+  return result.ok ? { ok: true, spec: result.value } : result;
+}
+
+/**
+ * Checks the secret of a class with the driver's schema, where it has one. The schema gets an object of plain strings; wherever a message
+ * repeats a value, the value is taken out. Never throws.
+ */
+export async function checkDriverSecret(
+  driver: Pick<Driver, "name" | "secret">,
+  secret: SecretData,
+): Promise<CheckDriverSecretResult> {
+  if (driver.secret === undefined) return { ok: true };
+  const revealed: unknown = Object.fromEntries(Object.entries(secret).map(([key, value]) => [key, value.reveal()]));
+  const result = await validate(driver.secret, revealed, "secret");
+  if (result.ok) return { ok: true };
+  const [first, ...rest] = result.problems;
+  const clean = (problem: SpecProblem): SpecProblem => ({
+    path: problem.path,
+    message: redactSecrets(problem.message, secret),
+  });
+  return { ok: false, problems: [clean(first), ...rest.map(clean)] };
+}
+
+async function validate<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+  root: string,
+): Promise<
+  | { readonly ok: true; readonly value: Output }
+  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] }
+> {
+  try {
+    const result = await schema["~standard"].validate(value);
+    if (result.issues === undefined) return { ok: true, value: result.value };
+    return refuse(result.issues.slice(0, maxProblems).map((issue) => toProblem(issue, root)));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return refuse([{ path: root, message: `the driver's schema failed: ${shorten(message)}` }]);
+  }
+}
+
+function refuse(problems: readonly SpecProblem[]): {
+  readonly ok: false;
+  readonly problems: readonly [SpecProblem, ...SpecProblem[]];
+} {
+  const [first = { path: "providerSpec", message: "is not valid" }, ...rest] = problems;
+  return { ok: false, problems: [first, ...rest] };
+}
+
+function toProblem(issue: StandardSchemaIssue, root: string): SpecProblem {
+  const segments = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
+  return { path: segments.reduce(joinPath, root), message: shorten(issue.message) };
+}
+
+/** One step of a path: `.key` for plain keys, `[0]` for positions, `["a.b/c"]` for keys that a dot would break. */
+function joinPath(path: string, key: PropertyKey): string {
+  if (typeof key === "number") return `${path}[${key}]`;
+  const text = shorten(String(key));
+  return /^[A-Za-z_$][\w$-]*$/.test(text) ? `${path}.${text}` : `${path}[${JSON.stringify(text)}]`;
+}
+
+function shorten(text: string): string {
+  return text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text;
+}
+
+/** The first place that no schema should see. Walks with its own stack, so that depth cannot break it. */
+function unfitPlace(spec: unknown): SpecProblem | undefined {
+  const places: { readonly value: unknown; readonly path: string; readonly depth: number }[] = [
+    { value: spec, path: "providerSpec", depth: 0 },
+  ];
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    const { value, path, depth } = place;
+    if (typeof value !== "object" || value === null) continue;
+    if (depth > maxDepth) return { path, message: `is nested more than ${maxDepth} levels deep` };
+    for (const [key, child] of Object.entries(value)) {
+      const childPath = joinPath(path, Array.isArray(value) ? Number(key) : key);
+      if (key === "__proto__") return { path: childPath, message: "is not a field that a spec can have" };
+      places.push({ value: child, path: childPath, depth: depth + 1 });
+    }
+  }
+  return undefined;
+}
