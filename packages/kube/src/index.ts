@@ -1,0 +1,90 @@
+// Objects and resources
+export { isApiObject, isRecord, keyFor, keyOf, parseKey } from "./kube-object.ts";
+export type {
+  ApiObject,
+  KubeObject,
+  ListMeta,
+  ObjectList,
+  ObjectMeta,
+  ObjectRef,
+  OwnerReference,
+} from "./kube-object.ts";
+export { apiVersionOf, describeType, withTypeMeta } from "./resource-type.ts";
+export type { ResourceType } from "./resource-type.ts";
+export {
+  customResourceDefinitionResource,
+  eventResource,
+  leaseResource,
+  namespaceResource,
+  nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podDisruptionBudgetResource,
+  podResource,
+  secretResource,
+  volumeAttachmentResource,
+} from "./resources.ts";
+
+// Talking to an API server
+export { loadKubeConfig } from "./load-kube-config.ts";
+export type { LoadKubeConfigOptions } from "./load-kube-config.ts";
+export type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+export { createApiClient } from "./api-client.ts";
+export type {
+  ApiClient,
+  ApiClientOptions,
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  RawRequest,
+  RawResponse,
+  Scope,
+  WatchOptions,
+  WriteOptions,
+} from "./api-client.ts";
+export type { PatchKind, PatchOptions } from "./patch.ts";
+export { collectionPath, objectPath } from "./resource-path.ts";
+export { listAll } from "./list-all.ts";
+export type { ListAllOptions } from "./list-all.ts";
+export type { WatchEvent } from "./watch.ts";
+export {
+  ApiError,
+  ignoreNotFound,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isDisruptionBudgetRefusal,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isNotFound,
+  isTooManyRequests,
+  isTransient,
+  isUnanswered,
+  isUnauthorized,
+} from "./api-error.ts";
+export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./api-error.ts";
+export { parseJson } from "./safe-json.ts";
+
+// Caches
+export { createStore } from "./store.ts";
+export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber } from "./store.ts";
+export type { IndexFunction } from "./store-index.ts";
+export { deepFreeze, trimObject } from "./trim.ts";
+export { createReflector } from "./reflector.ts";
+export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
+export { createInformer } from "./informer.ts";
+export type { Informer, InformerOptions } from "./informer.ts";
+export { compareResourceVersions, isNewer } from "./resource-version.ts";
+
+// Work
+export { createQueue } from "./queue.ts";
+export type { Queue, QueueCounts, QueueOptions } from "./queue.ts";
+export { backoffDelay } from "./backoff.ts";
+export type { BackoffOptions } from "./backoff.ts";
+export { createController, done } from "./controller.ts";
+export type { Controller, ControllerCounts, ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
+export { watchTriggers } from "./watch-triggers.ts";
+export type { WatchTriggerOptions } from "./watch-triggers.ts";
+export { messageOf, noLog } from "./log.ts";
+export type { Log, LogLevel } from "./log.ts";

@@ -1,0 +1,341 @@
+import { systemClock, systemRandom } from "@millwright/core";
+import type { Clock, Random, ResourceType } from "@millwright/core";
+import { ApiError } from "./api-error.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { isApiObject, isRecord } from "./kube-object.ts";
+import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "./kube-object.ts";
+import type { Log } from "./log.ts";
+import { patchContentType } from "./patch.ts";
+import type { PatchOptions } from "./patch.ts";
+import { collectionPath, objectPath, queryString } from "./resource-path.ts";
+import type { Query } from "./resource-path.ts";
+import { apiVersionOf, describeType, withTypeMeta } from "./resource-type.ts";
+import { parseJson } from "./safe-json.ts";
+import { createTransport } from "./transport.ts";
+import type { HttpMethod } from "./transport.ts";
+import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";
+import type { WatchEvent } from "./watch.ts";
+
+/** What every call accepts. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Deadline of the whole call, repetitions included, milliseconds. Default: `timeoutMs` of the client. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** What every write accepts. */
+export interface WriteOptions extends CallOptions {
+  /** Who writes, in `metadata.managedFields`. Default: `fieldManager` of the client. */
+  readonly fieldManager?: string | undefined;
+  /** Nothing is stored; the answer is what would have been. Default false. */
+  readonly dryRun?: boolean | undefined;
+  /** For example `status` or `scale`, and `eviction` or `binding` for `create`. */
+  readonly subresource?: string | undefined;
+}
+
+/** What to list or watch. */
+export interface Scope {
+  /** Left out: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+}
+
+/** Options of {@link ApiClient.list}. */
+export interface ListOptions extends Scope {
+  /** Most items in one answer; the next page is asked for with `continue` of the metadata. */
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  /** Left out: the most recent state. "0": whatever the server has cached. */
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
+}
+
+/** Options of {@link ApiClient.watch}. */
+export interface WatchOptions extends Scope {
+  /** Where to continue: the version of a list, of an event, or of a bookmark. */
+  readonly resourceVersion: string;
+  /** Default true. */
+  readonly allowBookmarks?: boolean | undefined;
+  /** When the server is to end the watch. Default: 5 to 10 minutes, at random. */
+  readonly timeoutSeconds?: number | undefined;
+  /** The watch fails after this silence, milliseconds. Default 90 s. */
+  readonly inactivityMs?: number | undefined;
+}
+
+/** Options of {@link ApiClient.delete}. */
+export interface DeleteOptions extends CallOptions {
+  /** What happens to objects that this one owns. Default: as the server does for the type, mostly `Background`. */
+  readonly propagation?: "Foreground" | "Background" | "Orphan" | undefined;
+  /** Only the object with this uid; another one of the same name gives a conflict. */
+  readonly uid?: string | undefined;
+  /** Only in this version. */
+  readonly resourceVersion?: string | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/** A request that the typed methods do not cover: discovery, `/version`, `/readyz`, foreign subresources. */
+export interface RawRequest extends CallOptions {
+  readonly method: HttpMethod;
+  /** From the root of the API, escaped by the caller. */
+  readonly path: string;
+  readonly query?: Query | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** The answer to a {@link RawRequest}. */
+export interface RawResponse {
+  readonly status: number;
+  /** Parsed where the server says that it is JSON, text otherwise. */
+  readonly body: unknown;
+}
+
+/**
+ * A client of one API server. Objects are plain JSON exactly as on the wire: unknown fields stay, times are text.
+ *
+ * Every method throws {@link ApiError} for a refusal, a broken connection or a deadline that passed, the reason of its
+ * signal when that aborts, and TypeError for a name that cannot be part of a path.
+ *
+ * A type argument says what the caller expects; the client checks that an object with metadata came, the schema of the
+ * server vouches for the rest.
+ */
+export interface ApiClient {
+  get<T extends ApiObject = KubeObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    options?: CallOptions & { readonly subresource?: string },
+  ): Promise<T>;
+  list<T extends ApiObject = KubeObject>(
+    type: ResourceType,
+    options?: ListOptions,
+    call?: CallOptions,
+  ): Promise<ObjectList<T>>;
+  /** Creates an object in `metadata.namespace`. With `subresource` (`eviction`, `binding`) it posts to that of `metadata.name`. */
+  create<T extends ApiObject = KubeObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  /** Changes an object; see {@link PatchOptions} for the kinds and their preconditions. */
+  patch<T extends ApiObject = KubeObject>(
+    type: ResourceType,
+    ref: ObjectRef,
+    patch: unknown,
+    options: PatchOptions,
+  ): Promise<T>;
+  /** Replaces an object; with `metadata.resourceVersion` only in that version. */
+  replace<T extends ApiObject = KubeObject>(type: ResourceType, object: T, options?: WriteOptions): Promise<T>;
+  /** Asks for deletion. Resolves with the object while finalizers hold it, or with the `Status` (or the last state) when it is gone. */
+  delete(type: ResourceType, ref: ObjectRef, options?: DeleteOptions): Promise<KubeObject>;
+  /** Events from a version on, over a connection of its own; see {@link WatchEvent} and `openWatch` for ends and errors. */
+  watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>;
+  request(request: RawRequest): Promise<RawResponse>;
+  /** Ends all requests and watches and closes the connections. */
+  close(): Promise<void>;
+}
+
+/** Options of {@link createApiClient}; all have defaults. */
+export interface ApiClientOptions {
+  /** Default `millwright-kube`. */
+  readonly userAgent?: string;
+  /** Default: none, and the server then takes the user agent. */
+  readonly fieldManager?: string;
+  /** Deadline of a call, milliseconds. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Most connections at once, watches apart. Default 16. */
+  readonly maxConnections?: number;
+  /** How often 429 and 503 with `Retry-After` are followed. Default 3. */
+  readonly maxRetries?: number;
+  /** Longest wait for one repetition, milliseconds; more gives the error, with `retryAfterMs`. Default 5 s. */
+  readonly maxRetryWaitMs?: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly log?: Log;
+}
+
+/**
+ * Makes an {@link ApiClient}. Connects with the first request.
+ *
+ * @example
+ * const api = createApiClient(await loadKubeConfig({}));
+ * const { items } = await api.list(nodeResource, { labelSelector: "zone=a" });
+ */
+export function createApiClient(config: ClusterConfig, options: ApiClientOptions = {}): ApiClient {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? systemRandom;
+  const transport = createTransport(config, {
+    clock,
+    userAgent: options.userAgent ?? "millwright-kube",
+    timeoutMs: options.timeoutMs ?? 30_000,
+    maxConnections: options.maxConnections ?? 16,
+    maxRetries: options.maxRetries ?? 3,
+    maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,
+    log: options.log,
+  });
+
+  async function call(
+    method: HttpMethod,
+    path: string,
+    callOptions: CallOptions,
+    body?: { readonly json: unknown; readonly contentType?: string },
+  ): Promise<unknown> {
+    const response = await transport.request({
+      method,
+      path,
+      signal: callOptions.signal,
+      timeoutMs: callOptions.timeoutMs,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body.json), headers: { "content-type": body.contentType ?? "application/json" } }),
+    });
+    try {
+      return parseJson(response.body);
+    } catch (cause) {
+      throw malformed(`${method} ${path}`, "the answer is not JSON", cause);
+    }
+  }
+
+  async function callForObject<T extends ApiObject>(type: ResourceType, ...args: Parameters<typeof call>): Promise<T> {
+    return expectObject<T>(await call(...args), type, `${args[0]} ${args[1]}`);
+  }
+
+  const writeQuery = (write: WriteOptions): Query => ({
+    fieldManager: write.fieldManager ?? options.fieldManager,
+    dryRun: write.dryRun === true ? "All" : undefined,
+  });
+
+  return {
+    async get(type, ref, getOptions = {}) {
+      return callForObject(type, "GET", objectPath(type, ref, getOptions.subresource), getOptions);
+    },
+
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the interface names it
+    async list<T extends ApiObject>(type: ResourceType, listOptions: ListOptions = {}, callOptions: CallOptions = {}) {
+      const path = collectionPath(type, listOptions.namespace) + queryString(listQuery(listOptions));
+      const list = await call("GET", path, callOptions);
+      if (!isRecord(list) || !(Array.isArray(list["items"]) || list["items"] === null)) {
+        throw malformed(`GET ${path}`, "the answer is not a list");
+      }
+      const items = (list["items"] ?? []).map((item: unknown) => expectObject<T>(item, type, `GET ${path}`));
+      return { items, metadata: isRecord(list["metadata"]) ? list["metadata"] : {} };
+    },
+
+    async create(type, object, write = {}) {
+      const { namespace, name } = object.metadata;
+      const path =
+        write.subresource === undefined
+          ? collectionPath(type, requireNamespace(type, namespace))
+          : objectPath(type, { namespace, name: name ?? "" }, write.subresource);
+      const body = write.subresource === undefined ? withTypeMeta(type, object) : object;
+      return callForObject(type, "POST", path + queryString(writeQuery(write)), write, { json: body });
+    },
+
+    async patch(type, ref, patch, patchOptions) {
+      const query = {
+        ...writeQuery(patchOptions),
+        force: patchOptions.kind === "apply" && patchOptions.force === true ? true : undefined,
+      };
+      const path = objectPath(type, ref, patchOptions.subresource) + queryString(query);
+      const { body, contentType } = patchContentType(type, ref, patch, patchOptions);
+      return callForObject(type, "PATCH", path, patchOptions, { json: body, contentType });
+    },
+
+    async replace(type, object, write = {}) {
+      const { namespace, name } = object.metadata;
+      const path = objectPath(type, { namespace, name: name ?? "" }, write.subresource);
+      return callForObject(type, "PUT", path + queryString(writeQuery(write)), write, {
+        json: withTypeMeta(type, object),
+      });
+    },
+
+    async delete(type, ref, deleteOptions = {}) {
+      const path = objectPath(type, ref);
+      const answer = await call("DELETE", path, deleteOptions, { json: deleteBody(deleteOptions) });
+      if (isRecord(answer) && answer["kind"] === "Status") return { ...answer, metadata: {} };
+      return expectObject<KubeObject>(answer, type, `DELETE ${path}`);
+    },
+
+    watch(type, watchOptions, signal) {
+      const query = {
+        ...scopeQuery(watchOptions),
+        watch: true,
+        resourceVersion: watchOptions.resourceVersion,
+        allowWatchBookmarks: watchOptions.allowBookmarks ?? true,
+        timeoutSeconds: watchOptions.timeoutSeconds ?? watchTimeoutSeconds(random),
+      };
+      return openWatch({
+        transport,
+        path: collectionPath(type, watchOptions.namespace) + queryString(query),
+        clock,
+        inactivityMs: watchOptions.inactivityMs ?? defaultInactivityMs,
+        signal,
+      });
+    },
+
+    async request(raw) {
+      const response = await transport.request({
+        method: raw.method,
+        path: raw.path + queryString(raw.query ?? {}),
+        signal: raw.signal,
+        timeoutMs: raw.timeoutMs,
+        headers: { ...(raw.body === undefined ? {} : { "content-type": "application/json" }), ...raw.headers },
+        ...(raw.body === undefined ? {} : { body: JSON.stringify(raw.body) }),
+      });
+      if (!response.contentType.includes("json")) return { status: response.status, body: response.body };
+      try {
+        return { status: response.status, body: parseJson(response.body) };
+      } catch (cause) {
+        throw malformed(`${raw.method} ${raw.path}`, "the answer is not JSON", cause);
+      }
+    },
+
+    close: transport.close,
+  };
+}
+
+function scopeQuery(scope: Scope): Query {
+  return { labelSelector: scope.labelSelector, fieldSelector: scope.fieldSelector };
+}
+
+function listQuery(options: ListOptions): Query {
+  return {
+    ...scopeQuery(options),
+    limit: options.limit,
+    continue: options.continue,
+    resourceVersion: options.resourceVersion,
+    resourceVersionMatch: options.resourceVersionMatch,
+  };
+}
+
+function deleteBody(options: DeleteOptions): object {
+  const preconditions = {
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+    ...(options.resourceVersion === undefined ? {} : { resourceVersion: options.resourceVersion }),
+  };
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
+    ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
+    ...(options.dryRun === true ? { dryRun: ["All"] } : {}),
+  };
+}
+
+function requireNamespace(type: ResourceType, namespace: string | undefined): string | undefined {
+  if (type.namespaced && (namespace === undefined || namespace === "")) {
+    throw new TypeError(`${describeType(type)}: metadata.namespace is needed to create a namespaced object`);
+  }
+  return type.namespaced ? namespace : undefined;
+}
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- see the interface
+function expectObject<T extends ApiObject>(value: unknown, type: ResourceType, request: string): T {
+  if (!isApiObject(value)) throw malformed(request, `the answer is not a ${type.kind} of ${apiVersionOf(type)}`);
+  // The one place where JSON becomes a typed object: the type argument is the caller's claim, backed by the server's schema.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return withTypeMeta(type, value) as ApiObject as T;
+}
+
+function malformed(request: string, what: string, cause?: unknown): ApiError {
+  return new ApiError({ status: 0, reason: "MalformedResponse", message: `${request}: ${what}`, cause });
+}

@@ -1,0 +1,35 @@
+/** Certificates and what is expected of the server. PEM text or bytes. */
+export interface TlsMaterial {
+  readonly ca?: string | Uint8Array;
+  readonly cert?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
+  /** Name to check the server's certificate against, when it is not the host of the address. */
+  readonly serverName?: string;
+  /** Accepts whatever certificate the server shows. Default false. */
+  readonly insecureSkipVerify?: boolean;
+}
+
+/** What a request is sent with to prove who asks. */
+export interface Credentials {
+  /** Headers of each request, `authorization` mostly. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Client certificate of an exec plugin, which comes with its answer. When it changes, connections are made anew. */
+  readonly cert?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
+}
+
+/** How to reach one API server. */
+export interface ClusterConfig {
+  /** `https://host:port`, or `http://` for loopback servers without TLS; a path prefix is kept. */
+  readonly server: string;
+  /** The namespace of the context, if it names one. */
+  readonly namespace?: string;
+  readonly tls?: TlsMaterial;
+  /** URL of a forward proxy. */
+  readonly proxyUrl?: string;
+  /**
+   * Asked before each request, so it must be quick: it caches, and renews when that is due.
+   * Left out: requests carry no credentials.
+   */
+  readonly credentials?: (signal?: AbortSignal) => Promise<Credentials>;
+}

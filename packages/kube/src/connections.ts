@@ -1,0 +1,120 @@
+import type { Dispatcher } from "undici";
+import type { ClusterConfig, Credentials } from "./cluster-config.ts";
+
+/** Bounds of {@link createConnections}. */
+export interface ConnectionLimits {
+  readonly maxConnections: number;
+  readonly maxResponseBytes: number;
+}
+
+/** The connections to one API server. */
+export interface Connections {
+  /** The shared pool. */
+  pool(credentials: Credentials): Promise<Dispatcher>;
+  /** A connection of one's own, for a watch: it must not take a place in the pool for minutes. */
+  single(credentials: Credentials): Promise<Dispatcher>;
+  /** Closes a connection made by {@link Connections.single}, at once. */
+  release(dispatcher: Dispatcher): void;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A peer that is gone without a word is noticed after this silence plus ten probes a second apart (libuv's setting), about
+ * 40 s: fault-scenarios.md 10 asks for 60 s. Balancers close idle connections after 60 s at the earliest.
+ */
+const keepAliveInitialDelayMs = 30_000;
+const connectTimeoutMs = 10_000;
+
+/** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
+export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
+  const origin = new URL(config.server).origin;
+  const singles = new Set<Dispatcher>();
+  let current: { readonly cert: Credentials["cert"]; readonly dispatcher: Dispatcher } | undefined;
+  let closed = false;
+
+  function settings(credentials: Credentials) {
+    const { tls } = config;
+    const cert = credentials.cert ?? tls?.cert;
+    const key = credentials.key ?? tls?.key;
+    const tlsSettings = {
+      ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
+      ...(cert === undefined ? {} : { cert: asPem(cert) }),
+      ...(key === undefined ? {} : { key: asPem(key) }),
+      ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
+      ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+    };
+    return {
+      tlsSettings,
+      connect: {
+        ...tlsSettings,
+        timeout: connectTimeoutMs,
+        keepAlive: true,
+        keepAliveInitialDelay: keepAliveInitialDelayMs,
+      },
+    };
+  }
+
+  function refuseWhenClosed(): void {
+    if (closed) throw new Error("the API client is closed");
+  }
+
+  async function pool(credentials: Credentials): Promise<Dispatcher> {
+    refuseWhenClosed();
+    if (current !== undefined && current.cert === credentials.cert) return current.dispatcher;
+    const { Agent, ProxyAgent } = await import("undici");
+    refuseWhenClosed();
+    // Whoever came first while undici was loading made it already.
+    if (current !== undefined && current.cert === credentials.cert) return current.dispatcher;
+    const { tlsSettings, connect } = settings(credentials);
+    const shared = {
+      connections: limits.maxConnections,
+      allowH2: false,
+      keepAliveTimeout: 30_000,
+      maxResponseSize: limits.maxResponseBytes,
+      // The deadline of the request bounds the answer; undici's own clock would cut it at five minutes.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    const dispatcher =
+      config.proxyUrl === undefined
+        ? new Agent({ ...shared, connect })
+        : new ProxyAgent({ ...shared, uri: config.proxyUrl, requestTls: tlsSettings });
+    // Requests on the connections of the former certificate end in peace.
+    void current?.dispatcher.close().catch(() => {});
+    current = { cert: credentials.cert, dispatcher };
+    return dispatcher;
+  }
+
+  async function single(credentials: Credentials): Promise<Dispatcher> {
+    refuseWhenClosed();
+    const { Client, ProxyAgent } = await import("undici");
+    refuseWhenClosed();
+    const { tlsSettings, connect } = settings(credentials);
+    const own = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
+    const dispatcher =
+      config.proxyUrl === undefined
+        ? new Client(origin, { ...own, connect })
+        : new ProxyAgent({ ...own, connections: 1, uri: config.proxyUrl, requestTls: tlsSettings });
+    singles.add(dispatcher);
+    return dispatcher;
+  }
+
+  function release(dispatcher: Dispatcher): void {
+    if (singles.delete(dispatcher)) void dispatcher.destroy().catch(() => {});
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    const all: Dispatcher[] = [...singles];
+    if (current !== undefined) all.push(current.dispatcher);
+    singles.clear();
+    current = undefined;
+    await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  return { pool, single, release, close };
+}
+
+function asPem(material: string | Uint8Array): string | Buffer {
+  return typeof material === "string" ? material : Buffer.from(material);
+}

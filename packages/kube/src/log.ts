@@ -1,0 +1,16 @@
+/** How much a log line matters. `info` is for changes of state only. */
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/**
+ * Where the toolkit writes its log: a constant message, and what varies in the fields. Must not throw.
+ * The same shape as the `log` of a driver context, so that one function serves both.
+ */
+export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+/** The default: nothing is written. */
+export const noLog: Log = () => {};
+
+/** One line for a thrown value, whatever it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,214 @@
+import type { Clock } from "@millwright/core";
+import type { Dispatcher } from "undici";
+import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal } from "./api-error.ts";
+import type { ClusterConfig, Credentials } from "./cluster-config.ts";
+import { createConnections } from "./connections.ts";
+import { startDeadline } from "./deadline.ts";
+import type { Deadline } from "./deadline.ts";
+import { messageOf, noLog } from "./log.ts";
+import type { Log } from "./log.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+
+/** The methods that the Kubernetes API knows. */
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One request, as the transport sends it. */
+export interface TransportRequest {
+  readonly method: HttpMethod;
+  /** Path and query, from the root of the API: `/api/v1/nodes?limit=500`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Deadline for the whole request, waits for a repetition included, in milliseconds. Default: that of the transport. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer with a status below 400. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** An answer whose body arrives bit by bit, on a connection of its own. */
+export interface TransportStream {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Closes the connection. Safe to call more than once. */
+  readonly close: () => void;
+}
+
+/** Options of {@link createTransport}. */
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Sent as `User-Agent`, shown in the audit log of the server. */
+  readonly userAgent: string;
+  /** Default deadline of a request, milliseconds. */
+  readonly timeoutMs: number;
+  /** Most connections at once, watches apart. */
+  readonly maxConnections: number;
+  /** How often an answer that asks to come back (429, 503 with `Retry-After`) is followed. */
+  readonly maxRetries: number;
+  /** Longest single wait for such a repetition, milliseconds; a server that asks for more gets its error thrown. */
+  readonly maxRetryWaitMs: number;
+  readonly log?: Log | undefined;
+}
+
+/** HTTP to one API server: pooled connections, deadlines, bounded repetition, errors as {@link ApiError}. */
+export interface Transport {
+  request(request: TransportRequest): Promise<TransportResponse>;
+  /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
+  stream(request: TransportRequest): Promise<TransportStream>;
+  /** Closes all connections, streams too. Requests under way fail. */
+  readonly close: () => Promise<void>;
+}
+
+/** A line cannot be longer than what etcd stores, and no list is near this; beyond it the server is not what we think. */
+const maxResponseBytes = 512 * 1024 * 1024;
+
+/** Makes a {@link Transport}. Nothing is loaded or connected before the first request. */
+export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
+  const { clock } = options;
+  const log = options.log ?? noLog;
+  const base = parseServer(config.server);
+  const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
+
+  async function send(
+    dispatcher: Dispatcher,
+    request: TransportRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    return dispatcher.request({
+      origin: base.origin,
+      path: base.prefix + request.path,
+      method: request.method,
+      headers: {
+        "user-agent": options.userAgent,
+        accept: "application/json",
+        ...credentials.headers,
+        ...request.headers,
+      },
+      body: request.body ?? null,
+      signal,
+    });
+  }
+
+  async function attempt(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    const credentials = (await config.credentials?.(signal)) ?? {};
+    const answer = await send(await connections.pool(credentials), request, credentials, signal);
+    const body = await answer.body.text();
+    if (answer.statusCode < 400) {
+      return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
+    }
+    throw apiErrorFromResponse(
+      `${request.method} ${request.path}`,
+      answer.statusCode,
+      body,
+      parseRetryAfter(header(answer, "retry-after"), clock.now()),
+    );
+  }
+
+  async function request(request: TransportRequest): Promise<TransportResponse> {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = startDeadline(clock, timeoutMs, request.signal);
+    try {
+      for (let retries = 0; ; retries++) {
+        try {
+          return await attempt(request, deadline.signal);
+        } catch (error) {
+          const failure = explain(error, request, deadline, timeoutMs);
+          const waitMs = retries < options.maxRetries ? retryWait(failure, request) : undefined;
+          // A wait past the deadline could only turn the server's clear answer into a timeout.
+          if (waitMs === undefined || waitMs > options.maxRetryWaitMs || waitMs >= deadline.remainingMs())
+            throw failure;
+          log("debug", "The API server asked to repeat a request later", { path: request.path, waitMs });
+          await clock.sleep(waitMs, deadline.signal).catch((reason: unknown) => {
+            throw explain(reason, request, deadline, timeoutMs);
+          });
+        }
+      }
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function stream(request: TransportRequest): Promise<TransportStream> {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = startDeadline(clock, timeoutMs, request.signal);
+    let client: Dispatcher | undefined;
+    try {
+      const credentials = (await config.credentials?.(deadline.signal)) ?? {};
+      const owned = await connections.single(credentials);
+      client = owned;
+      const answer = await send(owned, request, credentials, deadline.signal);
+      if (answer.statusCode >= 400) {
+        throw apiErrorFromResponse(
+          `${request.method} ${request.path}`,
+          answer.statusCode,
+          await answer.body.text(),
+          parseRetryAfter(header(answer, "retry-after"), clock.now()),
+        );
+      }
+      // From here on the caller decides when it has waited long enough: it follows its signal through close().
+      return { chunks: answer.body, close: () => connections.release(owned) };
+    } catch (error) {
+      if (client !== undefined) connections.release(client);
+      throw explain(error, request, deadline, timeoutMs);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  return { request, stream, close: connections.close };
+}
+
+/** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */
+function explain(error: unknown, request: TransportRequest, deadline: Deadline, timeoutMs: number): unknown {
+  const what = `${request.method} ${request.path}`;
+  if (deadline.expired()) {
+    const message = `${what}: no answer from the API server within ${timeoutMs} ms`;
+    return new ApiError({ status: 0, reason: "ClientTimeout", message, cause: error });
+  }
+  if (request.signal?.aborted === true) return request.signal.reason;
+  if (!(error instanceof Error) || error.name === "ApiError" || error.name === "ConfigError") return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code === "" && !(error instanceof AggregateError)) return error;
+  const text = messageOf(error) || code;
+  return new ApiError({
+    status: 0,
+    reason: "Unreachable",
+    message: `${what}: the API server cannot be reached: ${text}`,
+    cause: error,
+  });
+}
+
+/** How long to wait before sending a failed request again; undefined when it must not be sent again. */
+function retryWait(error: unknown, request: TransportRequest): number | undefined {
+  const refusedByBudget = isDisruptionBudgetRefusal(error);
+  if (!isApiError(error)) return undefined;
+  // The server's limiter answers 429 before anything else looks at the request, so that writes are safe to repeat as well.
+  // A budget's refusal of an eviction is an answer, not overload.
+  const { status, retryAfterMs, reason, cause } = error;
+  if (status === 429) return refusedByBudget ? undefined : retryAfterMs;
+  if (request.method !== "GET") return undefined;
+  if (status === 503) return retryAfterMs;
+  // A pooled connection that the server closed in the moment it was chosen; a fresh one will do.
+  if (reason === "Unreachable" && isStaleConnection(cause)) return 0;
+  return undefined;
+}
+
+function isStaleConnection(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}
+
+function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function parseServer(server: string): { readonly origin: string; readonly prefix: string } {
+  const url = new URL(server);
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };
+}
