@@ -32,7 +32,7 @@ export type {
   MachineStatusResponse,
 } from "./driver/messages.ts";
 export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
-export type { CheckDriverSecretResult, ReadProviderSpecResult, SpecProblem } from "./driver/read-provider-spec.ts";
+export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";
 export type {
   StandardSchemaIssue,
   StandardSchemaProps,
@@ -42,12 +42,37 @@ export type {
 
 // The Machine API
 export { parseGoDuration, formatGoDuration } from "./duration.ts";
+export { machineNameIn } from "./api/child-names.ts";
+export { crds } from "./api/crd.ts";
+export type { CustomResourceDefinition, PrinterColumn, Subresources } from "./api/crd.ts";
 export type { DeepReadonly } from "./api/deep-readonly.ts";
+export {
+  orchestrationTypes,
+  strategyTypes,
+  withMachineDeploymentDefaults,
+  withMachineSetDefaults,
+} from "./api/defaults.ts";
+export type {
+  DefaultedFenceposts,
+  DefaultedMachineDeployment,
+  DefaultedMachineSet,
+  DefaultedStrategy,
+} from "./api/defaults.ts";
+export { parseIntOrPercent, resolveFenceposts } from "./api/fenceposts.ts";
+export type { Fenceposts, IntOrPercent, ParsedIntOrPercent, ResolvedFenceposts } from "./api/fenceposts.ts";
 export type { FieldProblem, FieldProblemKind } from "./api/field-problem.ts";
 export { formatProblems, joinPath } from "./api/field-problem.ts";
 export { machineKinds } from "./api/kinds.ts";
 export type { MachineKind } from "./api/kinds.ts";
 export type { LabelSelector, LabelSelectorRequirement } from "./api/label-selector-schema.ts";
+export {
+  matchesLabels,
+  parseLabelSelector,
+  selectorMatches,
+  selectsEverything,
+  unmetRequirements,
+} from "./api/label-selector.ts";
+export type { LabelMatcher, LabelRequirement, ParseLabelSelectorResult } from "./api/label-selector.ts";
 export { machineClassResource } from "./api/machine-class.ts";
 export type { MachineClass, NodeTemplate, SecretReference } from "./api/machine-class.ts";
 export { machineDeploymentResource } from "./api/machine-deployment.ts";
@@ -67,8 +92,15 @@ export type { NodeTemplateSpec, Taint } from "./api/node-template.ts";
 export { controllerOf } from "./api/object-meta.ts";
 export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/object-meta.ts";
 export type { LastOperation, MachineSummary } from "./api/operation.ts";
+export { readMachine, readMachineClass, readMachineDeployment, readMachineSet } from "./api/read.ts";
+export type { ReadResult } from "./api/read.ts";
 export { machineApiVersion, machineGroup } from "./api/resource-type.ts";
 export type { ResourceType } from "./api/resource-type.ts";
+export type { StructuralSchema } from "./api/structural-schema.ts";
+export { validateMachineClass } from "./api/validate-machine-class.ts";
+export { validateMachineDeployment } from "./api/validate-machine-deployment.ts";
+export { validateMachineSet } from "./api/validate-machine-set.ts";
+export { validateMachine } from "./api/validate-machine.ts";
 export {
   annotationKeys,
   annotationsNotInheritedBySets,

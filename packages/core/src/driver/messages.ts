@@ -1,3 +1,5 @@
+import type { NodeAddress } from "../api/machine.ts";
+import type { NodeTemplate } from "../api/machine-class.ts";
 import type { Secret, SecretData } from "../secret.ts";
 
 /** The machine that a call is about. */
@@ -13,21 +15,12 @@ export interface MachineIdentity {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** `nodeTemplate` of a class: what a node of this class will look like, for autoscaling from zero. */
-export interface ClassNodeTemplate {
-  readonly architecture?: string;
-  readonly capacity?: Readonly<Record<string, string | number>>;
-  readonly virtualCapacity?: Readonly<Record<string, string | number>>;
-  readonly instanceType?: string;
-  readonly region?: string;
-  readonly zone?: string;
-}
-
 /** The class that a call is about, with its spec as the driver's schema returned it. */
 export interface ClassIdentity<Spec> {
   readonly name: string;
   readonly spec: Spec;
-  readonly nodeTemplate?: ClassNodeTemplate;
+  /** What a node of this class will look like, for autoscaling from zero. */
+  readonly nodeTemplate?: NodeTemplate;
 }
 
 /** A call about one machine. */
@@ -52,20 +45,13 @@ export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
   readonly userData: Secret;
 }
 
-/** An address of a node, as in `status.addresses` of a Kubernetes node. */
-export interface MachineAddress {
-  /** `InternalIP`, `ExternalIP`, `InternalDNS`, `ExternalDNS` or `Hostname`. */
-  readonly type: string;
-  readonly address: string;
-}
-
 /** A VM that has been made, or was there already. */
 export interface CreateMachineResponse {
   /** The id that the node will have in `spec.providerID`, for example `mock:///eu-1/i-1234`. Never empty. */
   readonly providerId: string;
   /** The name under which the node will register. Never empty. */
   readonly nodeName: string;
-  readonly addresses?: readonly MachineAddress[];
+  readonly addresses?: readonly NodeAddress[];
   /** Stored in `status.lastKnownState`. */
   readonly lastKnownState?: string;
 }
@@ -74,7 +60,7 @@ export interface CreateMachineResponse {
 export interface MachineStatusResponse {
   readonly providerId: string;
   readonly nodeName: string;
-  readonly addresses?: readonly MachineAddress[];
+  readonly addresses?: readonly NodeAddress[];
   /** False when `initializeMachine` has not been done for this VM (MCM's code Uninitialized). True by default. */
   readonly initialized?: boolean;
 }
@@ -89,7 +75,7 @@ export interface DeleteMachineResponse {
 export interface InitializeMachineResponse {
   readonly providerId: string;
   readonly nodeName: string;
-  readonly addresses?: readonly MachineAddress[];
+  readonly addresses?: readonly NodeAddress[];
 }
 
 /** The call that lists the VMs of a class. */

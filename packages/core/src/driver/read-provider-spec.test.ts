@@ -44,11 +44,7 @@ describe("readProviderSpec", () => {
       { machineType: "a", disks: [{ sizeGb: 1 }, { sizeGb: -1 }] },
       /^providerSpec\.disks\[1\]\.sizeGb: /,
     ],
-    [
-      "a key that is no identifier",
-      { machineType: "a", labels: { "a.b/c": 1 } },
-      /^providerSpec\.labels\["a\.b\/c"\]: /,
-    ],
+    ["a key that is no identifier", { machineType: "a", labels: { "a.b/c": 1 } }, /^providerSpec\.labels\[a\.b\/c\]: /],
     ["an unknown field", { machineType: "a", typo: 1 }, /typo/],
     [
       "a key that reaches a prototype",
@@ -80,7 +76,7 @@ describe("readProviderSpec", () => {
     ] as const) {
       await expect(readProviderSpec(broken, { providerSpec: {} })).resolves.toEqual({
         ok: false,
-        problems: [{ path: "providerSpec", message: `the driver's schema failed: ${message}` }],
+        problems: [{ path: "providerSpec", message: `the driver's schema failed: ${message}`, kind: "invalid" }],
       });
     }
   });
@@ -114,6 +110,9 @@ describe("checkDriverSecret", () => {
       token: z.string().refine(() => false, { error: (issue) => `got ${String(issue.input)}, wanted more` }),
     });
     const result = await checkDriverSecret({ name: "e", secret }, { token: Secret.of("canary-7") });
-    expect(result).toEqual({ ok: false, problems: [{ path: "secret.token", message: "got [redacted], wanted more" }] });
+    expect(result).toEqual({
+      ok: false,
+      problems: [{ path: "secret.token", message: "got [redacted], wanted more", kind: "invalid" }],
+    });
   });
 });

@@ -1,24 +1,17 @@
+import { type FieldProblem, joinPath } from "../api/field-problem.ts";
 import { type SecretData, redactSecrets } from "../secret.ts";
 import type { Driver } from "./driver.ts";
 import type { StandardSchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";
 
-/** One thing that is wrong with a provider spec or a secret. */
-export interface SpecProblem {
-  /** Where, as a path from the object: `providerSpec.disks[0].size`. */
-  readonly path: string;
-  /** What is expected there. Does not repeat the path. */
-  readonly message: string;
-}
-
 /** What reading a provider spec gave. */
 export type ReadProviderSpecResult<Spec> =
   | { readonly ok: true; readonly spec: Spec }
-  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] };
+  | { readonly ok: false; readonly problems: readonly [FieldProblem, ...FieldProblem[]] };
 
 /** What checking a secret gave. */
 export type CheckDriverSecretResult =
   | { readonly ok: true }
-  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] };
+  | { readonly ok: false; readonly problems: readonly [FieldProblem, ...FieldProblem[]] };
 
 /** More problems than anyone reads at once; they end up in a status. */
 const maxProblems = 20;
@@ -37,7 +30,7 @@ export async function readProviderSpec<Spec>(
 ): Promise<ReadProviderSpecResult<Spec>> {
   const { providerSpec } = machineClass;
   if (providerSpec === undefined || providerSpec === null) {
-    return refuse([{ path: "providerSpec", message: `is required by driver "${driver.name}"` }]);
+    return refuse([{ path: "providerSpec", message: `is required by driver "${driver.name}"`, kind: "required" }]);
   }
   const unfit = unfitPlace(providerSpec);
   if (unfit !== undefined) return refuse([unfit]);
@@ -58,8 +51,8 @@ export async function checkDriverSecret(
   const result = await validate(driver.secret, revealed, "secret");
   if (result.ok) return { ok: true };
   const [first, ...rest] = result.problems;
-  const clean = (problem: SpecProblem): SpecProblem => ({
-    path: problem.path,
+  const clean = (problem: FieldProblem): FieldProblem => ({
+    ...problem,
     message: redactSecrets(problem.message, secret),
   });
   return { ok: false, problems: [clean(first), ...rest.map(clean)] };
@@ -71,7 +64,7 @@ async function validate<Output>(
   root: string,
 ): Promise<
   | { readonly ok: true; readonly value: Output }
-  | { readonly ok: false; readonly problems: readonly [SpecProblem, ...SpecProblem[]] }
+  | { readonly ok: false; readonly problems: readonly [FieldProblem, ...FieldProblem[]] }
 > {
   try {
     const result = await schema["~standard"].validate(value);
@@ -79,28 +72,21 @@ async function validate<Output>(
     return refuse(result.issues.slice(0, maxProblems).map((issue) => toProblem(issue, root)));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return refuse([{ path: root, message: `the driver's schema failed: ${shorten(message)}` }]);
+    return refuse([{ path: root, message: `the driver's schema failed: ${shorten(message)}`, kind: "invalid" }]);
   }
 }
 
-function refuse(problems: readonly SpecProblem[]): {
+function refuse(problems: readonly FieldProblem[]): {
   readonly ok: false;
-  readonly problems: readonly [SpecProblem, ...SpecProblem[]];
+  readonly problems: readonly [FieldProblem, ...FieldProblem[]];
 } {
-  const [first = { path: "providerSpec", message: "is not valid" }, ...rest] = problems;
+  const [first = { path: "providerSpec", message: "is not valid", kind: "invalid" }, ...rest] = problems;
   return { ok: false, problems: [first, ...rest] };
 }
 
-function toProblem(issue: StandardSchemaIssue, root: string): SpecProblem {
+function toProblem(issue: StandardSchemaIssue, root: string): FieldProblem {
   const segments = (issue.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment));
-  return { path: segments.reduce(joinPath, root), message: shorten(issue.message) };
-}
-
-/** One step of a path: `.key` for plain keys, `[0]` for positions, `["a.b/c"]` for keys that a dot would break. */
-function joinPath(path: string, key: PropertyKey): string {
-  if (typeof key === "number") return `${path}[${key}]`;
-  const text = shorten(String(key));
-  return /^[A-Za-z_$][\w$-]*$/.test(text) ? `${path}.${text}` : `${path}[${JSON.stringify(text)}]`;
+  return { path: segments.reduce(joinPath, root), message: shorten(issue.message), kind: "invalid" };
 }
 
 function shorten(text: string): string {
@@ -108,17 +94,18 @@ function shorten(text: string): string {
 }
 
 /** The first place that no schema should see. Walks with its own stack, so that depth cannot break it. */
-function unfitPlace(spec: unknown): SpecProblem | undefined {
+function unfitPlace(spec: unknown): FieldProblem | undefined {
   const places: { readonly value: unknown; readonly path: string; readonly depth: number }[] = [
     { value: spec, path: "providerSpec", depth: 0 },
   ];
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
     const { value, path, depth } = place;
     if (typeof value !== "object" || value === null) continue;
-    if (depth > maxDepth) return { path, message: `is nested more than ${maxDepth} levels deep` };
+    if (depth > maxDepth) return { path, message: `is nested more than ${maxDepth} levels deep`, kind: "invalid" };
     for (const [key, child] of Object.entries(value)) {
       const childPath = joinPath(path, Array.isArray(value) ? Number(key) : key);
-      if (key === "__proto__") return { path: childPath, message: "is not a field that a spec can have" };
+      if (key === "__proto__")
+        return { path: childPath, message: "is not a field that a spec can have", kind: "forbidden" };
       places.push({ value: child, path: childPath, depth: depth + 1 });
     }
   }
