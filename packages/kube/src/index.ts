@@ -86,5 +86,19 @@ export { createController, done } from "./controller.ts";
 export type { Controller, ControllerCounts, ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
 export { watchTriggers } from "./watch-triggers.ts";
 export type { WatchTriggerOptions } from "./watch-triggers.ts";
+export { createEventRecorder } from "./events.ts";
+export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events.ts";
+
+// Objects in the hands of controllers
+export {
+  adoptPatch,
+  claimObjects,
+  controllerRefOf,
+  isControlledBy,
+  newControllerRef,
+  releasePatch,
+} from "./owner-references.ts";
+export type { Claims, OwnerPatch } from "./owner-references.ts";
+export { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";

@@ -1,0 +1,241 @@
+import type { Clock, Random } from "@millwright/core";
+import type { ApiClient } from "./api-client.ts";
+import { isNotFound, isTransient } from "./api-error.ts";
+import { backoffDelay } from "./backoff.ts";
+import type { ApiObject, ObjectMeta } from "./kube-object.ts";
+import { messageOf, noLog } from "./log.ts";
+import type { Log } from "./log.ts";
+import { eventResource } from "./resources.ts";
+
+/** What happened to an object, for people who run `kubectl describe`. */
+export interface EventRecord {
+  /** `Warning` for what someone may have to look into. */
+  readonly type: "Normal" | "Warning";
+  /** One word in camel case, of a fixed set: `FailedDrain`. Longer than 128 characters is cut. */
+  readonly reason: string;
+  /** A sentence. Equal ones are counted together, so it should hold nothing that changes each time. Cut at 1024 characters. */
+  readonly message: string;
+}
+
+/** Options of {@link createEventRecorder}. */
+export interface EventRecorderOptions {
+  readonly api: Pick<ApiClient, "create" | "patch">;
+  /** Who reports, the `From` column of kubectl. */
+  readonly component: string;
+  /** Host or pod that reports. Default none. */
+  readonly instance?: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Events that may wait to be sent; further ones are dropped and counted. Default 1000. */
+  readonly capacity?: number | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** Numbers of a recorder, for metrics. */
+export interface EventCounts {
+  readonly sent: number;
+  /** Lost because the buffer was full or the server refused them. */
+  readonly dropped: number;
+}
+
+/** Writes events without ever holding up or failing its caller. */
+export interface EventRecorder {
+  /** Takes note of an event about an object that has `apiVersion`, `kind` and a name. Returns at once, never throws. */
+  record(object: ApiObject, event: EventRecord): void;
+  /** Resolves when everything recorded so far was sent or dropped. Rejects with the reason of the signal if that aborts first. */
+  flush(signal?: AbortSignal): Promise<void>;
+  /** Drops what was not sent and accepts nothing more. */
+  close(): void;
+  counts(): EventCounts;
+}
+
+/** Equal events that are no further apart than this are one Event with a higher count, as in client-go's correlator. */
+const aggregationMs = 10 * 60_000;
+/** Series that are remembered; the oldest are forgotten first. */
+const maxSeries = 4_096;
+const maxAttempts = 5;
+const retryBackoff = { initialMs: 500, maxMs: 10_000 };
+/** Limits of the API: `reason` and `message` of an Event. */
+const maxReason = 128;
+const maxMessage = 1024;
+
+/** An Event in the making. Events of core/v1 are what `kubectl describe` looks for, by `involvedObject`. */
+interface Series {
+  readonly namespace: string;
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly firstTimestamp: string;
+  lastTimestamp: string;
+  lastMs: number;
+  count: number;
+  /** Whether the API server has the Event. */
+  stored: boolean;
+  /** Whether it waits in the buffer. */
+  pending: boolean;
+}
+
+interface EventObject extends ApiObject {
+  readonly metadata: ObjectMeta;
+  readonly [field: string]: unknown;
+}
+
+/** Makes an event recorder. It sends one event at a time, in the background. */
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  const { api, clock, random, component } = options;
+  const log = options.log ?? noLog;
+  const capacity = options.capacity ?? 1_000;
+  const stop = new AbortController();
+
+  // Invariants: a series is in `buffer` exactly when it is pending, at most once; `buffer` is never longer than `capacity`;
+  // `sender` is set exactly while something is sent.
+  const series = new Map<string, Series>();
+  const buffer: Series[] = [];
+  const counts = { sent: 0, dropped: 0 };
+  let sender: Promise<void> | undefined;
+
+  function record(object: ApiObject, event: EventRecord): void {
+    try {
+      if (stop.signal.aborted) return;
+      const found = findSeries(object, event);
+      if (found.pending) return;
+      if (buffer.length >= capacity) {
+        counts.dropped++;
+        return;
+      }
+      found.pending = true;
+      buffer.push(found);
+      sender ??= sendAll();
+    } catch (error) {
+      counts.dropped++;
+      log("error", "An event could not be recorded", { reason: event.reason, error: messageOf(error) });
+    }
+  }
+
+  /** The series that the event belongs to, with the event counted. */
+  function findSeries(object: ApiObject, event: EventRecord): Series {
+    const { namespace, name = "", uid } = object.metadata;
+    const reason = event.reason.slice(0, maxReason);
+    const message = event.message.slice(0, maxMessage);
+    const key = JSON.stringify([object.kind, namespace, name, uid, event.type, reason, message]);
+    const nowMs = clock.monotonicMs();
+    const timestamp = toSeconds(clock.now());
+    const known = series.get(key);
+    if (known !== undefined && nowMs - known.lastMs <= aggregationMs) {
+      known.count++;
+      known.lastMs = nowMs;
+      known.lastTimestamp = timestamp;
+      // The order of the map is the order in which series are forgotten.
+      series.delete(key);
+      series.set(key, known);
+      return known;
+    }
+    const created: Series = {
+      // Events of cluster-scoped objects live in this namespace; kubectl looks for them there.
+      namespace: namespace ?? "default",
+      name: `${name.slice(0, 200)}.${random.hex(8)}`,
+      body: {
+        involvedObject: {
+          apiVersion: object.apiVersion,
+          kind: object.kind,
+          namespace,
+          name,
+          uid,
+          resourceVersion: object.metadata.resourceVersion,
+        },
+        type: event.type,
+        reason,
+        message,
+        source: { component, ...(options.instance === undefined ? {} : { host: options.instance }) },
+        reportingComponent: component,
+        reportingInstance: options.instance ?? "",
+      },
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+      lastMs: nowMs,
+      count: 1,
+      stored: false,
+      pending: false,
+    };
+    series.delete(key);
+    series.set(key, created);
+    if (series.size > maxSeries) {
+      const oldest = series.keys().next();
+      if (oldest.done !== true) series.delete(oldest.value);
+    }
+    return created;
+  }
+
+  async function sendAll(): Promise<void> {
+    for (let next = buffer.shift(); next !== undefined; next = buffer.shift()) {
+      next.pending = false;
+      try {
+        await sendPatiently(next);
+        counts.sent++;
+      } catch (error) {
+        counts.dropped++;
+        if (!stop.signal.aborted) {
+          log("warn", "An event was not accepted and is lost", { event: next.name, error: messageOf(error) });
+        }
+      }
+    }
+    // Here and not in a finally(): what is recorded a microtask later must find that nobody sends.
+    sender = undefined;
+  }
+
+  async function sendPatiently(event: Series): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(event);
+      } catch (error) {
+        if (!isTransient(error) || attempt >= maxAttempts || stop.signal.aborted) throw error;
+        await clock.sleep(backoffDelay(attempt - 1, retryBackoff, random), stop.signal);
+      }
+    }
+  }
+
+  async function send(event: Series): Promise<void> {
+    const { namespace, name, count, lastTimestamp } = event;
+    const { signal } = stop;
+    if (event.stored) {
+      try {
+        await api.patch(eventResource, { namespace, name }, { count, lastTimestamp }, { kind: "merge", signal });
+        return;
+      } catch (error) {
+        // Events expire after an hour; this one starts again.
+        if (!isNotFound(error)) throw error;
+        event.stored = false;
+      }
+    }
+    const { firstTimestamp, body } = event;
+    const object: EventObject = { metadata: { namespace, name }, ...body, firstTimestamp, lastTimestamp, count };
+    await api.create<EventObject>(eventResource, object, { signal });
+    event.stored = true;
+  }
+
+  return {
+    record,
+    flush: async (signal) => {
+      signal?.throwIfAborted();
+      const aborted = Promise.withResolvers<void>();
+      const abort = () => aborted.reject(signal?.reason);
+      signal?.addEventListener("abort", abort, { once: true });
+      try {
+        for (let current = sender; current !== undefined; current = sender) {
+          await Promise.race([current, aborted.promise]);
+        }
+      } finally {
+        signal?.removeEventListener("abort", abort);
+      }
+    },
+    close: () => {
+      counts.dropped += buffer.splice(0).length;
+      stop.abort(new Error("the event recorder was closed"));
+    },
+    counts: () => ({ ...counts }),
+  };
+}
+
+/** `2026-01-02T03:04:05Z`, the form of metav1.Time. */
+function toSeconds(time: Date): string {
+  return time.toISOString().replace(/\.\d{3}Z$/, "Z");
+}

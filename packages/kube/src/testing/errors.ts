@@ -1,0 +1,44 @@
+import { ApiError } from "../api-error.ts";
+
+/** What an API server answers to a write that is based on an old version. */
+export function conflictError(): ApiError {
+  return new ApiError({ status: 409, reason: "Conflict", message: "the object has been modified" });
+}
+
+/** What an API server answers about an object that is not there. */
+export function notFoundError(): ApiError {
+  return new ApiError({ status: 404, reason: "NotFound", message: "not found" });
+}
+
+/** What an API server answers when something in it broke. */
+export function serverError(): ApiError {
+  return new ApiError({ status: 500, reason: "InternalError", message: "etcdserver: request timed out" });
+}
+
+/**
+ * What an API server answers when it has too much to do; with `budget` set, what the eviction of a pod is told that a
+ * disruption budget protects.
+ */
+export function tooManyRequestsError(
+  options: { readonly budget?: string; readonly retryAfterMs?: number } = {},
+): ApiError {
+  const { budget, retryAfterMs } = options;
+  return new ApiError({
+    status: 429,
+    reason: "TooManyRequests",
+    message:
+      budget === undefined
+        ? "the server has received too many requests and has asked us to try again later"
+        : "Cannot evict pod as it would violate the pod's disruption budget.",
+    ...(budget === undefined
+      ? {}
+      : {
+          details: {
+            causes: [
+              { reason: "DisruptionBudget", message: `The disruption budget ${budget} needs more healthy pods` },
+            ],
+          },
+        }),
+    retryAfterMs,
+  });
+}

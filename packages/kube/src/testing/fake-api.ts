@@ -1,0 +1,359 @@
+// Objects are what the callers say they are, here as in ApiClient: type arguments are claims.
+// oxlint-disable typescript/no-unnecessary-type-parameters
+import { seededRandom, systemClock } from "@millwright/core";
+import type { Clock, Random, ResourceType } from "@millwright/core";
+import type { ApiClient } from "../api-client.ts";
+import { ApiError } from "../api-error.ts";
+import { applyMergePatch } from "../json-merge-patch.ts";
+import { keyFor } from "../kube-object.ts";
+import type { ApiObject, KubeObject, ObjectRef } from "../kube-object.ts";
+import { patchContentType } from "../patch.ts";
+import { apiVersionOf, describeType } from "../resource-type.ts";
+import { createFakeStorage, plain } from "./fake-storage.ts";
+import { applyJsonPatch } from "./json-patch.ts";
+import { matchesFields, matchesLabels } from "./selector.ts";
+
+/** What a caller asked of the fake. */
+export type FakeVerb = "get" | "list" | "watch" | "create" | "patch" | "replace" | "delete" | "request";
+
+/** One call, in the order in which they came. */
+export interface FakeCall {
+  readonly verb: FakeVerb;
+  /** `machines.machine.sapcloud.io`, `nodes`; the path for `request`. */
+  readonly resource: string;
+  /** `namespace/name`; the namespace for lists and watches. */
+  readonly key: string;
+  readonly subresource?: string | undefined;
+  /** The object or the patch that was sent. */
+  readonly body?: unknown;
+}
+
+/** A failure to be injected. */
+export interface FakeFault {
+  /** Which calls it hits; what is left out matches all. */
+  readonly verb?: FakeVerb;
+  readonly type?: ResourceType;
+  readonly key?: string;
+  readonly subresource?: string;
+  /** Thrown at the caller. */
+  readonly error: Error;
+  /** How many calls it hits. Default 1. */
+  readonly times?: number;
+  /** `before`: nothing happened. `after`: the call was carried out and its answer lost. Default `before`. */
+  readonly phase?: "before" | "after";
+}
+
+/** An API server in memory, for unit tests of controllers. */
+export interface FakeApi extends ApiClient {
+  /** Every call so far. Empty it with `calls.length = 0`. */
+  readonly calls: FakeCall[];
+  /** The calls that write. */
+  writes(): readonly FakeCall[];
+  /** Puts an object in as it is, status included, without a call being logged. What an API server sets is filled in. */
+  seed<T extends ApiObject>(type: ResourceType, object: T): T;
+  /** What is stored; undefined when there is nothing. */
+  peek<T extends ApiObject = KubeObject>(type: ResourceType, ref: ObjectRef): T | undefined;
+  /** All that is stored of a type, ordered by key. */
+  all<T extends ApiObject = KubeObject>(type: ResourceType): readonly T[];
+  /** Changes an object behind the back of the code under test, status included, by a merge patch. */
+  change<T extends ApiObject = KubeObject>(type: ResourceType, ref: ObjectRef, patch: object): T;
+  /** Removes an object behind the back of the code under test, finalizers or not. */
+  remove(type: ResourceType, ref: ObjectRef): void;
+  inject(fault: FakeFault): void;
+  /** Forgets the history, so that watches from any earlier version get 410. */
+  compact(): void;
+  /** Ends all watches in good order, as a server timeout does. */
+  endWatches(): void;
+}
+
+/** Options of {@link createFakeApi}. */
+export interface FakeApiOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** Kinds whose status may be given when they are created. */
+const statusOnCreate: ReadonlySet<string> = new Set(["Node"]);
+
+/**
+ * Makes a fake API server with the behaviour that controllers build upon: resource versions and conflicts, uids, generation,
+ * finalizers with deletionTimestamp, the separate status, writes without a change that leave the version alone, watches.
+ * It checks no schema, knows no permissions and merges JSON and merge patches only; the devcluster does it all.
+ *
+ * @example
+ * const api = createFakeApi({ clock });
+ * api.seed(nodeResource, { metadata: { name: "a" } });
+ * api.inject({ verb: "patch", error: conflict() });
+ */
+export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? seededRandom(1);
+  const storage = createFakeStorage();
+  const calls: FakeCall[] = [];
+  const faults: { readonly fault: FakeFault; left: number }[] = [];
+  const now = () =>
+    clock
+      .now()
+      .toISOString()
+      .replace(/\.\d{3}Z$/, "Z");
+
+  function takeFault(call: FakeCall, phase: "before" | "after"): Error | undefined {
+    const hit = faults.find(
+      ({ fault, left }) =>
+        left > 0 &&
+        (fault.phase ?? "before") === phase &&
+        (fault.verb === undefined || fault.verb === call.verb) &&
+        (fault.type === undefined || describeType(fault.type) === call.resource) &&
+        (fault.key === undefined || fault.key === call.key) &&
+        (fault.subresource === undefined || fault.subresource === call.subresource),
+    );
+    if (hit === undefined) return undefined;
+    hit.left--;
+    return hit.fault.error;
+  }
+
+  async function perform<R>(call: FakeCall, signal: AbortSignal | undefined, act: () => R): Promise<R> {
+    calls.push(call);
+    // An answer never comes within the same turn, so that a forgotten await shows.
+    await Promise.resolve();
+    signal?.throwIfAborted();
+    const before = takeFault(call, "before");
+    if (before !== undefined) throw before;
+    const result = act();
+    const after = takeFault(call, "after");
+    if (after !== undefined) throw after;
+    return result;
+  }
+
+  function existing(type: ResourceType, ref: ObjectRef): KubeObject {
+    const found = storage.get(describeType(type), keyFor(ref));
+    if (found === undefined) throw failure(404, "NotFound", `${describeType(type)} "${ref.name}" not found`, type, ref);
+    return found;
+  }
+
+  function add(type: ResourceType, object: ApiObject, keepStatus: boolean): KubeObject {
+    const { status, ...rest } = plain(object);
+    const metadata = rest.metadata;
+    const name = metadata.name ?? (metadata.generateName === undefined ? "" : metadata.generateName + random.suffix(5));
+    const ref = { namespace: metadata.namespace, name };
+    if (name === "") throw failure(422, "Invalid", "metadata.name or metadata.generateName is required", type, ref);
+    if (storage.get(describeType(type), keyFor(ref)) !== undefined) {
+      throw failure(409, "AlreadyExists", `${describeType(type)} "${name}" already exists`, type, ref);
+    }
+    return storage.put(describeType(type), keyFor(ref), {
+      ...rest,
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: {
+        ...metadata,
+        name,
+        uid: metadata.uid ?? random.uuid(),
+        creationTimestamp: metadata.creationTimestamp ?? now(),
+        generation: metadata.generation ?? 1,
+      },
+      ...(keepStatus && status !== undefined ? { status } : {}),
+    });
+  }
+
+  /** Stores what an object is to become, by the rules for what a caller may change. */
+  function update(
+    type: ResourceType,
+    old: KubeObject,
+    wanted: KubeObject,
+    subresource: string | undefined,
+  ): KubeObject {
+    const resource = describeType(type);
+    const ref = { namespace: old.metadata.namespace, name: old.metadata.name ?? "" };
+    const { resourceVersion, uid } = wanted.metadata;
+    if (
+      (uid !== undefined && uid !== old.metadata.uid) ||
+      (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion)
+    ) {
+      throw failure(409, "Conflict", `${resource} "${ref.name}": the object has been modified`, type, ref);
+    }
+    const { status: _, ...main } = wanted;
+    const changed: KubeObject =
+      subresource === "status" ? { ...old, status: wanted["status"] } : { ...main, status: old["status"] };
+    const metadata = subresource === "status" ? old.metadata : changed.metadata;
+    const specChanged = subresource !== "status" && !storage.sameSpec(old, changed);
+    const { deletionTimestamp, uid: identity, creationTimestamp, generation = 1 } = old.metadata;
+    const { deletionTimestamp: __, ...given } = metadata;
+    const next = storage.withVersion(old, {
+      ...changed,
+      apiVersion: apiVersionOf(type),
+      kind: type.kind,
+      metadata: {
+        ...given,
+        name: ref.name,
+        ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
+        ...(identity === undefined ? {} : { uid: identity }),
+        ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+        generation: specChanged ? generation + 1 : generation,
+      },
+    });
+    if (deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0) {
+      return storage.drop(resource, keyFor(ref), next);
+    }
+    return storage.put(resource, keyFor(ref), next);
+  }
+
+  function erase(type: ResourceType, ref: ObjectRef): KubeObject {
+    const resource = describeType(type);
+    const old = existing(type, ref);
+    if ((old.metadata.finalizers ?? []).length === 0) return storage.drop(resource, keyFor(ref), old);
+    if (old.metadata.deletionTimestamp !== undefined) return old;
+    const metadata = {
+      ...old.metadata,
+      deletionTimestamp: now(),
+      deletionGracePeriodSeconds: 0,
+      generation: (old.metadata.generation ?? 1) + 1,
+    };
+    return storage.put(resource, keyFor(ref), { ...old, metadata });
+  }
+
+  const api: FakeApi = {
+    get<T extends ApiObject>(
+      type: ResourceType,
+      ref: ObjectRef,
+      getOptions: { signal?: AbortSignal | undefined } = {},
+    ) {
+      const call: FakeCall = { verb: "get", resource: describeType(type), key: keyFor(ref) };
+      return perform(call, getOptions.signal, () => typed<T>(existing(type, ref)));
+    },
+    list<T extends ApiObject>(
+      type: ResourceType,
+      { namespace, labelSelector = "", fieldSelector = "" }: Parameters<ApiClient["list"]>[1] = {},
+      callOptions: { signal?: AbortSignal | undefined } = {},
+    ) {
+      const call: FakeCall = { verb: "list", resource: describeType(type), key: namespace ?? "" };
+      return perform(call, callOptions.signal, () => ({
+        items: api
+          .all<T>(type)
+          .filter(
+            (object) =>
+              (namespace === undefined || object.metadata.namespace === namespace) &&
+              matchesLabels(object.metadata.labels ?? {}, labelSelector) &&
+              matchesFields(object, fieldSelector),
+          ),
+        metadata: { resourceVersion: storage.resourceVersion() },
+      }));
+    },
+    create<T extends ApiObject>(type: ResourceType, object: T, write: Parameters<ApiClient["create"]>[2] = {}) {
+      const { namespace, name = "" } = object.metadata;
+      const call: FakeCall = {
+        verb: "create",
+        resource: describeType(type),
+        key: keyFor({ namespace, name }),
+        subresource: write.subresource,
+        body: object,
+      };
+      return perform(call, write.signal, () => {
+        if (write.subresource === "eviction") return typed<T>(erase(type, { namespace, name }));
+        return typed<T>(add(type, object, statusOnCreate.has(type.kind)));
+      });
+    },
+    patch<T extends ApiObject>(
+      type: ResourceType,
+      ref: ObjectRef,
+      patch: unknown,
+      patchOptions: Parameters<ApiClient["patch"]>[3],
+    ) {
+      const { kind, subresource } = patchOptions;
+      const call: FakeCall = {
+        verb: "patch",
+        resource: describeType(type),
+        key: keyFor(ref),
+        subresource,
+        body: patch,
+      };
+      return perform(call, patchOptions.signal, () => {
+        const { body } = patchContentType(type, ref, patch, patchOptions);
+        if (kind === "apply" || kind === "strategic") {
+          throw new TypeError(`the fake API server has no ${kind} patches: use the devcluster`);
+        }
+        const old = existing(type, ref);
+        // A JSON patch must not carry the version that it happens to start from into the conflict check.
+        const wanted = Array.isArray(body) ? applyJsonPatch(old, body) : applyMergePatch(old, body);
+        return typed<T>(update(type, old, plain(wanted), subresource));
+      });
+    },
+    replace<T extends ApiObject>(type: ResourceType, object: T, write: Parameters<ApiClient["replace"]>[2] = {}) {
+      const ref = { namespace: object.metadata.namespace, name: object.metadata.name ?? "" };
+      const call: FakeCall = {
+        verb: "replace",
+        resource: describeType(type),
+        key: keyFor(ref),
+        subresource: write.subresource,
+        body: object,
+      };
+      return perform(call, write.signal, () =>
+        typed<T>(update(type, existing(type, ref), plain(object), write.subresource)),
+      );
+    },
+    delete(type, ref, deleteOptions = {}) {
+      const call: FakeCall = { verb: "delete", resource: describeType(type), key: keyFor(ref) };
+      return perform(call, deleteOptions.signal, () => {
+        const { uid, resourceVersion } = existing(type, ref).metadata;
+        if (
+          (deleteOptions.uid !== undefined && deleteOptions.uid !== uid) ||
+          (deleteOptions.resourceVersion !== undefined && deleteOptions.resourceVersion !== resourceVersion)
+        ) {
+          throw failure(409, "Conflict", `${describeType(type)} "${ref.name}": a precondition failed`, type, ref);
+        }
+        return erase(type, ref);
+      });
+    },
+    async *watch(type, { namespace, labelSelector = "", fieldSelector = "", resourceVersion }, signal) {
+      const call: FakeCall = { verb: "watch", resource: describeType(type), key: namespace ?? "" };
+      await perform(call, signal, () => {});
+      for await (const event of storage.events(describeType(type), resourceVersion, signal)) {
+        const { object } = event;
+        if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
+        if (!matchesLabels(object.metadata.labels ?? {}, labelSelector) || !matchesFields(object, fieldSelector))
+          continue;
+        yield event;
+      }
+    },
+    request(raw) {
+      const call: FakeCall = { verb: "request", resource: raw.path, key: "", body: raw.body };
+      return perform(call, raw.signal, () => {
+        throw failure(404, "NotFound", "the fake API server answers no raw requests");
+      });
+    },
+    close: async () => storage.endWatches(),
+
+    calls,
+    writes: () => calls.filter(({ verb }) => ["create", "patch", "replace", "delete"].includes(verb)),
+    seed: <T extends ApiObject>(type: ResourceType, object: T) => typed<T>(add(type, object, true)),
+    peek<T extends ApiObject>(type: ResourceType, ref: ObjectRef) {
+      const found = storage.get(describeType(type), keyFor(ref));
+      return found === undefined ? undefined : typed<T>(found);
+    },
+    all: <T extends ApiObject>(type: ResourceType) => storage.all(describeType(type)).map((object) => typed<T>(object)),
+    change<T extends ApiObject>(type: ResourceType, ref: ObjectRef, patch: object) {
+      const old = existing(type, ref);
+      return typed<T>(storage.put(describeType(type), keyFor(ref), plain(applyMergePatch(old, patch))));
+    },
+    remove(type, ref) {
+      storage.drop(describeType(type), keyFor(ref), existing(type, ref));
+    },
+    inject(fault) {
+      faults.push({ fault, left: fault.times ?? 1 });
+    },
+    compact: storage.compact,
+    endWatches: storage.endWatches,
+  };
+  return api;
+}
+
+function failure(status: number, reason: string, message: string, type?: ResourceType, ref?: ObjectRef): ApiError {
+  const details =
+    type === undefined || ref === undefined ? undefined : { name: ref.name, group: type.group, kind: type.plural };
+  return new ApiError({ status, reason, message, details });
+}
+
+function typed<T extends ApiObject>(object: ApiObject): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return object as T;
+}
