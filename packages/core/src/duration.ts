@@ -1,19 +1,20 @@
-/** Milliseconds of each unit of Go's duration text. Both signs of micro are read, as in Go. */
-const unitMs: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  "\u00b5s": 1e-3,
-  "\u03bcs": 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
+/** Nanoseconds of each unit of Go's duration text. Both signs of micro are read, as in Go. */
+const unitNanos: ReadonlyMap<string, bigint> = new Map([
+  ["ns", 1n],
+  ["us", 1000n],
+  ["\u00b5s", 1000n],
+  ["\u03bcs", 1000n],
+  ["ms", 1_000_000n],
+  ["s", 1_000_000_000n],
+  ["m", 60_000_000_000n],
+  ["h", 3_600_000_000_000n],
+]);
 
-const part = /(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+const part = /(?:(\d+)\.?(\d*)|\.(\d+))(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
 /** Go keeps a duration in 64 bits of nanoseconds: about 292 years. */
-const longestMs = Number(2n ** 63n) / 1e6;
+const longestNanos = 2n ** 63n;
+const longestMs = Number(longestNanos) / 1e6;
 
 /** Longest text that is looked at; anything longer is no duration that a person wrote. */
 const longestText = 100;
@@ -32,16 +33,18 @@ export function parseGoDuration(text: string): number | undefined {
   const body = negative || text.startsWith("+") ? text.slice(1) : text;
   if (body === "0") return 0;
   if (body === "") return undefined;
-  let total = 0;
+  let nanos = 0n;
   part.lastIndex = 0;
   while (part.lastIndex < body.length) {
-    const match = part.exec(body);
-    const [, amount, unit] = match ?? [];
-    if (amount === undefined || unit === undefined) return undefined;
-    total += Number(amount) * (unitMs[unit] ?? Number.NaN);
+    const [, whole = "", fraction = "", onlyFraction = fraction, unit = ""] = part.exec(body) ?? [];
+    const scale = unitNanos.get(unit);
+    if (scale === undefined) return undefined;
+    const digits = 10n ** BigInt(onlyFraction.length);
+    nanos += BigInt(whole) * scale + (BigInt(onlyFraction) * scale) / digits;
   }
-  if (!(total < longestMs)) return undefined;
-  return negative && total !== 0 ? -total : total;
+  if (nanos >= longestNanos) return undefined;
+  const ms = Number(nanos / 1_000_000n) + Number(nanos % 1_000_000n) / 1e6;
+  return negative && ms !== 0 ? -ms : ms;
 }
 
 /**

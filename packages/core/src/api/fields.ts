@@ -48,11 +48,9 @@ export const resourceList = (description: string) =>
   z
     .record(
       z.string(),
-      z
-        .union([z.int(), z.string().regex(new RegExp(quantityPattern), "expected a quantity such as 4, 500m or 16Gi")])
-        .meta({
-          pattern: quantityPattern,
-          "x-kubernetes-int-or-string": true,
-        }),
+      z.union([z.int(), z.string().regex(new RegExp(quantityPattern), "a quantity such as 4, 500m or 16Gi")]).meta({
+        pattern: quantityPattern,
+        "x-kubernetes-int-or-string": true,
+      }),
     )
     .meta({ description });

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { DeepReadonly } from "./deep-readonly.ts";
 import { atomicList, flag, setOfText, text, timestamp } from "./fields.ts";
 import { templateMetaSchema } from "./object-meta.ts";
+import { opaqueInCrd } from "./structural-schema.ts";
 
 const taintSchema = z.object({
   key: text("Key of the taint."),
@@ -42,6 +43,7 @@ export const nodeTemplateSpecSchema = z
       .meta({
         description: "Labels and annotations that the Node gets; others on the Node stay.",
         "x-kubernetes-preserve-unknown-fields": true,
+        [opaqueInCrd]: true,
       })
       .exactOptional(),
     spec: nodeSpecSchema.exactOptional(),

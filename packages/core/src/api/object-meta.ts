@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "./deep-readonly.ts";
 import { flag, int64, text, textMap, timestamp } from "./fields.ts";
+import { opaqueInCrd } from "./structural-schema.ts";
 
 /** Schema of an owner reference. */
 export const ownerReferenceSchema = z.object({
@@ -48,6 +49,7 @@ export const templateMetaSchema = z
   .meta({
     description: "Labels, annotations and finalizers of the objects that are made from the template.",
     "x-kubernetes-preserve-unknown-fields": true,
+    [opaqueInCrd]: true,
   });
 
 /** A reference from an object to one of its owners. */

@@ -1,0 +1,28 @@
+const namePattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Longest label value and longest name part of a key. Source: kubernetes.io, "Labels and Selectors", syntax. */
+export const longestLabelValue = 63;
+
+/** Longest object name and longest prefix of a key. Source: kubernetes.io, "Object Names and IDs". */
+export const longestName = 253;
+
+/** Why a text is no key of a label, annotation, taint or finalizer; undefined when it is one. */
+export function labelKeyProblem(key: string): string | undefined {
+  const slash = key.indexOf("/");
+  const prefix = slash < 0 ? undefined : key.slice(0, slash);
+  const name = key.slice(slash + 1);
+  if (prefix !== undefined && (prefix.length > longestName || !subdomainPattern.test(prefix))) {
+    return "must have a DNS name in lower case before the slash";
+  }
+  if (name.length > longestLabelValue || !namePattern.test(name)) {
+    return `must be 1 to ${longestLabelValue} letters, digits, '-', '_' or '.', with a letter or digit at both ends`;
+  }
+  return undefined;
+}
+
+/** Why a text is no label value; undefined when it is one. The empty text is one. */
+export function labelValueProblem(value: string): string | undefined {
+  if (value === "" || (value.length <= longestLabelValue && namePattern.test(value))) return undefined;
+  return `must be empty or up to ${longestLabelValue} letters, digits, '-', '_' or '.', with a letter or digit at both ends`;
+}

@@ -1,0 +1,19 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+
+const run = promisify(execFile);
+
+it("has a README whose example runs and prints what it says", async () => {
+  const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
+  const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const promised = [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => line);
+  const { stdout } = await run(
+    process.execPath,
+    ["--conditions=@millwright/source", "--input-type=module-typescript", "--eval", code],
+    { cwd: new URL("..", import.meta.url) },
+  );
+  expect(promised).toHaveLength(2);
+  expect(stdout.trimEnd().split("\n")).toEqual(promised);
+}, 20_000);

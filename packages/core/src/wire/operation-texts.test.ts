@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import * as texts from "./operation-texts.ts";
+
+it.each([
+  [texts.creatingMachine(), "Creating machine on cloud provider"],
+  [texts.createdMachine(), "Created machine on cloud provider"],
+  [texts.joined("m-1", 95_400), "Machine m-1 successfully joined the cluster in 1m35s"],
+  [texts.joined("m-1", -5), "Machine m-1 successfully joined the cluster in 0s"],
+  [texts.rejoined("m-1"), "Machine m-1 successfully re-joined the cluster"],
+  [texts.joinTimedOut("m-1", 1_200_000), "Machine m-1 failed to join the cluster in 20m0s minutes."],
+  [texts.updatingInPlace("m-1"), "Machine m-1 is undergoing an in-place update"],
+  [texts.updateInPlaceTimedOut("m-1", 60_000), "Machine m-1 failed to in-place update in 1m0s"],
+  [texts.staleNode("n"), "VM using old node obj n"],
+  [texts.initializeFailed("e"), "Provider error: e. Initialize VM Instance"],
+  [
+    texts.providerMessage("machine codes error: code = [Internal] message = [x]"),
+    "Cloud provider message - machine codes error: code = [Internal] message = [x]",
+  ],
+])("writes %j as MCM does", (text, expected) => {
+  expect(text).toBe(expected);
+});
