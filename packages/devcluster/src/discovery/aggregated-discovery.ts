@@ -1,0 +1,69 @@
+import type { AcceptedType } from "../http/negotiation.ts";
+import type { JsonObject } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import type { Registry } from "../kinds/registry.ts";
+import { servedGroups } from "./legacy-discovery.ts";
+import { resourceVerbs, subresourcesOf } from "./resource-verbs.ts";
+import { reviewKinds } from "./review-kinds.ts";
+
+/** The version of aggregated discovery that a client accepts, when it comes before plain JSON. */
+export function aggregatedVersion(accepted: readonly AcceptedType[]): "v2" | "v2beta1" | undefined {
+  for (const { mediaType, parameters } of accepted) {
+    if (mediaType !== "application/json") continue;
+    if (parameters.get("as") === undefined) return undefined;
+    if (parameters.get("as") !== "APIGroupDiscoveryList" || parameters.get("g") !== "apidiscovery.k8s.io") continue;
+    const version = parameters.get("v");
+    if (version === "v2" || version === "v2beta1") return version;
+  }
+  return undefined;
+}
+
+/** The aggregated discovery of the core group (`/api`) or of all others (`/apis`). */
+export function apiGroupDiscoveryList(registry: Registry, root: "api" | "apis", version: string): JsonObject {
+  const groups = root === "api" ? [{ group: "", versions: ["v1"] }] : servedGroups(registry);
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map(({ group, versions }) => ({
+      metadata: { ...(group === "" ? {} : { name: group }), creationTimestamp: null },
+      versions: versions.map((name) => ({
+        version: name,
+        resources: resourcesOf(registry, group, name),
+        freshness: "Current",
+      })),
+    })),
+  };
+}
+
+function resourcesOf(registry: Registry, group: string, version: string): readonly JsonObject[] {
+  const isHere = (kind: { readonly group: string; readonly version: string }): boolean =>
+    kind.group === group && kind.version === version;
+  const reviews = reviewKinds.filter(isHere).map(({ plural, kind, namespaced }) => ({
+    resource: plural,
+    responseKind: { group, version, kind },
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: kind.toLowerCase(),
+    verbs: ["create"],
+  }));
+  return [...registry.all().filter(isHere).map(resourceEntry), ...reviews];
+}
+
+function resourceEntry(definition: ResourceDefinition): JsonObject {
+  const { group, version, kind, plural, singular, namespaced, shortNames, categories } = definition;
+  const subresources = subresourcesOf(definition).map((entry) => ({
+    subresource: entry.name,
+    responseKind: { group: entry.group, version: entry.version, kind: entry.kind },
+    verbs: entry.verbs,
+  }));
+  return {
+    resource: plural,
+    responseKind: { group, version, kind },
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs: resourceVerbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { JsonObject } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import type { Registry } from "../kinds/registry.ts";
+import { compareVersions } from "./versions.ts";
+import { resourceVerbs, subresourcesOf } from "./resource-verbs.ts";
+import { reviewKinds } from "./review-kinds.ts";
+
+/** A group and the versions it serves, the preferred one first. */
+export interface ServedGroup {
+  readonly group: string;
+  readonly versions: readonly string[];
+}
+
+/** All groups but the core one, by name. */
+export function servedGroups(registry: Registry): readonly ServedGroup[] {
+  const versions = new Map<string, Set<string>>();
+  for (const { group, version } of [...registry.all(), ...reviewKinds]) {
+    if (group !== "") versions.set(group, (versions.get(group) ?? new Set()).add(version));
+  }
+  return [...versions]
+    .map(([group, names]) => ({ group, versions: [...names].toSorted(compareVersions) }))
+    .toSorted((a, b) => (a.group < b.group ? -1 : 1));
+}
+
+/** `GET /api`. */
+export function apiVersions(serverAddress: string): JsonObject {
+  return {
+    kind: "APIVersions",
+    versions: ["v1"],
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress }],
+  };
+}
+
+/** `GET /apis`. */
+export function apiGroupList(registry: Registry): JsonObject {
+  return { kind: "APIGroupList", apiVersion: "v1", groups: servedGroups(registry).map(groupEntry) };
+}
+
+/** `GET /apis/GROUP`; undefined for a group that is not served. */
+export function apiGroup(registry: Registry, group: string): JsonObject | undefined {
+  const served = servedGroups(registry).find((candidate) => candidate.group === group);
+  return served === undefined ? undefined : { kind: "APIGroup", apiVersion: "v1", ...groupEntry(served) };
+}
+
+/** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when nothing is served there. */
+export function apiResourceList(registry: Registry, group: string, version: string): JsonObject | undefined {
+  const isHere = (kind: { readonly group: string; readonly version: string }): boolean =>
+    kind.group === group && kind.version === version;
+  const resources = registry.all().filter(isHere).flatMap(resourceEntries);
+  const reviews = reviewKinds.filter(isHere).map(({ plural, namespaced, kind }) => ({
+    name: plural,
+    singularName: kind.toLowerCase(),
+    namespaced,
+    kind,
+    verbs: ["create"],
+  }));
+  if (resources.length + reviews.length === 0) return undefined;
+  const groupVersion = group === "" ? version : `${group}/${version}`;
+  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: [...resources, ...reviews] };
+}
+
+function groupEntry({ group, versions }: ServedGroup): JsonObject {
+  const entries = versions.map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: entries, preferredVersion: entries[0] ?? {} };
+}
+
+function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] {
+  const { plural, singular, namespaced, kind, shortNames, categories } = definition;
+  return [
+    {
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs: resourceVerbs,
+      ...(shortNames.length === 0 ? {} : { shortNames }),
+      ...(categories.length === 0 ? {} : { categories }),
+    },
+    ...subresourcesOf(definition).map((entry) => ({
+      name: `${plural}/${entry.name}`,
+      singularName: "",
+      namespaced,
+      ...(entry.group === definition.group ? {} : { group: entry.group, version: entry.version }),
+      kind: entry.kind,
+      verbs: entry.verbs,
+    })),
+  ];
+}

@@ -1,0 +1,38 @@
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+
+/** The verbs of every resource, in the order discovery lists them. */
+export const resourceVerbs: readonly string[] = [
+  "create",
+  "delete",
+  "deletecollection",
+  "get",
+  "list",
+  "patch",
+  "update",
+  "watch",
+];
+
+/** A subresource as discovery describes it. */
+export interface SubresourceEntry {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
+/** The subresources of a resource with the kind that each of them reads and writes. */
+export function subresourcesOf(definition: ResourceDefinition): readonly SubresourceEntry[] {
+  const { group, version, kind, subresources } = definition;
+  const changing = ["get", "patch", "update"];
+  return [
+    ...(subresources.eviction === true
+      ? [{ name: "eviction", group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] }]
+      : []),
+    ...(subresources.finalize === true ? [{ name: "finalize", group, version, kind, verbs: ["update"] }] : []),
+    ...(subresources.scale === undefined
+      ? []
+      : [{ name: "scale", group: "autoscaling", version: "v1", kind: "Scale", verbs: changing }]),
+    ...(subresources.status === true ? [{ name: "status", group, version, kind, verbs: changing }] : []),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { ServerResponse } from "node:http";
+import { type JsonObject, jsonText } from "../json.ts";
+import type { ApiFault } from "../status.ts";
+
+/** Sends a JSON answer; warnings become `Warning` headers, which kubectl prints. */
+export function sendJson(
+  response: ServerResponse,
+  code: number,
+  body: JsonObject,
+  options: { readonly warnings?: readonly string[] | undefined; readonly contentType?: string } = {},
+): void {
+  const payload = Buffer.from(jsonText(body), "utf8");
+  response.statusCode = code;
+  response.setHeader("content-type", options.contentType ?? "application/json");
+  response.setHeader("content-length", payload.length);
+  response.setHeader("cache-control", "no-cache, private");
+  const warnings = options.warnings ?? [];
+  if (warnings.length > 0)
+    response.setHeader(
+      "warning",
+      warnings.map((text) => `299 - "${headerSafe(text)}"`),
+    );
+  response.end(payload);
+}
+
+/** Sends plain text, as health checks and unknown paths do. */
+export function sendText(response: ServerResponse, code: number, text: string): void {
+  response.writeHead(code, { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** Sends a refusal as a Status. */
+export function sendFault(response: ServerResponse, fault: ApiFault): void {
+  for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);
+  sendJson(response, fault.code, fault.toStatus());
+}
+
+function headerSafe(text: string): string {
+  return text
+    .replaceAll(/[^\u0020-\u007E]/g, "?")
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .slice(0, 1000);
+}

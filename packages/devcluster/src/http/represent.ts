@@ -1,0 +1,72 @@
+import { type JsonObject, objectAt } from "../json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
+import { type Machinery, shown } from "../machinery.ts";
+import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
+import type { Page } from "../verbs/list.ts";
+import { sendJson } from "./answer.ts";
+import type { ApiRequest } from "./api-request.ts";
+import { negotiate } from "./negotiation.ts";
+
+/** Sends one object in the form its client accepts. */
+export function sendOne(
+  { clock }: Machinery,
+  definition: ResourceDefinition,
+  { raw, response }: ApiRequest,
+  code: number,
+  object: JsonObject,
+  include: IncludedObject,
+  warnings?: readonly string[],
+): void {
+  const body = ((): JsonObject => {
+    switch (negotiate(raw.headers.accept)) {
+      case "table": {
+        const { resourceVersion } = objectAt(object, "metadata");
+        const metadata = { resourceVersion: resourceVersion ?? "" };
+        return tableOf(definition, [object], metadata, clock.now(), { include, withColumns: true });
+      }
+      case "partial":
+      case "partial-list":
+        return partialObject(object);
+      case "object":
+        return object;
+    }
+  })();
+  sendJson(response, code, body, { warnings });
+}
+
+/** Sends a page of objects in the form its client accepts. */
+export function sendList(
+  { clock }: Machinery,
+  definition: ResourceDefinition,
+  { raw, response }: ApiRequest,
+  page: Page,
+  include: IncludedObject,
+): void {
+  const metadata = {
+    resourceVersion: String(page.resourceVersion),
+    ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
+    ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+  };
+  const body = ((): JsonObject => {
+    switch (negotiate(raw.headers.accept)) {
+      case "table":
+        return tableOf(definition, page.items, metadata, clock.now(), { include, withColumns: true });
+      case "partial":
+      case "partial-list":
+        return {
+          kind: "PartialObjectMetadataList",
+          apiVersion: "meta.k8s.io/v1",
+          metadata,
+          items: page.items.map(partialObject),
+        };
+      case "object":
+        return {
+          kind: definition.listKind,
+          apiVersion: apiVersionOf(definition),
+          metadata,
+          items: page.items.map((item) => shown(definition, item)),
+        };
+    }
+  })();
+  sendJson(response, 200, body);
+}

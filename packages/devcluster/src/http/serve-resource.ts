@@ -1,0 +1,252 @@
+import { applyObject } from "../apply/apply-object.ts";
+import { isObject, type JsonObject, objectAt } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
+import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
+import { badRequest, isApiFault, methodNotAllowed, notFound, unknownResource } from "../status.ts";
+import { createObject, requireNamespace } from "../verbs/create.ts";
+import { deleteObject, readDeleteOptions } from "../verbs/delete.ts";
+import { evictPod } from "../verbs/evict.ts";
+import { listPage, readSelectors } from "../verbs/list.ts";
+import type { Outcome } from "../verbs/outcome.ts";
+import { scaleOf, withScale } from "../verbs/scale.ts";
+import { updateObject } from "../verbs/update.ts";
+import { serveWatch } from "../verbs/watch.ts";
+import { readWriteOptions, type WriteOptions } from "../verbs/write-options.ts";
+import { type ApiRequest, mediaTypeOf, readJsonBody } from "./api-request.ts";
+import { sendJson } from "./answer.ts";
+import { negotiate } from "./negotiation.ts";
+import { sendList, sendOne } from "./represent.ts";
+import type { ResourceRequest } from "./request-info.ts";
+
+/** Serves one request for a resource that exists. */
+export async function serveResource(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  path: ResourceRequest,
+  request: ApiRequest,
+): Promise<void> {
+  const { method } = request;
+  const scoped = { ...path, namespace: scopeOf(definition, path) };
+  if (path.subresource !== undefined) return serveSubresource(machinery, definition, scoped, request);
+  if (path.name === undefined) {
+    switch (method) {
+      case "GET":
+        return isWatch(request)
+          ? watch(machinery, definition, scoped, request)
+          : list(machinery, definition, scoped, request);
+      case "POST": {
+        if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
+        const body = await readJsonBody(request.raw);
+        const options = optionsOf(request);
+        return sendOutcome(
+          machinery,
+          definition,
+          request,
+          createObject(machinery, definition, scoped.namespace ?? "", body, options),
+        );
+      }
+      case "DELETE":
+        return deleteCollection(machinery, definition, scoped, request);
+      default:
+        throw methodNotAllowed();
+    }
+  }
+  const ref = { namespace: scoped.namespace ?? "", name: path.name };
+  switch (method) {
+    case "GET":
+      return isWatch(request)
+        ? watch(machinery, definition, scoped, request)
+        : getOne(machinery, definition, ref, request);
+    case "PUT":
+    case "PATCH":
+      return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "", request));
+    case "DELETE": {
+      const body = await readJsonBody(request.raw);
+      const options = readDeleteOptions(body, request.query);
+      return sendOutcome(machinery, definition, request, deleteObject(machinery, definition, ref, options));
+    }
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function scopeOf(definition: ResourceDefinition, path: ResourceRequest): string | undefined {
+  if (!definition.namespaced && path.namespace !== undefined) throw unknownResource();
+  if (definition.namespaced && path.namespace === undefined && path.name !== undefined) throw unknownResource();
+  return path.namespace;
+}
+
+function isWatch({ query }: ApiRequest): boolean {
+  const value = query.get("watch");
+  return value === "true" || value === "1";
+}
+
+function optionsOf({ query, raw }: ApiRequest): WriteOptions {
+  return readWriteOptions(query, raw.headers["user-agent"]);
+}
+
+function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
+  const value = query.get("includeObject") ?? "Metadata";
+  if (value === "None" || value === "Metadata" || value === "Object") return value;
+  throw badRequest(`includeObject: Unsupported value: "${value}": supported values: "None", "Metadata", "Object"`);
+}
+
+function getOne(machinery: Machinery, definition: ResourceDefinition, ref: ObjectRef, request: ApiRequest): void {
+  const object = find(machinery, definition, ref);
+  if (object === undefined) throw notFound(definition, ref.name);
+  sendOne(machinery, definition, request, 200, shown(definition, object), includeOf(request));
+}
+
+function list(machinery: Machinery, definition: ResourceDefinition, path: ResourceRequest, request: ApiRequest): void {
+  sendList(
+    machinery,
+    definition,
+    request,
+    listPage(machinery, definition, path.namespace, request.query),
+    includeOf(request),
+  );
+}
+
+function watch(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  path: ResourceRequest,
+  request: ApiRequest,
+): Promise<void> {
+  const { query, response, signal, raw } = request;
+  return serveWatch(
+    machinery,
+    {
+      definition,
+      namespace: path.namespace,
+      name: path.name,
+      query,
+      representation: negotiate(raw.headers.accept),
+      include: includeOf(request),
+    },
+    response,
+    signal,
+  );
+}
+
+async function write(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  subresource: string,
+  request: ApiRequest,
+): Promise<Outcome> {
+  const options = optionsOf(request);
+  const body = await readJsonBody(request.raw);
+  if (request.method === "PUT") {
+    if (!isObject(body)) throw badRequest("the body of the request must be a JSON object");
+    return updateObject(machinery, definition, { ref, subresource, options, change: () => body, isReplace: true });
+  }
+  const mediaType = mediaTypeOf(request.raw);
+  if (mediaType === applyPatchType) {
+    if (subresource === "") requireNamespace(machinery, definition, ref.namespace, ref.name);
+    return applyObject(machinery, definition, ref, body, {
+      ...options,
+      manager: request.query.get("fieldManager") ?? "",
+      subresource,
+    });
+  }
+  const change = (live: JsonObject): JsonObject => patched(definition, live, mediaType, body);
+  return updateObject(machinery, definition, { ref, subresource, options, change });
+}
+
+async function serveSubresource(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  path: ResourceRequest,
+  request: ApiRequest,
+): Promise<void> {
+  const { subresources } = definition;
+  const ref = { namespace: path.namespace ?? "", name: path.name ?? "" };
+  const changes = request.method === "PUT" || request.method === "PATCH";
+  if (path.subresource === "status" && subresources.status === true) {
+    if (request.method === "GET") return getOne(machinery, definition, ref, request);
+    if (!changes) throw methodNotAllowed();
+    return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "status", request));
+  }
+  if (path.subresource === "finalize" && subresources.finalize === true && request.method === "PUT") {
+    return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "finalize", request));
+  }
+  if (path.subresource === "eviction" && subresources.eviction === true && request.method === "POST") {
+    const { code, body } = evictPod(machinery, definition, ref, await readJsonBody(request.raw));
+    return sendJson(request.response, code, body);
+  }
+  if (path.subresource === "scale" && subresources.scale !== undefined) {
+    return serveScale(machinery, definition, ref, request);
+  }
+  throw unknownResource();
+}
+
+async function serveScale(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  request: ApiRequest,
+): Promise<void> {
+  const paths = definition.subresources.scale;
+  const live = find(machinery, definition, ref);
+  if (paths === undefined || live === undefined) throw notFound(definition, ref.name);
+  if (request.method === "GET") return sendJson(request.response, 200, scaleOf(live, paths));
+  if (request.method !== "PUT" && request.method !== "PATCH") throw methodNotAllowed();
+  const options = optionsOf(request);
+  const body = await readJsonBody(request.raw);
+  const mediaType = mediaTypeOf(request.raw);
+  updateObject(machinery, definition, {
+    ref,
+    subresource: "",
+    options,
+    change(current) {
+      const now = find(machinery, definition, ref) ?? live;
+      const { resourceVersion: _version, ...metadata } = objectAt(scaleOf(now, paths), "metadata");
+      const scale = { ...scaleOf(now, paths), metadata };
+      const wanted =
+        request.method === "PUT" ? body : patched({ ...definition, strategicMerge: false }, scale, mediaType, body);
+      if (!isObject(wanted)) throw badRequest("the body of the request must be a Scale object");
+      return withScale(current, wanted, paths);
+    },
+  });
+  sendJson(request.response, 200, scaleOf(find(machinery, definition, ref) ?? live, paths));
+}
+
+async function deleteCollection(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  path: ResourceRequest,
+  request: ApiRequest,
+): Promise<void> {
+  const body = await readJsonBody(request.raw);
+  const options = readDeleteOptions(body, request.query);
+  const matches = readSelectors(definition, request.query, undefined);
+  const doomed = machinery.store.list(definition.collection, path.namespace).filter(matches);
+  for (const { metadata } of doomed) {
+    try {
+      deleteObject(machinery, definition, { namespace: metadata.namespace ?? "", name: metadata.name }, options);
+    } catch (error) {
+      if (!isApiFault(error) || error.code !== 404) throw error;
+    }
+  }
+  const { resourceVersion } = machinery.store;
+  sendList(
+    machinery,
+    definition,
+    request,
+    { items: doomed, resourceVersion, continueToken: undefined, remaining: undefined },
+    includeOf(request),
+  );
+}
+
+function sendOutcome(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  request: ApiRequest,
+  { code, body, warnings }: Outcome,
+): void {
+  if (body["kind"] === "Status") return sendJson(request.response, code, body, { warnings });
+  sendOne(machinery, definition, request, code, body, includeOf(request), warnings);
+}

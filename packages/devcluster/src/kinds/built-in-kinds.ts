@@ -1,0 +1,440 @@
+import { field, objectAt, stringAt } from "../json.ts";
+import type { StoredObject } from "../api-object.ts";
+import { customResourceDefinitionPipeline } from "../crd/crd-pipeline.ts";
+import {
+  builtInPipeline,
+  configMapPipeline,
+  disruptionBudgetPipeline,
+  eventPipeline,
+  leasePipeline,
+  namespacePipeline,
+  podPipeline,
+  secretPipeline,
+  storageClassPipeline,
+  volumeAttachmentPipeline,
+  volumePipeline,
+} from "./built-in-pipeline.ts";
+import {
+  configMapColumns,
+  csiNodeColumns,
+  customResourceDefinitionColumns,
+  defaultColumns,
+  disruptionBudgetColumns,
+  eventColumns,
+  leaseColumns,
+  namespaceColumns,
+  persistentVolumeClaimColumns,
+  persistentVolumeColumns,
+  secretColumns,
+  serviceAccountColumns,
+  storageClassColumns,
+  volumeAttachmentColumns,
+} from "./columns.ts";
+import { showAsEventsV1, storeFromEventsV1 } from "./events-view.ts";
+import { nodeColumns } from "./node-columns.ts";
+import { nodeSchema } from "./node-schema.ts";
+import { podColumns } from "./pod-columns.ts";
+import { podSchema } from "./pod-schema.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import {
+  anything,
+  conditions,
+  flag,
+  int32,
+  int64,
+  intOrString,
+  kindSchema,
+  labelSelector,
+  list,
+  mapList,
+  objectReference,
+  quantities,
+  struct,
+  text,
+  textMap,
+  time,
+} from "./schema-notation.ts";
+
+type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> & Partial<ResourceDefinition>;
+
+/** Completes a row of the table with what most kinds have. */
+function kind(row: Row): ResourceDefinition {
+  return {
+    version: "v1",
+    listKind: `${row.kind}List`,
+    singular: row.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    collection: `${row.plural}.${row.group}`,
+    origin: "built-in",
+    subresources: {},
+    columns: defaultColumns,
+    schema: kindSchema({}),
+    strategicMerge: true,
+    countsGeneration: false,
+    keepsStatusOnCreate: true,
+    unconditionalUpdate: true,
+    nameRule: "subdomain",
+    selectable: [],
+    fieldsOf: () => ({}),
+    pipeline: builtInPipeline(),
+    ...row,
+  };
+}
+
+const eventFields = {
+  action: text,
+  eventTime: time,
+  related: objectReference,
+  reason: text,
+  reportingInstance: text,
+  series: struct({ count: int32, lastObservedTime: time }),
+  type: text,
+};
+
+const source = struct({ component: text, host: text });
+
+const involvedKeys = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+
+function eventSelectors(prefix: "involvedObject" | "regarding"): Pick<ResourceDefinition, "selectable" | "fieldsOf"> {
+  const common = ["reason", "type", "reportingComponent", "reportingController", "source"];
+  return {
+    selectable: [...involvedKeys.map((key) => `${prefix}.${key}`), ...common],
+    fieldsOf(event: StoredObject) {
+      const involved = objectAt(event, "involvedObject");
+      const component = stringAt(event, "source", "component") || (stringAt(event, "reportingComponent") ?? "");
+      return {
+        ...Object.fromEntries(involvedKeys.map((key) => [`${prefix}.${key}`, stringAt(involved, key) ?? ""])),
+        reason: stringAt(event, "reason") ?? "",
+        type: stringAt(event, "type") ?? "",
+        reportingComponent: stringAt(event, "reportingComponent") ?? "",
+        reportingController: stringAt(event, "reportingComponent") ?? "",
+        source: component,
+      };
+    },
+  };
+}
+
+/** Every built-in resource in every version that is served. */
+export const builtInKinds: readonly ResourceDefinition[] = [
+  kind({
+    group: "",
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    namespaced: false,
+    nameRule: "label",
+    subresources: { status: true, finalize: true },
+    columns: namespaceColumns,
+    keepsStatusOnCreate: false,
+    schema: kindSchema({ spec: struct({ finalizers: list(text) }), status: struct({ phase: text, conditions }) }),
+    selectable: ["status.phase"],
+    fieldsOf: (object) => ({ "status.phase": stringAt(object, "status", "phase") ?? "" }),
+    pipeline: namespacePipeline,
+  }),
+  kind({
+    group: "",
+    kind: "Node",
+    plural: "nodes",
+    shortNames: ["no"],
+    namespaced: false,
+    subresources: { status: true },
+    columns: nodeColumns,
+    schema: nodeSchema,
+    selectable: ["spec.unschedulable"],
+    fieldsOf: (object) => ({
+      "spec.unschedulable": field(objectAt(object, "spec"), "unschedulable") === true ? "true" : "false",
+    }),
+  }),
+  kind({
+    group: "",
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
+    namespaced: true,
+    subresources: { status: true, eviction: true },
+    columns: podColumns,
+    schema: podSchema,
+    selectable: [
+      "spec.nodeName",
+      "spec.restartPolicy",
+      "spec.schedulerName",
+      "spec.serviceAccountName",
+      "status.phase",
+    ],
+    fieldsOf: (object) => ({
+      "spec.nodeName": stringAt(object, "spec", "nodeName") ?? "",
+      "spec.restartPolicy": stringAt(object, "spec", "restartPolicy") ?? "",
+      "spec.schedulerName": stringAt(object, "spec", "schedulerName") ?? "",
+      "spec.serviceAccountName": stringAt(object, "spec", "serviceAccountName") ?? "",
+      "status.phase": stringAt(object, "status", "phase") ?? "",
+    }),
+    pipeline: podPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "Secret",
+    plural: "secrets",
+    namespaced: true,
+    columns: secretColumns,
+    schema: kindSchema({ data: textMap, stringData: textMap, immutable: flag, type: text }),
+    selectable: ["type"],
+    fieldsOf: (object) => ({ type: stringAt(object, "type") ?? "" }),
+    pipeline: secretPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "ConfigMap",
+    plural: "configmaps",
+    shortNames: ["cm"],
+    namespaced: true,
+    columns: configMapColumns,
+    schema: kindSchema({ data: textMap, binaryData: textMap, immutable: flag }),
+    pipeline: configMapPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "ServiceAccount",
+    plural: "serviceaccounts",
+    shortNames: ["sa"],
+    namespaced: true,
+    columns: serviceAccountColumns,
+    schema: kindSchema({
+      automountServiceAccountToken: flag,
+      imagePullSecrets: list(objectReference),
+      secrets: mapList(["name"], objectReference),
+    }),
+  }),
+  kind({
+    group: "",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    namespaced: true,
+    columns: eventColumns,
+    schema: kindSchema({
+      ...eventFields,
+      involvedObject: objectReference,
+      message: text,
+      source,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: int32,
+      reportingComponent: text,
+    }),
+    ...eventSelectors("involvedObject"),
+    pipeline: eventPipeline,
+  }),
+  kind({
+    group: "events.k8s.io",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    namespaced: true,
+    collection: "events.",
+    columns: eventColumns,
+    schema: kindSchema({
+      ...eventFields,
+      regarding: objectReference,
+      note: text,
+      reportingController: text,
+      deprecatedSource: source,
+      deprecatedFirstTimestamp: time,
+      deprecatedLastTimestamp: time,
+      deprecatedCount: int32,
+    }),
+    ...eventSelectors("regarding"),
+    pipeline: eventPipeline,
+    view: { show: showAsEventsV1, store: storeFromEventsV1 },
+  }),
+  kind({
+    group: "",
+    kind: "PersistentVolume",
+    plural: "persistentvolumes",
+    shortNames: ["pv"],
+    namespaced: false,
+    subresources: { status: true },
+    columns: persistentVolumeColumns,
+    schema: kindSchema({
+      spec: struct({
+        accessModes: list(text),
+        capacity: quantities,
+        claimRef: objectReference,
+        csi: anything,
+        mountOptions: list(text),
+        nodeAffinity: anything,
+        persistentVolumeReclaimPolicy: text,
+        storageClassName: text,
+        volumeAttributesClassName: text,
+        volumeMode: text,
+      }),
+      status: struct({ lastPhaseTransitionTime: time, message: text, phase: text, reason: text }),
+    }),
+    pipeline: volumePipeline("Available"),
+  }),
+  kind({
+    group: "",
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+    shortNames: ["pvc"],
+    namespaced: true,
+    subresources: { status: true },
+    columns: persistentVolumeClaimColumns,
+    schema: kindSchema({
+      spec: struct({
+        accessModes: list(text),
+        dataSource: objectReference,
+        resources: struct({ limits: quantities, requests: quantities }),
+        selector: labelSelector,
+        storageClassName: text,
+        volumeAttributesClassName: text,
+        volumeMode: text,
+        volumeName: text,
+      }),
+      status: struct({ accessModes: list(text), capacity: quantities, conditions, phase: text }),
+    }),
+    pipeline: volumePipeline("Pending"),
+  }),
+  kind({
+    group: "coordination.k8s.io",
+    kind: "Lease",
+    plural: "leases",
+    namespaced: true,
+    columns: leaseColumns,
+    schema: kindSchema({
+      spec: struct({
+        acquireTime: time,
+        holderIdentity: text,
+        leaseDurationSeconds: int32,
+        leaseTransitions: int32,
+        preferredHolder: text,
+        renewTime: time,
+        strategy: text,
+      }),
+    }),
+    pipeline: leasePipeline,
+  }),
+  kind({
+    group: "policy",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    shortNames: ["pdb"],
+    namespaced: true,
+    subresources: { status: true },
+    columns: disruptionBudgetColumns,
+    countsGeneration: true,
+    keepsStatusOnCreate: false,
+    schema: kindSchema({
+      spec: struct({
+        maxUnavailable: intOrString,
+        minAvailable: intOrString,
+        selector: labelSelector,
+        unhealthyPodEvictionPolicy: text,
+      }),
+      status: struct({
+        conditions,
+        currentHealthy: int32,
+        desiredHealthy: int32,
+        disruptedPods: { type: "object", additionalProperties: time },
+        disruptionsAllowed: int32,
+        expectedPods: int32,
+        observedGeneration: int64,
+      }),
+    }),
+    pipeline: disruptionBudgetPipeline,
+  }),
+  kind({
+    group: "storage.k8s.io",
+    kind: "StorageClass",
+    plural: "storageclasses",
+    shortNames: ["sc"],
+    namespaced: false,
+    columns: storageClassColumns,
+    schema: kindSchema({
+      allowVolumeExpansion: flag,
+      allowedTopologies: list(anything),
+      mountOptions: list(text),
+      parameters: textMap,
+      provisioner: text,
+      reclaimPolicy: text,
+      volumeBindingMode: text,
+    }),
+    pipeline: storageClassPipeline,
+  }),
+  kind({
+    group: "storage.k8s.io",
+    kind: "VolumeAttachment",
+    plural: "volumeattachments",
+    namespaced: false,
+    subresources: { status: true },
+    columns: volumeAttachmentColumns,
+    schema: kindSchema({
+      spec: struct({
+        attacher: text,
+        nodeName: text,
+        source: struct({ inlineVolumeSpec: anything, persistentVolumeName: text }),
+      }),
+      status: struct({ attachError: anything, attached: flag, attachmentMetadata: textMap, detachError: anything }),
+    }),
+    pipeline: volumeAttachmentPipeline,
+  }),
+  kind({
+    group: "storage.k8s.io",
+    kind: "CSINode",
+    plural: "csinodes",
+    namespaced: false,
+    columns: csiNodeColumns,
+    schema: kindSchema({
+      spec: struct({
+        drivers: mapList(
+          ["name"],
+          struct({ name: text, nodeID: text, topologyKeys: list(text), allocatable: struct({ count: int32 }) }),
+        ),
+      }),
+    }),
+  }),
+  kind({
+    group: "apiextensions.k8s.io",
+    kind: "CustomResourceDefinition",
+    plural: "customresourcedefinitions",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
+    namespaced: false,
+    subresources: { status: true },
+    pipeline: customResourceDefinitionPipeline,
+    columns: customResourceDefinitionColumns,
+    countsGeneration: true,
+    keepsStatusOnCreate: false,
+    schema: kindSchema({
+      spec: struct({
+        conversion: anything,
+        group: text,
+        names: struct({
+          categories: list(text),
+          kind: text,
+          listKind: text,
+          plural: text,
+          shortNames: list(text),
+          singular: text,
+        }),
+        preserveUnknownFields: flag,
+        scope: text,
+        versions: list(
+          struct({
+            additionalPrinterColumns: list(anything),
+            deprecated: flag,
+            deprecationWarning: text,
+            name: text,
+            schema: struct({ openAPIV3Schema: anything }),
+            selectableFields: list(struct({ jsonPath: text })),
+            served: flag,
+            storage: flag,
+            subresources: struct({ scale: anything, status: anything }),
+          }),
+        ),
+      }),
+      status: struct({ acceptedNames: anything, conditions, storedVersions: list(text) }),
+    }),
+  }),
+];

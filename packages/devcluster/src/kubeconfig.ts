@@ -1,0 +1,17 @@
+import { stringify } from "yaml";
+
+/**
+ * A kubeconfig (YAML) whose only context points at `url`. There are no credentials in it: the server has no
+ * authentication and listens on loopback only.
+ */
+export function kubeconfigFor(url: string): string {
+  const name = "millwright";
+  return stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server: url } }],
+    users: [{ name, user: {} }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
+    "current-context": name,
+  });
+}

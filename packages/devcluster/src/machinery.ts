@@ -1,0 +1,40 @@
+import type { StoredObject } from "./api-object.ts";
+import type { Clock, Random } from "./foundation.ts";
+import type { JsonObject } from "./json.ts";
+import { apiVersionOf, type ResourceDefinition } from "./kinds/resource-definition.ts";
+import type { Registry } from "./kinds/registry.ts";
+import type { ObjectStore } from "./storage/object-store.ts";
+
+/** Takes a line of the server's log: a constant message and its fields. */
+export type Log = (
+  level: "debug" | "info" | "warn" | "error",
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+/** What every verb works with. */
+export interface Machinery {
+  readonly store: ObjectStore;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The place of an object: `namespace` is empty for cluster-scoped kinds. */
+export interface ObjectRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A stored object as a client of `definition` sees it: in its version, or as its view. */
+export function shown(definition: ResourceDefinition, object: JsonObject): JsonObject {
+  if (definition.view !== undefined) return definition.view.show(object);
+  const apiVersion = apiVersionOf(definition);
+  return object["apiVersion"] === apiVersion ? object : { ...object, apiVersion };
+}
+
+/** The object at a place; undefined when there is none. */
+export function find({ store }: Machinery, definition: ResourceDefinition, ref: ObjectRef): StoredObject | undefined {
+  return store.get(definition.collection, ref.namespace, ref.name);
+}

@@ -1,0 +1,43 @@
+import { isObject, type Json, type JsonObject } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import { badRequest, unsupportedMediaType } from "../status.ts";
+import { applyJsonPatch } from "./json-patch.ts";
+import { applyMergePatch } from "./merge-patch.ts";
+import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
+
+export const jsonPatchType = "application/json-patch+json";
+export const mergePatchType = "application/merge-patch+json";
+export const strategicPatchType = "application/strategic-merge-patch+json";
+export const applyPatchType = "application/apply-patch+yaml";
+
+/** The patch types that a resource takes, in the order kube-apiserver names them. */
+export function patchTypesOf(definition: Pick<ResourceDefinition, "strategicMerge">): readonly string[] {
+  return definition.strategicMerge
+    ? [jsonPatchType, mergePatchType, strategicPatchType, applyPatchType]
+    : [jsonPatchType, mergePatchType, applyPatchType];
+}
+
+/** The live object with a patch (not an apply) put onto it. Throws 415 for a type that the resource does not take. */
+export function patched(
+  definition: ResourceDefinition,
+  live: JsonObject,
+  mediaType: string,
+  patch: Json | undefined,
+): JsonObject {
+  if (patch === undefined) throw badRequest("the patch is empty");
+  const accepted = patchTypesOf(definition);
+  if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted);
+  if (mediaType !== jsonPatchType && !isObject(patch)) throw badRequest("the patch must be a JSON object");
+  const result = ((): Json => {
+    switch (mediaType) {
+      case jsonPatchType:
+        return applyJsonPatch(live, patch);
+      case mergePatchType:
+        return applyMergePatch(live, patch);
+      default:
+        return applyStrategicMergePatch(live, patch, definition.schema);
+    }
+  })();
+  if (!isObject(result)) throw badRequest("the patched object is not a JSON object any more");
+  return result;
+}

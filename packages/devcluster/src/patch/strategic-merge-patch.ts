@@ -1,0 +1,131 @@
+import { entriesOf, field, isArray, isObject, type Json, jsonEqual, type JsonObject, objectFrom } from "../json.ts";
+import { itemSchema, patchMergeKeyOf, patchStrategiesOf, propertySchema, type Schema } from "../kinds/schema.ts";
+import { badRequest } from "../status.ts";
+
+const directive = "$patch";
+const retainKeys = "$retainKeys";
+const deleteFromPrimitiveList = "$deleteFromPrimitiveList/";
+const setElementOrder = "$setElementOrder/";
+
+/**
+ * Applies a strategic merge patch: like a merge patch, but lists that have a merge key (or are sets) merge item by item.
+ * Directives: `$patch: replace | delete | merge`, `$retainKeys`, `$deleteFromPrimitiveList/x`, `$setElementOrder/x`.
+ * Source: Kubernetes API conventions, "strategic merge patch". Throws 400 for directives it cannot follow.
+ */
+export function applyStrategicMergePatch(target: Json | undefined, patch: Json, schema: Schema | undefined): Json {
+  if (!isObject(patch)) return patch;
+  return mergeObject(isObject(target) ? target : {}, patch, schema);
+}
+
+function mergeObject(target: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
+  const instruction = field(patch, directive);
+  if (instruction === "replace") return withoutDirectives(patch);
+  if (instruction === "delete") return {};
+  if (instruction !== undefined && instruction !== "merge") {
+    throw badRequest(`Unknown patch type found: ${String(instruction)} in $patch; expected replace, delete or merge`);
+  }
+  const result = new Map<string, Json>(entriesOf(target));
+  keepOnly(result, field(patch, retainKeys));
+  for (const [key, value] of entriesOf(patch)) {
+    if (key.startsWith("$")) continue;
+    if (value === null) result.delete(key);
+    else if (isArray(value)) {
+      result.set(key, mergeList(field(target, key), value, propertySchema(schema, key), key));
+    } else if (isObject(value)) {
+      const merged = mergeObject(asObject(result.get(key)), value, propertySchema(schema, key));
+      if (field(value, directive) === "delete") result.delete(key);
+      else result.set(key, merged);
+    } else result.set(key, value);
+  }
+  for (const [key, value] of entriesOf(patch)) {
+    if (key.startsWith(deleteFromPrimitiveList)) {
+      const name = key.slice(deleteFromPrimitiveList.length);
+      const current = result.get(name);
+      if (isArray(current) && isArray(value)) {
+        result.set(
+          name,
+          current.filter((item) => !value.some((gone) => jsonEqual(item, gone))),
+        );
+      }
+    }
+  }
+  for (const [key, value] of entriesOf(patch)) {
+    if (!key.startsWith(setElementOrder) || !isArray(value)) continue;
+    const name = key.slice(setElementOrder.length);
+    const current = result.get(name);
+    if (isArray(current)) result.set(name, reorder(current, value, patchMergeKeyOf(propertySchema(schema, name))));
+  }
+  return objectFrom(result);
+}
+
+function keepOnly(result: Map<string, Json>, keys: Json | undefined): void {
+  if (!isArray(keys)) return;
+  for (const key of result.keys()) if (!keys.includes(key)) result.delete(key);
+}
+
+function mergeList(target: Json | undefined, patch: readonly Json[], schema: Schema | undefined, name: string): Json {
+  const mergeKey = patchMergeKeyOf(schema);
+  const merges = patchStrategiesOf(schema).includes("merge");
+  const replaces = patch.some((item) => isObject(item) && field(item, directive) === "replace");
+  const clean = (): Json[] => patch.filter((item) => !isDirectiveOnly(item)).map(withoutDirectives);
+  if (!merges || replaces) return clean();
+  const current = isArray(target) ? target : [];
+  if (mergeKey === undefined) {
+    return [...current, ...patch.filter((item) => !current.some((known) => jsonEqual(known, item)))];
+  }
+  const result = [...current];
+  for (const item of patch) {
+    if (!isObject(item)) throw badRequest(`the items of ${name} in a strategic merge patch must be objects`);
+    const key = field(item, mergeKey);
+    if (key === undefined) {
+      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+    }
+    const index = result.findIndex((known) => jsonEqual(field(known, mergeKey), key));
+    const present = result[index];
+    if (field(item, directive) === "delete") {
+      if (index >= 0) result.splice(index, 1);
+    } else if (present === undefined) result.push(mergeObject({}, item, itemSchema(schema)));
+    else result[index] = mergeObject(asObject(present), item, itemSchema(schema));
+  }
+  return result;
+}
+
+/** Puts the listed items into the listed order; the others keep their place relative to what stood before them. */
+function reorder(current: readonly Json[], order: readonly Json[], mergeKey: string | undefined): Json {
+  const keyOf = (item: Json | undefined): Json | undefined => (mergeKey === undefined ? item : field(item, mergeKey));
+  const ranks = new Map(order.map((item, index) => [JSON.stringify(keyOf(item) ?? null), index]));
+  const rankOf = (item: Json): number | undefined => ranks.get(JSON.stringify(keyOf(item) ?? null));
+  const listed = current
+    .filter((item) => rankOf(item) !== undefined)
+    .toSorted((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0));
+  const result: Json[] = [];
+  let next = 0;
+  for (const item of current) {
+    if (rankOf(item) === undefined) result.push(item);
+    else {
+      const ordered = listed[next];
+      next += 1;
+      if (ordered !== undefined) result.push(ordered);
+    }
+  }
+  return result;
+}
+
+function isDirectiveOnly(item: Json): boolean {
+  return isObject(item) && field(item, directive) !== undefined && Object.keys(item).length === 1;
+}
+
+function withoutDirectives<T extends Json>(value: T): Json & T;
+function withoutDirectives(value: Json): Json {
+  if (isArray(value)) return value.filter((item) => !isDirectiveOnly(item)).map((item) => withoutDirectives(item));
+  if (!isObject(value)) return value;
+  return objectFrom(
+    entriesOf(value)
+      .filter(([key, item]) => !key.startsWith("$") && item !== null)
+      .map(([key, item]) => [key, withoutDirectives(item)]),
+  );
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}

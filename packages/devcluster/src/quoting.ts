@@ -1,0 +1,8 @@
+import { isArray, isObject, type Json } from "./json.ts";
+
+/** A value as Kubernetes prints it in field errors: strings quoted, `null` for nothing, objects and arrays as JSON. */
+export function quoted(value: Json | undefined): string {
+  if (value === undefined || value === null) return "null";
+  if (isObject(value) || isArray(value)) return JSON.stringify(value);
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,49 @@
+import type { StoredObject } from "../api-object.ts";
+import { badRequest } from "../status.ts";
+
+/** The fields of an object that can be selected by, beside `metadata.name` and `metadata.namespace`. */
+export type SelectableFields = (object: StoredObject) => Readonly<Record<string, string>>;
+
+/** Tells whether an object is selected by its fields. */
+export type FieldMatcher = (object: StoredObject) => boolean;
+
+interface Term {
+  readonly path: string;
+  readonly value: string;
+  readonly equal: boolean;
+}
+
+/**
+ * Reads a field selector (`a=b,c!=d`). Throws 400 in the words of kube-apiserver when it names a field that the
+ * resource does not offer (`offered` holds those, without the metadata fields all resources have).
+ */
+export function parseFieldSelector(text: string, offered: readonly string[], fieldsOf: SelectableFields): FieldMatcher {
+  const terms = text
+    .split(/(?<!\\),/)
+    .filter((part) => part.trim() !== "")
+    .map((part) => parseTerm(part.trim(), text));
+  for (const { path } of terms) {
+    if (path !== "metadata.name" && path !== "metadata.namespace" && !offered.includes(path)) {
+      throw badRequest(`field label not supported: ${path}`);
+    }
+  }
+  if (terms.length === 0) return () => true;
+  const needsFields = terms.some(({ path }) => !path.startsWith("metadata."));
+  return (object) => {
+    const fields = needsFields ? fieldsOf(object) : {};
+    return terms.every(({ path, value, equal }) => (valueAt(object, fields, path) === value) === equal);
+  };
+}
+
+function valueAt(object: StoredObject, fields: Readonly<Record<string, string>>, path: string): string {
+  if (path === "metadata.name") return object.metadata.name;
+  if (path === "metadata.namespace") return object.metadata.namespace ?? "";
+  return Object.hasOwn(fields, path) ? (fields[path] ?? "") : "";
+}
+
+function parseTerm(part: string, whole: string): Term {
+  const match = /^([^=!]+?)(==|=|!=)(.*)$/s.exec(part);
+  if (match === null) throw badRequest(`invalid field selector: "${whole}"; can't understand "${part}"`);
+  const [, path = "", operator, value = ""] = match;
+  return { path, value: value.replaceAll(/\\([\\,=])/g, "$1"), equal: operator !== "!=" };
+}

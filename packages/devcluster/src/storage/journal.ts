@@ -1,0 +1,29 @@
+import type { StoredObject } from "../api-object.ts";
+
+/** One change as it is recorded: `object` is missing for a removal. */
+export interface JournalRecord {
+  readonly resourceVersion: number;
+  /** `plural.group`, as in `leases.coordination.k8s.io` or `pods.`. */
+  readonly collection: string;
+  /** `namespace/name`; the namespace is empty for cluster-scoped objects. */
+  readonly key: string;
+  readonly object?: StoredObject;
+}
+
+/** What the journal held when it was opened. */
+export interface JournalContent {
+  readonly resourceVersion: number;
+  readonly records: Iterable<JournalRecord>;
+}
+
+/**
+ * Where changes are kept. `append` returns only when the change would outlive the process, and is called before any
+ * client hears of it. The in-memory server has none.
+ */
+export interface Journal {
+  load(): JournalContent;
+  append(record: JournalRecord): void;
+  /** Offers the journal a moment to rewrite itself out of what is live. */
+  compact(live: () => JournalContent): void;
+  close(): void;
+}

@@ -1,0 +1,240 @@
+import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
+import { deepFreeze } from "../json.ts";
+import { expired, internalError } from "../status.ts";
+import type { Journal, JournalRecord } from "./journal.ts";
+
+/** A change of one object, in the order of the single resourceVersion sequence. */
+export interface StoreEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly collection: string;
+  readonly key: string;
+  /** The object after the change; for DELETED its last state, with the resourceVersion of the deletion. */
+  readonly object: StoredObject;
+  /** The object before the change; undefined for ADDED. */
+  readonly previous: StoredObject | undefined;
+  readonly resourceVersion: number;
+}
+
+export type StoreSubscriber = (event: StoreEvent) => void;
+
+/** Options of {@link createObjectStore}. */
+export interface ObjectStoreOptions {
+  /** Where changes outlive the process; without one the store is in memory only. */
+  readonly journal?: Journal | undefined;
+  /** How many changes of each collection can be replayed; older versions answer 410. Default 4096. */
+  readonly historyLimit?: number | undefined;
+}
+
+/** Objects by collection and key under one resourceVersion sequence, with a bounded history for watches. */
+export interface ObjectStore {
+  readonly resourceVersion: number;
+  get(collection: string, namespace: string, name: string): StoredObject | undefined;
+  /** Finds an object by uid in any collection. */
+  byUid(uid: string): { readonly collection: string; readonly object: StoredObject } | undefined;
+  /** All objects of a collection (of one namespace when given) in key order. */
+  list(collection: string, namespace?: string): readonly StoredObject[];
+  /** As {@link list}, at an earlier version. Throws 410 Expired when the history does not reach back so far. */
+  listAt(collection: string, namespace: string | undefined, resourceVersion: number): readonly StoredObject[];
+  /** Writes an object, new or not, and returns what is stored now. */
+  put(collection: string, object: PreparedObject): StoredObject;
+  /** Removes an object and returns its last state (`last` when given); undefined when there was none. */
+  remove(collection: string, namespace: string, name: string, last?: PreparedObject): StoredObject | undefined;
+  /** Changes of a collection after a version. Throws 410 Expired when the history does not reach back so far. */
+  since(collection: string, resourceVersion: number): readonly StoreEvent[];
+  /** Calls back after every change of a collection, or of all when none is given. Returns the function that ends it. */
+  subscribe(collection: string | undefined, subscriber: StoreSubscriber): () => void;
+  collections(): readonly string[];
+  /** Forgets the history, as compaction of etcd does: older versions answer 410 from here on. */
+  compactHistory(): void;
+  close(): void;
+}
+
+interface Collection {
+  readonly objects: Map<string, StoredObject>;
+  /** Keys in order; undefined when an insertion or removal has made it stale. */
+  sortedKeys: readonly string[] | undefined;
+  /** The latest changes, oldest first; never longer than twice the limit. */
+  history: StoreEvent[];
+  /** Versions below this one cannot be replayed any more. */
+  replayableFrom: number;
+  readonly subscribers: Set<StoreSubscriber>;
+}
+
+/** Creates a store and fills it from its journal. */
+export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore {
+  const { journal, historyLimit = 4096 } = options;
+  const collections = new Map<string, Collection>();
+  const uids = new Map<string, { readonly collection: string; readonly object: StoredObject }>();
+  const everySubscriber = new Set<StoreSubscriber>();
+  let resourceVersion = 1;
+  let floor = 0;
+
+  const collectionOf = (name: string): Collection => {
+    const known = collections.get(name);
+    if (known !== undefined) return known;
+    const created: Collection = {
+      objects: new Map(),
+      sortedKeys: [],
+      history: [],
+      replayableFrom: floor,
+      subscribers: new Set(),
+    };
+    collections.set(name, created);
+    return created;
+  };
+
+  if (journal !== undefined) {
+    const content = journal.load();
+    resourceVersion = Math.max(1, content.resourceVersion);
+    for (const record of content.records) {
+      const { objects } = collectionOf(record.collection);
+      const previous = objects.get(record.key);
+      if (previous !== undefined) uids.delete(previous.metadata.uid);
+      if (record.object === undefined) objects.delete(record.key);
+      else {
+        objects.set(record.key, deepFreeze(record.object));
+        uids.set(record.object.metadata.uid, { collection: record.collection, object: record.object });
+      }
+      resourceVersion = Math.max(resourceVersion, record.resourceVersion);
+    }
+    floor = resourceVersion;
+    for (const collection of collections.values()) {
+      collection.sortedKeys = undefined;
+      collection.replayableFrom = floor;
+    }
+  }
+
+  const keysOf = (collection: Collection): readonly string[] => {
+    collection.sortedKeys ??= [...collection.objects.keys()].toSorted(compareKeys);
+    return collection.sortedKeys;
+  };
+
+  const live = () => ({
+    resourceVersion,
+    records: (function* records(): Generator<JournalRecord> {
+      for (const [collection, { objects }] of collections) {
+        for (const [key, object] of objects) yield { resourceVersion, collection, key, object };
+      }
+    })(),
+  });
+
+  const publish = (name: string, collection: Collection, event: StoreEvent): void => {
+    collection.history.push(event);
+    if (collection.history.length > historyLimit * 2) {
+      const dropped = collection.history.length - historyLimit;
+      collection.replayableFrom = collection.history[dropped - 1]?.resourceVersion ?? collection.replayableFrom;
+      collection.history = collection.history.slice(dropped);
+    }
+    if (event.type !== "MODIFIED") collection.sortedKeys = undefined;
+    if (event.previous !== undefined) uids.delete(event.previous.metadata.uid);
+    if (event.type !== "DELETED") uids.set(event.object.metadata.uid, { collection: name, object: event.object });
+    for (const subscriber of [...collection.subscribers, ...everySubscriber]) subscriber(event);
+    journal?.compact(live);
+  };
+
+  const since = (name: string, version: number): readonly StoreEvent[] => {
+    const collection = collectionOf(name);
+    if (version < collection.replayableFrom) throw expired(version, collection.replayableFrom);
+    const { history } = collection;
+    let low = 0;
+    let high = history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const event = history[middle];
+      if (event !== undefined && event.resourceVersion <= version) low = middle + 1;
+      else high = middle;
+    }
+    return history.slice(low);
+  };
+
+  const list = (name: string, namespace?: string): readonly StoredObject[] => {
+    const collection = collectionOf(name);
+    const found: StoredObject[] = [];
+    const prefix = namespace === undefined ? "" : `${namespace}/`;
+    for (const key of keysOf(collection)) {
+      if (!key.startsWith(prefix)) continue;
+      const object = collection.objects.get(key);
+      if (object !== undefined) found.push(object);
+    }
+    return found;
+  };
+
+  return {
+    get resourceVersion() {
+      return resourceVersion;
+    },
+    get: (name, namespace, objectName) => collections.get(name)?.objects.get(`${namespace}/${objectName}`),
+    byUid: (uid) => uids.get(uid),
+    list,
+    listAt(name, namespace, version) {
+      if (version >= resourceVersion) return list(name, namespace);
+      const states = new Map(collectionOf(name).objects);
+      for (const event of since(name, version).toReversed()) {
+        if (event.previous === undefined) states.delete(event.key);
+        else states.set(event.key, event.previous);
+      }
+      const prefix = namespace === undefined ? "" : `${namespace}/`;
+      return [...states]
+        .filter(([key]) => key.startsWith(prefix))
+        .toSorted(([a], [b]) => compareKeys(a, b))
+        .map(([, object]) => object);
+    },
+    put(name, object) {
+      const version = resourceVersion + 1;
+      const stored = deepFreeze({
+        ...object,
+        metadata: { ...object.metadata, resourceVersion: String(version) },
+      });
+      if (!isStoredObject(stored)) throw internalError("an incomplete object reached the store");
+      const key = `${namespaceOf(stored)}/${stored.metadata.name}`;
+      journal?.append({ resourceVersion: version, collection: name, key, object: stored });
+      const collection = collectionOf(name);
+      const previous = collection.objects.get(key);
+      resourceVersion = version;
+      collection.objects.set(key, stored);
+      const type = previous === undefined ? "ADDED" : "MODIFIED";
+      publish(name, collection, { type, collection: name, key, object: stored, previous, resourceVersion: version });
+      return stored;
+    },
+    remove(name, namespace, objectName, last) {
+      const collection = collectionOf(name);
+      const key = `${namespace}/${objectName}`;
+      const previous = collection.objects.get(key);
+      if (previous === undefined) return undefined;
+      const version = resourceVersion + 1;
+      journal?.append({ resourceVersion: version, collection: name, key });
+      resourceVersion = version;
+      collection.objects.delete(key);
+      const final = last ?? previous;
+      const object = deepFreeze({ ...final, metadata: { ...final.metadata, resourceVersion: String(version) } });
+      if (!isStoredObject(object)) throw internalError("an incomplete object reached the store");
+      const event: StoreEvent = { type: "DELETED", collection: name, key, object, previous, resourceVersion: version };
+      publish(name, collection, event);
+      return object;
+    },
+    since,
+    subscribe(name, subscriber) {
+      const { subscribers } = name === undefined ? { subscribers: everySubscriber } : collectionOf(name);
+      subscribers.add(subscriber);
+      return () => void subscribers.delete(subscriber);
+    },
+    collections: () => [...collections.keys()],
+    compactHistory() {
+      floor = resourceVersion;
+      for (const collection of collections.values()) {
+        collection.history = [];
+        collection.replayableFrom = floor;
+      }
+    },
+    close() {
+      everySubscriber.clear();
+      for (const collection of collections.values()) collection.subscribers.clear();
+      journal?.close();
+    },
+  };
+}
+
+/** Orders keys bytewise as etcd does: every namespace's objects stay together. */
+function compareKeys(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,26 @@
+import { isPreparedObject, type PreparedObject } from "../api-object.ts";
+import { type JsonObject, stringAt } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import { badRequest, internalError, invalid } from "../status.ts";
+import { metadataProblems } from "./metadata-rules.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** An object that may be stored, and what its author should be told. */
+export interface Admitted {
+  readonly object: PreparedObject;
+  readonly warnings: readonly string[];
+}
+
+/** Prunes, defaults and validates an object. Throws 400 for unknown fields under Strict, 422 for invalid ones. */
+export function admit(definition: ResourceDefinition, candidate: JsonObject, options: WriteOptions): Admitted {
+  const { object, unknown } = definition.pipeline.prepare(candidate);
+  if (unknown.length > 0 && options.fieldValidation === "Strict") {
+    const list = unknown.map((path) => `unknown field "${path}"`).join(", ");
+    throw badRequest(`strict decoding error: ${list}`);
+  }
+  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object)];
+  if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);
+  if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
+  const warnings = options.fieldValidation === "Warn" ? unknown.map((path) => `unknown field "${path}"`) : [];
+  return { object, warnings };
+}

@@ -1,0 +1,114 @@
+import { trackManagedFields } from "../apply/managed-fields.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
+import { type Machinery, shown } from "../machinery.ts";
+import { alreadyExists, forbidden, notFound } from "../status.ts";
+import { rfc3339 } from "../timestamps.ts";
+import { admit } from "./admit.ts";
+import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
+import type { Outcome } from "./outcome.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** Kubernetes cuts the base of a generated name so that name and suffix fit a label. */
+const generatedBaseLimit = 58;
+const generateAttempts = 8;
+
+/** Creates an object, under its own name or a generated one. */
+export function createObject(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  namespace: string,
+  body: Json | undefined,
+  options: WriteOptions,
+): Outcome {
+  const sent = checkIdentity(definition, body, { namespace });
+  refuseVersionOnCreate(sent);
+  requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
+  const candidate = newObject(machinery, definition, namespace, sent);
+  const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
+  const { object, warnings } = admit(definition, inStore, options);
+  const { store } = machinery;
+  if (store.get(definition.collection, namespace, object.metadata.name) !== undefined) {
+    throw alreadyExists(definition, object.metadata.name);
+  }
+  const tracked = trackManagedFields(definition, undefined, object, {
+    manager: options.fieldManager,
+    operation: "Update",
+    subresource: "",
+    apiVersion: apiVersionOf(definition),
+    time: rfc3339(machinery.clock.now()),
+  });
+  const stored = options.dryRun ? tracked : store.put(definition.collection, tracked);
+  return { code: 201, body: shown(definition, stored), warnings };
+}
+
+/** Throws when the namespace of a new object is missing or on its way out. */
+export function requireNamespace(
+  { store }: Machinery,
+  definition: ResourceDefinition,
+  namespace: string,
+  name: string,
+): void {
+  if (!definition.namespaced) return;
+  const found = store.get("namespaces.", "", namespace);
+  if (found === undefined) throw notFound({ group: "", plural: "namespaces", kind: "Namespace" }, namespace);
+  if (found.metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  throw forbidden(definition, name, why, [
+    {
+      reason: "NamespaceTerminating",
+      message: `namespace ${namespace} is being terminated`,
+      field: "metadata.namespace",
+    },
+  ]);
+}
+
+/** The object with the metadata that the server owes it; what a client may not choose is dropped. */
+export function newObject(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  namespace: string,
+  sent: JsonObject,
+): JsonObject {
+  const { clock, random } = machinery;
+  const {
+    resourceVersion: _version,
+    deletionTimestamp: _deletion,
+    deletionGracePeriodSeconds: _grace,
+    selfLink: _link,
+    managedFields: _managed,
+    generation: _generation,
+    ...metadata
+  } = objectAt(sent, "metadata");
+  const { status, ...rest } = sent;
+  const keepsStatus = definition.keepsStatusOnCreate || definition.subresources.status !== true;
+  return {
+    ...rest,
+    metadata: {
+      ...metadata,
+      name: nameFor(machinery, definition, namespace, metadata),
+      ...(definition.namespaced ? { namespace } : {}),
+      uid: random.uuid(),
+      creationTimestamp: rfc3339(clock.now()),
+      ...(definition.countsGeneration ? { generation: 1 } : {}),
+    },
+    ...(status === undefined || !keepsStatus ? {} : { status }),
+  };
+}
+
+function nameFor(
+  { store, random }: Machinery,
+  definition: ResourceDefinition,
+  namespace: string,
+  metadata: JsonObject,
+): string {
+  const name = stringAt(metadata, "name");
+  const base = stringAt(metadata, "generateName");
+  if (name || !base) return name ?? "";
+  let generated = "";
+  for (let attempt = 0; attempt < generateAttempts; attempt += 1) {
+    generated = `${base.slice(0, generatedBaseLimit)}${random.suffix(5)}`;
+    if (store.get(definition.collection, namespace, generated) === undefined) break;
+  }
+  return generated;
+}

@@ -1,0 +1,101 @@
+import type { StoredObject } from "../api-object.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import type { Machinery } from "../machinery.ts";
+import { parseFieldSelector } from "../selectors/field-selector.ts";
+import { parseLabelSelector } from "../selectors/label-selector.ts";
+import { ApiFault, badRequest, expired } from "../status.ts";
+
+/** Tells whether an object belongs into a list or watch. */
+export type ObjectMatcher = (object: StoredObject) => boolean;
+
+/** One page of a list. */
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly resourceVersion: number;
+  readonly continueToken: string | undefined;
+  readonly remaining: number | undefined;
+}
+
+/** Reads labelSelector and fieldSelector of a query, and the name of a path that is watched as a single object. */
+export function readSelectors(
+  definition: ResourceDefinition,
+  query: URLSearchParams,
+  name: string | undefined,
+): ObjectMatcher {
+  const byLabel = parseLabelSelector(query.get("labelSelector") ?? "");
+  const byField = parseFieldSelector(query.get("fieldSelector") ?? "", definition.selectable, definition.fieldsOf);
+  return (object) =>
+    (name === undefined || object.metadata.name === name) && byLabel(object.metadata.labels) && byField(object);
+}
+
+/** Reads a resourceVersion. Throws 400 when it is not a whole number, 504 when it lies in the future, as etcd does. */
+export function readVersion({ store }: Machinery, text: string | null): number | undefined {
+  if (text === null || text === "") return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw badRequest(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+  const version = Number(text);
+  if (version <= store.resourceVersion) return version;
+  const message = `Too large resource version: ${version}, current: ${store.resourceVersion}`;
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  throw new ApiFault(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
+}
+
+/** Lists one page: all of it without `limit`; a `continue` token goes on at the version of the first page. */
+export function listPage(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  namespace: string | undefined,
+  query: URLSearchParams,
+): Page {
+  const matches = readSelectors(definition, query, undefined);
+  const { store } = machinery;
+  const limitText = query.get("limit") ?? "0";
+  if (!/^\d+$/.test(limitText)) throw badRequest(`limit: Invalid value: "${limitText}": must be a whole number`);
+  const limit = Number(limitText);
+  const token = readToken(query.get("continue"), store.resourceVersion);
+  const asked = readVersion(machinery, query.get("resourceVersion"));
+  const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
+  const version = token?.version ?? exact ?? store.resourceVersion;
+  const all = store.listAt(definition.collection, namespace, version);
+  const rest = token === undefined ? all : all.filter((object) => keyOf(object) > token.after);
+  const selected = rest.filter(matches);
+  if (limit === 0 || selected.length <= limit) {
+    return { items: selected, resourceVersion: version, continueToken: undefined, remaining: undefined };
+  }
+  const items = selected.slice(0, limit);
+  const last = items.at(-1);
+  const continueToken = last === undefined ? undefined : writeToken(version, keyOf(last));
+  // As in kube-apiserver, a selector makes the number of remaining items unknown.
+  const isFiltered = Boolean(query.get("labelSelector")) || Boolean(query.get("fieldSelector"));
+  return {
+    items,
+    resourceVersion: version,
+    continueToken,
+    remaining: isFiltered ? undefined : selected.length - limit,
+  };
+}
+
+function keyOf({ metadata }: StoredObject): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+function writeToken(version: number, after: string): string {
+  return Buffer.from(JSON.stringify({ v: version, after })).toString("base64url");
+}
+
+function readToken(text: string | null, current: number): { version: number; after: string } | undefined {
+  if (text === null || text === "") return undefined;
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (typeof token === "object" && token !== null && "v" in token && "after" in token) {
+      const { v: version, after } = token;
+      if (typeof version === "number" && typeof after === "string") {
+        if (version > current) throw expired(version, current);
+        return { version, after };
+      }
+    }
+  } catch (error) {
+    if (error instanceof ApiFault) throw error;
+  }
+  throw badRequest("continue key is not valid: it was not made by this server");
+}

@@ -1,0 +1,34 @@
+import type { StoredObject } from "../api-object.ts";
+import { at, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
+import type { ScalePaths } from "../kinds/resource-definition.ts";
+
+/** The `autoscaling/v1` Scale of an object. */
+export function scaleOf(object: StoredObject, paths: ScalePaths): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector =
+    paths.labelSelectorPath === undefined ? undefined : stringAt(object, ...steps(paths.labelSelectorPath));
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: { replicas: at(object, ...steps(paths.specReplicasPath)) ?? 0 },
+    status: {
+      replicas: at(object, ...steps(paths.statusReplicasPath)) ?? 0,
+      ...(selector === undefined ? {} : { selector }),
+    },
+  };
+}
+
+/** The live object with the replicas (and the version to compare) that a Scale asks for. */
+export function withScale(live: JsonObject, scale: JsonObject, paths: ScalePaths): JsonObject {
+  const replicas = at(scale, "spec", "replicas") ?? 0;
+  const { resourceVersion, uid } = objectAt(scale, "metadata");
+  const scaled = withField(live, steps(paths.specReplicasPath), replicas);
+  const checked = typeof resourceVersion === "string" && resourceVersion !== "" ? resourceVersion : undefined;
+  const withVersion = withField(scaled, ["metadata", "resourceVersion"], checked);
+  return typeof uid === "string" && uid !== "" ? withField(withVersion, ["metadata", "uid"], uid) : withVersion;
+}
+
+function steps(path: string): readonly string[] {
+  return path.split(".").filter((step) => step !== "");
+}

@@ -1,0 +1,162 @@
+import { namespaceOf, type StoredObject } from "../api-object.ts";
+import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
+import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
+import { conflict, invalid, notFound } from "../status.ts";
+import { rfc3339 } from "../timestamps.ts";
+import { admit } from "./admit.ts";
+import { checkIdentity } from "./metadata-rules.ts";
+import type { Outcome } from "./outcome.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** A change of an existing object. */
+export interface Update {
+  readonly ref: ObjectRef;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly options: WriteOptions;
+  /** Makes the wanted object out of the live one, as the client of the definition sees it. */
+  readonly change: (live: JsonObject) => JsonObject;
+  /** A PUT: custom resources insist on a resourceVersion in its body. */
+  readonly isReplace?: boolean;
+  /** Replaces the record of who wrote what, as server-side apply does; default is to note an Update. */
+  readonly track?: (live: StoredObject, next: JsonObject, write: TrackedWrite) => JsonObject;
+}
+
+/** Changes an existing object: optimistic concurrency, separated status, generation, finalizers, validation. */
+export function updateObject(machinery: Machinery, definition: ResourceDefinition, update: Update): Outcome {
+  const { ref, subresource, options } = update;
+  const live = find(machinery, definition, ref);
+  if (live === undefined) throw notFound(definition, ref.name);
+  const wanted = checkIdentity(definition, update.change(shown(definition, live)), ref);
+  checkPreconditions(definition, live, wanted, update.isReplace === true);
+  const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
+  const merged = mergeScopes(definition, live, inStore, subresource);
+  refuseNewFinalizers(definition, live, merged);
+  const { object, warnings } = admit(definition, merged, options);
+  const write: TrackedWrite = {
+    manager: options.fieldManager,
+    operation: "Update",
+    subresource,
+    apiVersion: apiVersionOf(definition),
+    time: rfc3339(machinery.clock.now()),
+  };
+  const tracked =
+    update.track === undefined
+      ? trackManagedFields(definition, live, object, write)
+      : withField(
+          object,
+          ["metadata", "managedFields"],
+          objectAt(update.track(live, object, write), "metadata")["managedFields"],
+        );
+  const next = bumpGeneration(definition, live, tracked);
+  const stored = options.dryRun ? next : commit(machinery, definition, live, next);
+  return { code: 200, body: shown(definition, stored), warnings };
+}
+
+/** Writes a changed object, or lets it go when it was only waiting for its last finalizer. An equal one is not written. */
+export function commit(
+  { store }: Machinery,
+  definition: ResourceDefinition,
+  live: StoredObject,
+  next: JsonObject,
+): JsonObject {
+  if (jsonEqual(live, next)) return live;
+  const { name, uid, creationTimestamp } = live.metadata;
+  const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
+  const prepared = { ...next, apiVersion: String(next["apiVersion"]), kind: definition.kind, metadata };
+  if (isReadyToGo(definition, prepared)) {
+    return store.remove(definition.collection, namespaceOf(live), name, prepared) ?? prepared;
+  }
+  return store.put(definition.collection, prepared);
+}
+
+function isReadyToGo(definition: ResourceDefinition, object: JsonObject): boolean {
+  const metadata = objectAt(object, "metadata");
+  if (metadata["deletionTimestamp"] === undefined || arrayAt(metadata, "finalizers").length > 0) return false;
+  if (definition.collection === "namespaces.") return arrayAt(object, "spec", "finalizers").length === 0;
+  return Number(metadata["deletionGracePeriodSeconds"] ?? 0) === 0;
+}
+
+function checkPreconditions(
+  definition: ResourceDefinition,
+  live: StoredObject,
+  wanted: JsonObject,
+  isReplace: boolean,
+): void {
+  const { name } = live.metadata;
+  const uid = stringAt(wanted, "metadata", "uid");
+  if (uid && uid !== live.metadata.uid) {
+    throw conflict(
+      definition,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
+    );
+  }
+  const version = stringAt(wanted, "metadata", "resourceVersion");
+  if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
+  if (!version && isReplace && !definition.unconditionalUpdate) {
+    const message = "Invalid value: 0: must be specified for an update";
+    throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" }]);
+  }
+}
+
+/** Combines the live object with what this endpoint may change: everything but status, or status alone. */
+function mergeScopes(
+  definition: ResourceDefinition,
+  live: StoredObject,
+  wanted: JsonObject,
+  subresource: string,
+): JsonObject {
+  const { uid, creationTimestamp, resourceVersion, name } = live.metadata;
+  const serverOwned: Record<string, JsonObject[string]> = { name, uid, creationTimestamp, resourceVersion };
+  for (const key of ["namespace", "generation", "deletionTimestamp", "deletionGracePeriodSeconds"]) {
+    serverOwned[key] = live.metadata[key];
+  }
+  const metadata = withoutUndefined({ ...objectAt(wanted, "metadata"), ...serverOwned });
+  if (subresource === "status") {
+    const kept = definition.origin === "custom" ? live.metadata : metadata;
+    const managedFields = objectAt(wanted, "metadata")["managedFields"];
+    return withoutUndefined({
+      ...live,
+      apiVersion: wanted["apiVersion"],
+      metadata: withoutUndefined({ ...kept, managedFields }),
+      status: wanted["status"],
+    });
+  }
+  if (subresource === "finalize") {
+    const spec = { ...objectAt(live, "spec"), finalizers: arrayAt(wanted, "spec", "finalizers") };
+    return { ...live, spec };
+  }
+  if (definition.subresources.status !== true) return { ...wanted, metadata };
+  return withoutUndefined({ ...wanted, metadata, status: live["status"] });
+}
+
+function refuseNewFinalizers(definition: ResourceDefinition, live: StoredObject, next: JsonObject): void {
+  if (live.metadata.deletionTimestamp === undefined) return;
+  const before = new Set<unknown>(live.metadata.finalizers);
+  const added = arrayAt(next, "metadata", "finalizers").filter((finalizer) => !before.has(finalizer));
+  if (added.length === 0) return;
+  const names = added.map((finalizer) => JSON.stringify(finalizer)).join(", ");
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`;
+  throw invalid(definition, live.metadata.name, [
+    { reason: "FieldValueForbidden", message, field: "metadata.finalizers" },
+  ]);
+}
+
+function bumpGeneration(definition: ResourceDefinition, live: StoredObject, next: JsonObject): JsonObject {
+  if (!definition.countsGeneration) return next;
+  const { metadata: _a, status: _b, apiVersion: _c, ...before } = live;
+  const { metadata: _d, status: _e, apiVersion: _f, ...after } = next;
+  const unchanged =
+    definition.subresources.status === true
+      ? jsonEqual(before, after)
+      : jsonEqual(before, after) && jsonEqual(live["status"], next["status"]);
+  if (unchanged) return next;
+  return withField(next, ["metadata", "generation"], (live.metadata.generation ?? 0) + 1);
+}
+
+function withoutUndefined(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+}

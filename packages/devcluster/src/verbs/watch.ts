@@ -1,0 +1,211 @@
+import type { ServerResponse } from "node:http";
+import type { StoredObject } from "../api-object.ts";
+import type { Timer } from "../foundation.ts";
+import type { Representation } from "../http/negotiation.ts";
+import { type JsonObject, jsonText } from "../json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
+import { type Machinery, shown } from "../machinery.ts";
+import { badRequest, isApiFault } from "../status.ts";
+import type { StoreEvent } from "../storage/object-store.ts";
+import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
+import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
+
+/** A client that has this much unread is cut off; it comes back with its last version. */
+const unreadLimitBytes = 16 * 1024 * 1024;
+const bookmarkEveryMs = 60_000;
+const defaultTimeoutSeconds = 1800;
+
+/** One watch as it was asked for. */
+export interface WatchRequest {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string | undefined;
+  /** Set when the path names one object. */
+  readonly name: string | undefined;
+  readonly query: URLSearchParams;
+  readonly representation: Representation;
+  readonly include: IncludedObject;
+}
+
+/**
+ * Streams the changes of a resource as lines of JSON until the client goes, its time is over or `signal` aborts.
+ * Resolves when the stream has ended. Faults before the first byte (400, 410) are thrown; 410 is, as kube-apiserver does
+ * it, the one that arrives as an ERROR event inside of the stream.
+ */
+export async function serveWatch(
+  machinery: Machinery,
+  request: WatchRequest,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = machinery;
+  const { definition, namespace, query } = request;
+  const matches = readSelectors(definition, query, request.name);
+  const selects: ObjectMatcher = (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) && matches(object);
+  const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
+  const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
+  const encode = createEncoder(machinery, request);
+  const asked = readVersion(machinery, query.get("resourceVersion"));
+  const initial = wantsInitialEvents(query, asked, bookmarks);
+
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const timers: Timer[] = [];
+  let unsubscribe = (): void => {};
+  let isOver = false;
+  const finish = (): void => {
+    if (isOver) return;
+    isOver = true;
+    unsubscribe();
+    for (const timer of timers) timer.cancel();
+    signal.removeEventListener("abort", finish);
+    response.off("close", finish);
+    response.end();
+    end();
+  };
+  const send = (line: string): void => {
+    if (isOver) return;
+    response.write(line);
+    if (response.writableLength <= unreadLimitBytes) return;
+    machinery.log("warn", "watch client is too slow and was cut off", { resource: definition.plural });
+    finish();
+    response.destroy();
+  };
+  const deliver = (event: StoreEvent): void => {
+    const line = lineFor(event, selects, encode);
+    if (line !== undefined) send(line);
+  };
+  const bookmark = (annotations?: JsonObject): void =>
+    send(
+      `${jsonText({
+        type: "BOOKMARK",
+        object: encode.bookmark(store.resourceVersion, annotations),
+      })}\n`,
+    );
+
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+  response.flushHeaders();
+  if (initial) {
+    for (const object of store.list(definition.collection, namespace)) {
+      if (selects(object)) send(encode.event("ADDED", object));
+    }
+    if (query.get("sendInitialEvents") === "true") bookmark({ "k8s.io/initial-events-end": "true" });
+  } else {
+    try {
+      for (const event of store.since(definition.collection, asked ?? 0)) deliver(event);
+    } catch (error) {
+      if (!isApiFault(error)) throw error;
+      response.end(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
+      return;
+    }
+  }
+  unsubscribe = store.subscribe(definition.collection, deliver);
+  signal.addEventListener("abort", finish);
+  response.once("close", finish);
+  if (isOver) unsubscribe();
+  else if (signal.aborted || response.destroyed) finish();
+  else {
+    timers.push(clock.setTimer(timeoutSeconds * 1000, finish));
+    const tick = (): void => {
+      bookmark();
+      timers[1] = clock.setTimer(bookmarkEveryMs, tick);
+    };
+    if (bookmarks) timers.push(clock.setTimer(bookmarkEveryMs, tick));
+  }
+  return ended;
+}
+
+function readSeconds(text: string | null): number {
+  if (text === null || text === "" || text === "0") return defaultTimeoutSeconds;
+  if (!/^\d{1,9}$/.test(text)) throw badRequest(`timeoutSeconds: Invalid value: "${text}": must be a whole number`);
+  return Number(text);
+}
+
+function wantsInitialEvents(query: URLSearchParams, asked: number | undefined, bookmarks: boolean): boolean {
+  const sent = query.get("sendInitialEvents");
+  if (sent === null) return asked === undefined || asked === 0;
+  if (query.get("resourceVersionMatch") !== "NotOlderThan") {
+    throw badRequest(
+      "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+    );
+  }
+  if (sent === "true" && !bookmarks) {
+    throw badRequest("allowWatchBookmarks: Forbidden: sendInitialEvents requires allowWatchBookmarks to be true");
+  }
+  return sent === "true";
+}
+
+/** The line of a change, seen through a selector: an object that begins to match is ADDED, one that ceases is DELETED. */
+function lineFor(event: StoreEvent, selects: ObjectMatcher, encode: Encoder): string | undefined {
+  const { object, previous } = event;
+  const matchesNow = event.type !== "DELETED" && selects(object);
+  const matchedBefore = previous !== undefined && selects(previous);
+  if (matchesNow) return encode.event(matchedBefore ? "MODIFIED" : "ADDED", object);
+  if (!matchedBefore) return undefined;
+  if (event.type === "DELETED") return encode.event("DELETED", object);
+  // The client knew the previous state; it gets that with the version at which it ceased to match.
+  const { resourceVersion } = object.metadata;
+  return encode.event("DELETED", { ...previous, metadata: { ...previous.metadata, resourceVersion } });
+}
+
+interface Encoder {
+  event(type: "ADDED" | "MODIFIED" | "DELETED", object: StoredObject): string;
+  bookmark(resourceVersion: number, annotations: JsonObject | undefined): JsonObject;
+}
+
+/** The text of the object that was encoded last: all watchers of a change are told in a row, so one slot is enough. */
+const lastText: { object: StoredObject | undefined; apiVersion: string; text: string } = {
+  object: undefined,
+  apiVersion: "",
+  text: "",
+};
+
+function createEncoder({ clock }: Machinery, request: WatchRequest): Encoder {
+  const { definition, representation, include } = request;
+  const apiVersion = apiVersionOf(definition);
+  let isFirst = true;
+
+  const plain = (object: StoredObject): string => {
+    if (lastText.object !== object || lastText.apiVersion !== apiVersion) {
+      lastText.object = object;
+      lastText.apiVersion = apiVersion;
+      lastText.text = jsonText(shown(definition, object));
+    }
+    return lastText.text;
+  };
+  const table = (object: StoredObject): string => {
+    const { resourceVersion } = object.metadata;
+    const body = tableOf(definition, [object], { resourceVersion }, clock.now(), { include, withColumns: isFirst });
+    isFirst = false;
+    return jsonText(body);
+  };
+
+  return {
+    event(type, object) {
+      const text =
+        representation === "table"
+          ? table(object)
+          : representation === "object"
+            ? plain(object)
+            : jsonText(partialObject(object));
+      return `{"type":"${type}","object":${text}}\n`;
+    },
+    bookmark(resourceVersion, annotations) {
+      const metadata = {
+        resourceVersion: String(resourceVersion),
+        creationTimestamp: null,
+        ...(annotations === undefined ? {} : { annotations }),
+      };
+      if (representation === "partial" || representation === "partial-list") return partialObject({ metadata });
+      const object = { kind: definition.kind, apiVersion, metadata };
+      if (representation !== "table") return object;
+      const rows = [{ cells: definition.columns.map(() => ""), object: partialObject({ metadata }) }];
+      return {
+        kind: "Table",
+        apiVersion: "meta.k8s.io/v1",
+        metadata: { resourceVersion: String(resourceVersion) },
+        columnDefinitions: [],
+        rows,
+      };
+    },
+  };
+}
