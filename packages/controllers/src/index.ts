@@ -1,0 +1,12 @@
+export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
+export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
+export type { ControllerContext, Target } from "./cluster/context.ts";
+export { createMachineClassController } from "./machine-class/controller.ts";
+export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
+export { createMachineSetController } from "./machine-set/controller.ts";
+export { createMachineController } from "./machine/controller.ts";
+export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
+export type { DriverOutcome, MachineDriver, VmCall } from "./machine/driver-port.ts";
+export type { OperationResult } from "./machine/operation.ts";
+export { defaultMachineSettings } from "./machine/snapshot.ts";
+export type { MachineSettings } from "./machine/snapshot.ts";

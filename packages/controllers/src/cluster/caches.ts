@@ -1,0 +1,117 @@
+import {
+  type Clock,
+  labelKeys,
+  type Machine,
+  type MachineClass,
+  machineClassResource,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  type Random,
+  readMachine,
+  readMachineClass,
+  readMachineDeployment,
+  readMachineSet,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  controllerRefOf,
+  createInformer,
+  type Informer,
+  type Log,
+  nodeResource,
+  podResource,
+  secretResource,
+  volumeAttachmentResource,
+} from "@millwright/kube";
+import type { Node, Pod, SecretObject, VolumeAttachment } from "./node-objects.ts";
+import { readInto } from "./readable.ts";
+
+/** Caches of the control cluster: where machines are declared. All of one namespace. */
+export interface ControlCaches {
+  readonly machines: Informer<Machine, "owner" | "class" | "node" | "providerId">;
+  readonly sets: Informer<MachineSet, "owner">;
+  readonly deployments: Informer<MachineDeployment>;
+  readonly classes: Informer<MachineClass, "secret">;
+  readonly secrets: Informer<SecretObject>;
+}
+
+/** Caches of the target cluster: where machines join as nodes. */
+export interface TargetCaches {
+  readonly nodes: Informer<Node, "providerId" | "machine">;
+  readonly pods: Informer<Pod, "node">;
+  readonly attachments: Informer<VolumeAttachment, "node">;
+}
+
+/** What every cache is made with. */
+export interface CacheOptions {
+  readonly api: ApiClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log?: Log;
+}
+
+const owner = (object: ApiObject): string | undefined => controllerRefOf(object)?.uid;
+
+/** Names of the secrets that a class refers to. */
+export const secretNames = ({ secretRef, credentialsSecretRef }: MachineClass): readonly string[] =>
+  [secretRef?.name, credentialsSecretRef?.name].filter((name): name is string => name !== undefined && name !== "");
+
+export function createControlCaches(options: CacheOptions & { readonly namespace: string }): ControlCaches {
+  return {
+    machines: createInformer({
+      ...options,
+      type: machineResource,
+      trim: readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} })),
+      indexes: {
+        owner,
+        class: (machine: Machine) => machine.spec.class?.name,
+        node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
+        providerId: (machine: Machine) => machine.spec.providerID,
+      },
+    }),
+    sets: createInformer({
+      ...options,
+      type: machineSetResource,
+      trim: readInto(readMachineSet, (metadata): MachineSet => ({ metadata, spec: { template: { spec: {} } } })),
+      indexes: { owner },
+    }),
+    deployments: createInformer({
+      ...options,
+      type: machineDeploymentResource,
+      trim: readInto(readMachineDeployment, (metadata): MachineDeployment => ({
+        metadata,
+        spec: { template: { spec: {} } },
+      })),
+    }),
+    classes: createInformer({
+      ...options,
+      type: machineClassResource,
+      trim: readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} })),
+      indexes: { secret: secretNames },
+    }),
+    secrets: createInformer<SecretObject>({ ...options, type: secretResource }),
+  };
+}
+
+export function createTargetCaches(options: CacheOptions): TargetCaches {
+  return {
+    nodes: createInformer({
+      ...options,
+      type: nodeResource,
+      indexes: {
+        providerId: (node: Node) => node.spec?.providerID,
+        machine: (node: Node) => node.metadata.labels?.[labelKeys.machineName],
+      },
+    }),
+    pods: createInformer({ ...options, type: podResource, indexes: { node: (pod: Pod) => pod.spec?.nodeName } }),
+    attachments: createInformer({
+      ...options,
+      type: volumeAttachmentResource,
+      indexes: { node: (attachment: VolumeAttachment) => attachment.spec?.nodeName },
+    }),
+  };
+}

@@ -1,0 +1,34 @@
+import { type ApiObject, createMergePatch, keyOf, type Log, type ReconcileResult } from "@millwright/kube";
+import type { EventRecorder } from "@millwright/kube";
+import type { Decision } from "../decision.ts";
+import type { Writer } from "./writer.ts";
+
+/** What carrying out a decision needs besides the executor of its actions. */
+export interface CarryOutOptions<T extends ApiObject> {
+  readonly object: T & { readonly status?: object };
+  readonly writer: Writer<T>;
+  readonly events: EventRecorder;
+  readonly log: Log;
+}
+
+/**
+ * Carries out a decision: its actions in order, then the difference of the status in one patch, then what is to be said. Reasons come last because they
+ * tell what happened; an action that fails ends the pass, and the next pass decides anew.
+ */
+export async function carryOut<T extends ApiObject, Action, Status extends Readonly<Record<string, unknown>>>(
+  decision: Decision<Action, Status>,
+  act: (action: Action) => Promise<void>,
+  { object, writer, events, log }: CarryOutOptions<T>,
+): Promise<ReconcileResult> {
+  for (const action of decision.actions) await act(action);
+  if (decision.status !== undefined) {
+    const patch = createMergePatch({ ...object.status }, { ...decision.status });
+    const { namespace, name = "" } = object.metadata;
+    if (patch !== undefined) await writer.patchStatus({ namespace, name }, patch);
+  }
+  for (const reason of decision.because) {
+    events.record(object, reason);
+    log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), message: reason.message });
+  }
+  return decision.wakeAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.wakeAfterMs };
+}

@@ -1,0 +1,22 @@
+import type { Clock, Random } from "@millwright/core";
+import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
+import type { ControlCaches, TargetCaches } from "./caches.ts";
+
+/** The cluster that machines join. */
+export interface Target {
+  readonly api: ApiClient;
+  readonly caches: TargetCaches;
+}
+
+/** What all controllers share. */
+export interface ControllerContext {
+  readonly namespace: string;
+  readonly control: ApiClient;
+  readonly caches: ControlCaches;
+  /** Absent where there is no target cluster: machines end in phase Available. */
+  readonly target?: Target;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}

@@ -1,0 +1,64 @@
+import type { ResourceType } from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  isNotFound,
+  keyFor,
+  keyOf,
+  type ObjectRef,
+  type ReadonlyStore,
+} from "@millwright/kube";
+
+/**
+ * Writes objects of one type and puts every answer back into the cache, so that the next pass sees what this one did. An object that is
+ * gone needs no change any more: patching or deleting it resolves as if it had been done.
+ */
+export interface Writer<T extends ApiObject> {
+  create(object: T): Promise<T>;
+  /** JSON merge patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. */
+  patch(ref: ObjectRef, patch: object): Promise<void>;
+  /** JSON merge patch of the status. */
+  patchStatus(ref: ObjectRef, patch: object): Promise<void>;
+  /** Background deletion of the very object with this UID; another one of the same name is left alone. */
+  delete(ref: ObjectRef, uid: string): Promise<void>;
+}
+
+/** Where a writer writes, and which cache learns of it. */
+export interface WriterOptions<T extends ApiObject> {
+  readonly api: ApiClient;
+  readonly type: ResourceType;
+  readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
+}
+
+export function createWriter<T extends ApiObject>({ api, type, store }: WriterOptions<T>): Writer<T> {
+  const patchWith = async (ref: ObjectRef, patch: object, subresource?: "status"): Promise<void> => {
+    try {
+      const options = subresource === undefined ? {} : { subresource };
+      store.applyWrite(await api.patch<T>(type, ref, patch, { kind: "merge", ...options }));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      store.applyDelete(ref);
+    }
+  };
+  return {
+    async create(object) {
+      const created = await api.create<T>(type, object);
+      store.applyWrite(created);
+      return created;
+    },
+    patch: (ref, patch) => patchWith(ref, patch),
+    patchStatus: (ref, status) => patchWith(ref, { status }, "status"),
+    async delete(ref, uid) {
+      try {
+        const answer = await api.delete(type, ref, { uid, propagation: "Background" });
+        // While finalizers hold it the answer is the object with its deletion timestamp; else it is a status, or the last state.
+        const isHeld = answer.metadata.deletionTimestamp !== undefined && (answer.metadata.finalizers ?? []).length > 0;
+        if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
+        else store.applyDelete({ ...ref, uid });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        store.applyDelete({ ...ref, uid });
+      }
+    },
+  };
+}

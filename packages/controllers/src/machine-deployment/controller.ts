@@ -1,0 +1,171 @@
+import {
+  controllerOf,
+  finalizers,
+  type FieldProblem,
+  type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
+  type MachineSet,
+  machineSetResource,
+  selectorMatches,
+  validateMachineDeployment,
+  withMachineDeploymentDefaults,
+} from "@millwright/core";
+import {
+  adoptPatch,
+  claimObjects,
+  type Controller,
+  createController,
+  isAlreadyExists,
+  newControllerRef,
+  releasePatch,
+  watchTriggers,
+} from "@millwright/kube";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
+import { confirmOwner } from "../ownership/confirm-owner.ts";
+import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { createWriter } from "../cluster/writer.ts";
+import { decideMachineDeployment, type MachineDeploymentAction, type MachineDeploymentSnapshot } from "./decide.ts";
+
+/** Strategies that this version cannot follow yet are refused like any other field, in plain sight. */
+function unsupported({ spec }: MachineDeployment): readonly FieldProblem[] {
+  if (spec.strategy?.type !== "InPlaceUpdate") return [];
+  const message = "InPlaceUpdate is not supported by this version yet; use RollingUpdate or Recreate";
+  return [{ path: "spec.strategy.type", message, kind: "notSupported" }];
+}
+
+/** Makes the controller of MachineDeployments: it rolls templates out over MachineSets. */
+export function createMachineDeploymentController(context: ControllerContext, workers: number): Controller {
+  const { caches, namespace, control, random, clock } = context;
+  const deployments = createWriter<MachineDeployment>({
+    api: control,
+    type: machineDeploymentResource,
+    store: caches.deployments.store,
+  });
+  const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
+
+  const observe = (deployment: MachineDeployment): MachineDeploymentSnapshot => {
+    const problems = [
+      ...shapeProblemsOf(deployment),
+      ...validateMachineDeployment(deployment),
+      ...unsupported(deployment),
+    ];
+    // On its way out an owner is responsible for all that it controls, whatever has become of its selector.
+    const isWanted = (set: MachineSet): boolean =>
+      deployment.metadata.deletionTimestamp !== undefined ||
+      selectorMatches(deployment.spec.selector, set.metadata.labels);
+    const claim = claimObjects(deployment, caches.sets.store.list(namespace), isWanted);
+    return {
+      deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
+      claim,
+      machines: new Map(
+        claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [
+          uid,
+          caches.machines.store.byIndex("owner", uid),
+        ]),
+      ),
+      problems,
+    };
+  };
+
+  /** A set of that name that is not ours, or of another template, is in the way: the next pass draws another name. */
+  const countCollision = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
+    const ref = { namespace, name: set.metadata.name };
+    const live = await control.get<MachineSet>(machineSetResource, ref);
+    // Ours, only the cache is behind: its event brings the next pass.
+    if (controllerOf(live)?.uid === deployment.metadata.uid && live.metadata.deletionTimestamp === undefined) {
+      caches.sets.store.applyWrite(live);
+      return;
+    }
+    const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
+    await deployments.patchStatus({ namespace, name: deployment.metadata.name }, { collisionCount });
+  };
+
+  const act = async (deployment: MachineDeployment, action: MachineDeploymentAction): Promise<void> => {
+    const ref = { namespace, name: deployment.metadata.name };
+    switch (action.kind) {
+      case "AddFinalizer":
+        return deployments.patch(ref, addFinalizerPatch(deployment, finalizers.machine));
+      case "RemoveFinalizer":
+        return deployments.patch(ref, removeFinalizerPatch(deployment, finalizers.machine));
+      case "PatchDeployment":
+        return deployments.patch(ref, action.patch);
+      case "AdoptMachineSet": {
+        const set = caches.sets.store.getByRef({ namespace, name: action.name });
+        if (set === undefined) return;
+        await confirmOwner(control, machineDeploymentResource, deployment);
+        return sets.patch(
+          { namespace, name: action.name },
+          adoptPatch(set, newControllerRef(machineDeploymentResource, deployment)),
+        );
+      }
+      case "ReleaseMachineSet": {
+        const set = caches.sets.store.getByRef({ namespace, name: action.name });
+        if (set === undefined) return;
+        return sets.patch({ namespace, name: action.name }, releasePatch(set, deployment.metadata.uid ?? ""));
+      }
+      case "CreateMachineSet":
+        try {
+          await sets.create(action.set);
+        } catch (error) {
+          if (!isAlreadyExists(error)) throw error;
+          await countCollision(deployment, action.set);
+        }
+        return;
+      case "PatchMachineSet":
+        return sets.patch({ namespace, name: action.name }, action.patch);
+      case "DeleteMachineSet":
+        return sets.delete({ namespace, name: action.name }, action.uid);
+    }
+  };
+
+  const controller = createController({
+    name: "machine-deployment",
+    workers,
+    waitFor: [caches.deployments, caches.sets, caches.machines],
+    clock,
+    random,
+    log: context.log,
+    reconcile: async (key) => {
+      const deployment = caches.deployments.store.get(key);
+      if (deployment === undefined) return { done: true };
+      const decision = decideMachineDeployment(observe(deployment), clock.now());
+      const object = deployment;
+      return carryOut(decision, (action) => act(deployment, action), {
+        object,
+        writer: deployments,
+        events: context.events,
+        log: context.log,
+      });
+    },
+  });
+
+  const keyOfName = (name: string): string => `${namespace}/${name}`;
+  watchTriggers({ store: caches.deployments.store, controller, keys: ({ metadata }) => [keyOfName(metadata.name)] });
+  watchTriggers({
+    store: caches.sets.store,
+    controller,
+    keys: (set) => {
+      const owner = controllerOf(set);
+      if (owner !== undefined) return owner.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
+      return caches.deployments.store
+        .list(namespace)
+        .filter((deployment) => selectorMatches(deployment.spec.selector, set.metadata.labels))
+        .map(({ metadata }) => keyOfName(metadata.name));
+    },
+  });
+  // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show (F43).
+  watchTriggers({
+    store: caches.machines.store,
+    controller,
+    keys: (machine) => {
+      const owner = controllerOf(machine);
+      const set = owner === undefined ? undefined : caches.sets.store.getByRef({ namespace, name: owner.name });
+      const deployment = set === undefined ? undefined : controllerOf(set);
+      return deployment?.kind === "MachineDeployment" ? [keyOfName(deployment.name)] : [];
+    },
+  });
+  return controller;
+}

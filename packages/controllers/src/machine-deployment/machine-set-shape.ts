@@ -1,0 +1,124 @@
+import {
+  annotationKeys,
+  annotationsNotInheritedBySets,
+  labelKeys,
+  machineApiVersion,
+  type MachineDeployment,
+  machineDeploymentResource,
+  type MachineSet,
+  type MachineTemplate,
+} from "@millwright/core";
+import { createMergePatch, newControllerRef } from "@millwright/kube";
+import type { RolloutBounds } from "./plan-rolling-update.ts";
+import { revisionAnnotations } from "./revision.ts";
+import { machineSetName, templateHash } from "./template-hash.ts";
+
+/** Annotations by which later passes tell a scaling event and the base of proportions. */
+export const scaleAnnotations = ({ replicas, maxSurge }: RolloutBounds): Readonly<Record<string, string>> => ({
+  [annotationKeys.desiredReplicas]: String(replicas),
+  [annotationKeys.maxReplicas]: String(replicas + maxSurge),
+});
+
+/** The annotations of a deployment that its newest set carries too. */
+const inheritedAnnotations = (deployment: MachineDeployment): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !annotationsNotInheritedBySets.has(key)),
+  );
+
+/** Parts of the spec that a set takes over from its deployment without new machines. */
+const handedDown = ({ spec }: MachineDeployment): Partial<MachineSet["spec"]> => ({
+  ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
+  ...(spec.autoPreserveFailedMachineMax === undefined
+    ? {}
+    : { autoPreserveFailedMachineMax: spec.autoPreserveFailedMachineMax }),
+});
+
+/** The set for the deployment's current template (machineset-machinedeployment.md, 13.4). */
+export function newMachineSet(
+  deployment: MachineDeployment,
+  replicas: number,
+  revision: number,
+  bounds: RolloutBounds,
+): MachineSet {
+  const { template, selector } = deployment.spec;
+  const hash = templateHash(template, deployment.status?.collisionCount);
+  const withHash = { [labelKeys.machineTemplateHash]: hash };
+  const labels = { ...template.metadata?.labels, ...withHash };
+  return {
+    apiVersion: machineApiVersion,
+    kind: "MachineSet",
+    metadata: {
+      name: machineSetName(deployment.metadata.name, hash),
+      ...(deployment.metadata.namespace === undefined ? {} : { namespace: deployment.metadata.namespace }),
+      labels,
+      annotations: {
+        ...inheritedAnnotations(deployment),
+        ...revisionAnnotations(undefined, revision),
+        ...scaleAnnotations(bounds),
+      },
+      ownerReferences: [newControllerRef(machineDeploymentResource, deployment)],
+    },
+    spec: {
+      replicas,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...withHash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+      ...handedDown(deployment),
+    },
+  };
+}
+
+/** The in-place parts of the deployment's template on top of the set's own labels and class reference. */
+function templateInPlace(own: MachineTemplate, wanted: MachineTemplate): MachineTemplate["spec"] {
+  const kind = wanted.spec?.class?.kind;
+  return {
+    ...wanted.spec,
+    ...(own.spec?.class === undefined ? {} : { class: { ...own.spec.class, ...(kind === undefined ? {} : { kind }) } }),
+  };
+}
+
+/** How a set is to look after this pass: scaled, or kept in step with its deployment, or both. */
+export interface SetChange {
+  readonly set: MachineSet;
+  readonly replicas?: number | undefined;
+  /** Only the set of the current template follows annotations, in-place fields and the revision. */
+  readonly follow?: { readonly deployment: MachineDeployment; readonly revision: number };
+  readonly bounds: RolloutBounds;
+  /** Whether to note the deployment's size on the set. */
+  readonly isScaled: boolean;
+}
+
+/** The one merge patch that makes the change, or `undefined` when the set is so already. */
+export function machineSetPatch({
+  set,
+  replicas,
+  follow,
+  bounds,
+  isScaled,
+}: SetChange): Readonly<Record<string, unknown>> | undefined {
+  const before = { metadata: { annotations: set.metadata.annotations ?? {} }, spec: set.spec };
+  const after = {
+    metadata: {
+      annotations: {
+        ...set.metadata.annotations,
+        ...(follow === undefined
+          ? {}
+          : { ...inheritedAnnotations(follow.deployment), ...revisionAnnotations(set, follow.revision) }),
+        ...(isScaled || replicas !== undefined ? scaleAnnotations(bounds) : {}),
+      },
+    },
+    spec: {
+      ...set.spec,
+      ...(follow === undefined ? {} : handedDown(follow.deployment)),
+      ...(follow === undefined
+        ? {}
+        : {
+            template: {
+              ...set.spec.template,
+              spec: templateInPlace(set.spec.template, follow.deployment.spec.template),
+            },
+          }),
+      ...(replicas === undefined ? {} : { replicas }),
+    },
+  };
+  return createMergePatch(before, after);
+}

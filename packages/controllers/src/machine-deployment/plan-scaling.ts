@@ -1,0 +1,69 @@
+import type { RolloutBounds, Sizes } from "./plan-rolling-update.ts";
+import { type SetSize, sum } from "./set-size.ts";
+
+/** A set and what it was told when it was scaled last. */
+export interface ScalableSet extends SetSize {
+  /** `replicas + maxSurge` of the deployment at that time; `undefined` when it was never noted. */
+  readonly maxReplicas: number | undefined;
+}
+
+/** Go rounds halves away from zero. */
+const round = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
+
+/** Shares a reduction among the active sets in proportion to their size; what rounding leaves falls on the largest. */
+function shrinkInProportion(
+  bounds: RolloutBounds,
+  active: readonly ScalableSet[],
+  surplus: number,
+  fallbackMax: number,
+): Sizes {
+  const total = bounds.replicas + bounds.maxSurge;
+  const largestFirst = active.toSorted((a, b) => b.spec - a.spec);
+  const sizes = new Map<string, number>();
+  let removed = 0;
+  for (const set of largestFirst) {
+    const fraction =
+      bounds.replicas === 0 ? -set.spec : round((set.spec * total) / (set.maxReplicas ?? fallbackMax)) - set.spec;
+    const change = Math.min(0, Math.max(fraction, -(surplus - removed), -set.spec));
+    removed -= change;
+    sizes.set(set.name, set.spec + change);
+  }
+  for (const { name, spec } of largestFirst) {
+    const rest = Math.min(surplus - removed, sizes.get(name) ?? spec);
+    sizes.set(name, (sizes.get(name) ?? spec) - rest);
+    removed += rest;
+  }
+  return sizes;
+}
+
+/**
+ * Brings the sets to a changed `spec.replicas` without going on with a rollout (machineset-machinedeployment.md, 14.2): more goes to the
+ * newest set only, less is shared in proportion.
+ *
+ * `sets` are ordered from oldest to newest, the one for the current template (`newSet`) last. `currentReplicas` is the deployment's
+ * `status.replicas`, the base of proportions where a set does not know its own.
+ */
+export function planScaling(
+  bounds: RolloutBounds,
+  newSet: ScalableSet | undefined,
+  sets: readonly ScalableSet[],
+  currentReplicas: number,
+): Sizes {
+  const active = sets.filter(({ spec }) => spec > 0);
+  const [only, another] = active;
+  if (another === undefined) {
+    const target = only ?? newSet ?? sets.at(-1);
+    return target === undefined || target.spec === bounds.replicas
+      ? new Map()
+      : new Map([[target.name, bounds.replicas]]);
+  }
+  if (newSet !== undefined && newSet.spec === bounds.replicas && newSet.available === bounds.replicas) {
+    return new Map(active.filter(({ name }) => name !== newSet.name).map(({ name }) => [name, 0]));
+  }
+  const allowed = bounds.replicas > 0 ? bounds.replicas + bounds.maxSurge : 0;
+  const room = allowed - sum(active.map(({ spec }) => spec));
+  if (room < 0) return shrinkInProportion(bounds, active, -room, Math.max(1, currentReplicas));
+  // Without an active set for the current template (a paused rollout) the newest one that serves grows (F32).
+  const grown = active.find(({ name }) => name === newSet?.name) ?? active.at(-1);
+  return grown === undefined || room === 0 ? new Map() : new Map([[grown.name, grown.spec + room]]);
+}

@@ -1,0 +1,106 @@
+import {
+  legacyConditionTypes,
+  legacyReasons,
+  type MachineDeployment,
+  type MachineDeploymentStatus,
+} from "@millwright/core";
+import { type ConditionState, findCondition } from "../conditions/set-condition.ts";
+
+/** The counters by which a rollout is seen to advance. */
+export type Counters = Required<
+  Pick<
+    MachineDeploymentStatus,
+    "replicas" | "updatedReplicas" | "readyReplicas" | "availableReplicas" | "unavailableReplicas"
+  >
+>;
+
+/** What the condition `Progressing` is computed from. */
+export interface ProgressFacts {
+  readonly deployment: MachineDeployment;
+  readonly counters: Counters;
+  /** Name of the set of the current template; `undefined` while there is none. */
+  readonly newSet: string | undefined;
+  /** The set is being created in this very pass. */
+  readonly isNewSetCreated: boolean;
+}
+
+/** A new state of `Progressing`; `touch` renews its update time even when it says the same as before. */
+export interface Progress {
+  readonly state: ConditionState;
+  readonly touch: boolean;
+}
+
+const type = legacyConditionTypes.progressing;
+
+/** All machines are of the current template, none is missing, none is left over (machineset-machinedeployment.md, 18.2). */
+export const isComplete = (deployment: MachineDeployment, counters: Counters): boolean => {
+  const wanted = deployment.spec.replicas ?? 0;
+  return counters.updatedReplicas === wanted && counters.replicas === wanted && counters.availableReplicas === wanted;
+};
+
+/** Milliseconds until the progress deadline passes; `undefined` without a deadline, or when nothing is in progress. */
+export function untilDeadline(deployment: MachineDeployment, now: Date): number | undefined {
+  const seconds = deployment.spec.progressDeadlineSeconds;
+  const condition = findCondition(deployment.status?.conditions, type);
+  if (seconds === undefined || condition?.lastUpdateTime == null || condition.status !== "True") return undefined;
+  if (condition.reason === legacyReasons.newMachineSetAvailable) return undefined;
+  return Date.parse(condition.lastUpdateTime) + seconds * 1000 - now.getTime();
+}
+
+const hasAdvanced = (
+  before: MachineDeploymentStatus | undefined,
+  { updatedReplicas, replicas, readyReplicas, availableReplicas }: Counters,
+): boolean =>
+  updatedReplicas > (before?.updatedReplicas ?? 0) ||
+  replicas - updatedReplicas < (before?.replicas ?? 0) - (before?.updatedReplicas ?? 0) ||
+  readyReplicas > (before?.readyReplicas ?? 0) ||
+  availableReplicas > (before?.availableReplicas ?? 0);
+
+/** `Progressing` while the deployment is paused or just resumed; never over an exceeded deadline (section 16.4). */
+function pauseState(
+  deployment: MachineDeployment,
+  before: { readonly reason?: string } | undefined,
+): ConditionState | undefined {
+  if (before?.reason === legacyReasons.progressDeadlineExceeded) return undefined;
+  if (deployment.spec.paused === true) {
+    return { type, status: "Unknown", reason: legacyReasons.deploymentPaused, message: "Deployment is paused" };
+  }
+  return before?.reason === legacyReasons.deploymentPaused
+    ? { type, status: "Unknown", reason: legacyReasons.deploymentResumed, message: "Deployment is resumed" }
+    : undefined;
+}
+
+/**
+ * What `Progressing` says now, or `undefined` when it stays as it is (machineset-machinedeployment.md, 18.3). The cluster-autoscaler
+ * shrinks a deployment only when it reads `NewMachineSetAvailable` here (section 24), so every rollout must end there.
+ */
+export function progressOf(facts: ProgressFacts, now: Date): Progress | undefined {
+  const { deployment, counters, newSet } = facts;
+  const before = findCondition(deployment.status?.conditions, type);
+  const pause = pauseState(deployment, before);
+  if (pause !== undefined) return { state: pause, touch: false };
+  if (deployment.spec.paused === true) return undefined;
+
+  const subject = newSet === undefined ? `Machine Deployment "${deployment.metadata.name}"` : `MachineSet "${newSet}"`;
+  const say = (status: "True" | "False", reason: string, message: string, touch = false): Progress => ({
+    state: { type, status, reason, message },
+    touch,
+  });
+  if (facts.isNewSetCreated)
+    return say("True", legacyReasons.newMachineSetCreated, `Created new machine set "${newSet ?? ""}"`);
+  if (isComplete(deployment, counters)) {
+    return say("True", legacyReasons.newMachineSetAvailable, `${subject} has successfully progressed.`);
+  }
+  // A machine that broke after the rollout is no new rollout.
+  if (before?.reason === legacyReasons.newMachineSetAvailable && counters.replicas === counters.updatedReplicas)
+    return undefined;
+  if (hasAdvanced(deployment.status, counters))
+    return say("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
+  if ((untilDeadline(deployment, now) ?? 1) <= 0) {
+    return say("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);
+  }
+  if (before === undefined && newSet !== undefined) {
+    return say("True", legacyReasons.foundNewMachineSet, `Found new machine set "${newSet}"`);
+  }
+  return undefined;
+}

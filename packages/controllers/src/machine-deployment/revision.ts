@@ -1,0 +1,29 @@
+import { annotationKeys, type MachineSet } from "@millwright/core";
+
+/** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object (F14). */
+const MAX_HISTORY = 20;
+
+/** A revision as written in an annotation; 0 when there is none that can be read. */
+export const revisionOf = (object: {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+}): number => {
+  const text = object.metadata.annotations?.[annotationKeys.revision] ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+};
+
+/** The revision that the set of the current template has to have: greater than that of all others. */
+export const newRevision = (oldSets: readonly MachineSet[]): number => Math.max(0, ...oldSets.map(revisionOf)) + 1;
+
+/** Revision annotations of a set that (again) becomes the newest; the revision it had goes to its history, once. */
+export function revisionAnnotations(set: MachineSet | undefined, revision: number): Readonly<Record<string, string>> {
+  const current = set === undefined ? 0 : revisionOf(set);
+  if (current >= revision) return {};
+  const history = (set?.metadata.annotations?.[annotationKeys.revisionHistory] ?? "")
+    .split(",")
+    .filter((entry) => entry !== "");
+  const past = current === 0 ? history : [...history.filter((entry) => entry !== String(current)), String(current)];
+  return {
+    [annotationKeys.revision]: String(revision),
+    ...(past.length > 0 ? { [annotationKeys.revisionHistory]: past.slice(-MAX_HISTORY).join(",") } : {}),
+  };
+}

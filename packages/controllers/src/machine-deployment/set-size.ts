@@ -1,0 +1,37 @@
+import { type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import { isAvailable } from "../machine/phase.ts";
+
+/** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
+export interface SetSize {
+  readonly name: string;
+  /** `spec.replicas`: how many machines the set is told to have. */
+  readonly spec: number;
+  /** Machines that exist, including those on their way out: they still use quota. */
+  readonly existing: number;
+  /** Machines that serve and stay: never more than `spec`, for the set is about to delete the rest. */
+  readonly available: number;
+}
+
+/** The set with its machines, as the deployment's planners and status look at it. */
+export interface SetView {
+  readonly set: MachineSet;
+  readonly machines: readonly Machine[];
+}
+
+export function sizeOf({ set, machines }: SetView): SetSize {
+  const spec = set.spec?.replicas ?? 0;
+  return {
+    name: set.metadata.name,
+    spec,
+    existing: machines.length,
+    available: Math.min(machines.filter(isAvailable).length, spec),
+  };
+}
+
+/** Failed machines that are kept for a look at them. */
+export const preservedFailures = ({ machines }: SetView): number =>
+  machines.filter(
+    (machine) => phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null,
+  ).length;
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

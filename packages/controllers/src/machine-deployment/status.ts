@@ -1,0 +1,128 @@
+import {
+  type FieldProblem,
+  legacyConditionTypes,
+  legacyReasons,
+  type MachineDeployment,
+  type MachineDeploymentStatus,
+  phaseOf,
+} from "@millwright/core";
+import {
+  type Condition,
+  type ConditionState,
+  findCondition,
+  removeCondition,
+  setCondition,
+} from "../conditions/set-condition.ts";
+import { specValidState } from "../conditions/spec-valid.ts";
+import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { type Counters, progressOf } from "./progress.ts";
+import { preservedFailures, type SetView, sum } from "./set-size.ts";
+
+/** What the status of a deployment is computed from. */
+export interface DeploymentFacts {
+  readonly deployment: MachineDeployment;
+  readonly newSet: SetView | undefined;
+  /** Oldest first. */
+  readonly oldSets: readonly SetView[];
+  /** Name of the set that this pass creates. */
+  readonly createdSet: string | undefined;
+  /** Machines that may be missing; `undefined` while the spec is invalid. */
+  readonly maxUnavailable: number | undefined;
+  readonly problems: readonly FieldProblem[];
+}
+
+const countersOf = ({ newSet, oldSets }: DeploymentFacts): Counters => {
+  const sets = newSet === undefined ? oldSets : [...oldSets, newSet];
+  const machines = sets.flatMap((view) => view.machines);
+  const available = machines.filter(isAvailable).length;
+  return {
+    // Machines on their way out count: Gardener compares these with the number of Machine objects (section 24).
+    replicas: machines.length,
+    updatedReplicas: newSet?.machines.length ?? 0,
+    readyReplicas: machines.filter((machine) => !isDeleting(machine) && phaseOf(machine) === "Running").length,
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, sum(sets.map(({ set }) => set.spec.replicas ?? 0)) - available),
+  };
+};
+
+function availableState(
+  { deployment, maxUnavailable }: DeploymentFacts,
+  counters: Counters,
+  preserved: number,
+): ConditionState | undefined {
+  if (maxUnavailable === undefined) return undefined;
+  const needed = Math.max(0, (deployment.spec.replicas ?? 0) - maxUnavailable - preserved);
+  const type = legacyConditionTypes.available;
+  return counters.availableReplicas >= needed
+    ? {
+        type,
+        status: "True",
+        reason: legacyReasons.minimumReplicasAvailable,
+        message: "Deployment has minimum availability.",
+      }
+    : {
+        type,
+        status: "False",
+        reason: legacyReasons.minimumReplicasUnavailable,
+        message: "Deployment does not have minimum availability.",
+      };
+}
+
+/** The failure to create or delete machines that a set reports, the newest set first. */
+function replicaFailureOf({ newSet, oldSets }: DeploymentFacts): ConditionState | undefined {
+  for (const view of newSet === undefined ? oldSets : [newSet, ...oldSets]) {
+    const found = findCondition(view.set.status?.machineSetCondition, legacyConditionTypes.replicaFailure);
+    if (found?.status === "True")
+      return { type: found.type, status: "True", reason: found.reason ?? "", message: found.message ?? "" };
+  }
+  return undefined;
+}
+
+function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: number, now: Date): readonly Condition[] {
+  const { deployment, problems, newSet, createdSet } = facts;
+  let conditions: readonly Condition[] = deployment.status?.conditions ?? [];
+  const set = (state: ConditionState | undefined, touch = false): void => {
+    if (state !== undefined) conditions = setCondition(conditions, state, now, "transition and update", touch);
+  };
+  set(availableState(facts, counters, preserved));
+  if (problems.length === 0 && deployment.metadata.deletionTimestamp == null) {
+    const progress = progressOf(
+      {
+        deployment,
+        counters,
+        newSet: newSet?.set.metadata.name ?? createdSet,
+        isNewSetCreated: createdSet !== undefined,
+      },
+      now,
+    );
+    set(progress?.state, progress?.touch);
+  }
+  const failure = replicaFailureOf(facts);
+  set(failure);
+  if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
+  set(specValidState(problems, deployment.metadata.generation));
+  return conditions;
+}
+
+/**
+ * Status of a deployment, from the machines and sets that exist. `observedGeneration` stays behind while the spec is refused:
+ * Gardener sees an unusable deployment only by that (machineset-machinedeployment.md, F4b).
+ */
+export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): MachineDeploymentStatus {
+  const { deployment, newSet, oldSets, problems } = facts;
+  const { failedMachines: _, ...kept } = deployment.status ?? {};
+  const views = newSet === undefined ? oldSets : [...oldSets, newSet];
+  const failed = views.flatMap(({ set }) => set.status?.failedMachines ?? []);
+  const counters = countersOf(facts);
+  const preserved = sum(views.map(preservedFailures));
+  return {
+    ...kept,
+    ...counters,
+    preservedFailedReplicas: preserved,
+    ...(failed.length > 0 ? { failedMachines: failed } : {}),
+    ...(problems.length === 0 && deployment.metadata.generation !== undefined
+      ? { observedGeneration: deployment.metadata.generation }
+      : {}),
+    conditions: conditionsOf(facts, counters, preserved, now),
+  };
+}

@@ -1,0 +1,60 @@
+import type { MachineTemplate } from "@millwright/core";
+
+/** JSON with sorted keys, so that equal templates give equal text whatever order their fields came in. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
+  return `{${fields.join(",")}}`;
+}
+
+/** FNV-1a, 32 bits. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
+
+/** Consonants and digits that form no words; the decimal digits map to `4567 89bcdf` as in Kubernetes' safe encoding. */
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/**
+ * Hash of a template for labels and names: decimal FNV-1a of its content and the collision count. The value is opaque; a set that the Go
+ * implementation made is found by comparing templates, never by hash (machineset-machinedeployment.md, 13.4).
+ */
+export const templateHash = (template: MachineTemplate | undefined, collisionCount: number | undefined): string =>
+  String(fnv1a(canonicalJson(template) + (collisionCount === undefined ? "" : `#${collisionCount}`)));
+
+/** Name of the set for a template hash: the deployment's name and five safe characters. */
+export const machineSetName = (deployment: string, hash: string): string =>
+  `${deployment}-${[...hash]
+    .slice(0, 5)
+    .map((char) => alphabet[char.charCodeAt(0) % alphabet.length])
+    .join("")}`;
+
+/** The parts of a template whose change asks for new machines; everything else is handed down in place (section 4.6). */
+function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
+  const { labels, ...metadata } = template?.metadata ?? {};
+  const { [hashLabel]: _, ...ownLabels } = labels ?? {};
+  const { class: machineClass, providerID } = template?.spec ?? {};
+  const { kind: __, ...reference } = machineClass ?? {};
+  // Server-written noise of an embedded object is not a wish of anybody.
+  const { creationTimestamp: ___, ...wished } = metadata as Record<string, unknown>;
+  return canonicalJson({ labels: ownLabels, metadata: dropEmpty(wished), reference, providerID });
+}
+
+/** An empty map and a missing one are the same wish. */
+const dropEmpty = (metadata: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(metadata).filter(([, value]) => canonicalJson(value) !== "{}" && canonicalJson(value) !== "[]"),
+  );
+
+/** Whether two templates ask for the same machines, the hash label aside; symmetric, unlike the Go comparison (F9). */
+export const isSameTemplate = (
+  a: MachineTemplate | undefined,
+  b: MachineTemplate | undefined,
+  hashLabel: string,
+): boolean => rollingPart(a, hashLabel) === rollingPart(b, hashLabel);

@@ -1,0 +1,163 @@
+import {
+  finalizers,
+  type Machine,
+  machineNameIn,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  selectorMatches,
+  validateMachineSet,
+} from "@millwright/core";
+import {
+  adoptPatch,
+  claimObjects,
+  type Controller,
+  controllerRefOf,
+  createController,
+  isAlreadyExists,
+  newControllerRef,
+  releasePatch,
+  watchTriggers,
+} from "@millwright/kube";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
+import { confirmOwner } from "../ownership/confirm-owner.ts";
+import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { createWriter } from "../cluster/writer.ts";
+import { decideMachineSet, type MachineSetAction, type MachineSetSnapshot } from "./decide.ts";
+import { newMachine } from "./new-machine.ts";
+import { slowStart } from "./slow-start.ts";
+import type { ReplicaFailure } from "./status.ts";
+
+/** Length of the random part of a machine's name. */
+const SUFFIX_LENGTH = 5;
+
+/** Makes the controller of MachineSets: it keeps the number of machines that a set declares. */
+export function createMachineSetController(context: ControllerContext, workers: number): Controller {
+  const { caches, namespace, control, random, clock } = context;
+  const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
+  /** Refused creations and deletions by UID of the set, until one succeeds; they show as the condition ReplicaFailure. */
+  const failures = new Map<string, ReplicaFailure>();
+
+  const observe = (set: MachineSet): MachineSetSnapshot => ({
+    set,
+    // On its way out an owner is responsible for all that it controls, whatever has become of its selector.
+    claim: claimObjects(
+      set,
+      caches.machines.store.list(namespace),
+      (machine) =>
+        set.metadata.deletionTimestamp !== undefined || selectorMatches(set.spec.selector, machine.metadata.labels),
+    ),
+    problems: [...shapeProblemsOf(set), ...validateMachineSet(set)],
+    failure: failures.get(set.metadata.uid ?? ""),
+  });
+
+  /** Does something to machines and remembers whether the API server refused it. */
+  const remembering = async (
+    set: MachineSet,
+    reason: ReplicaFailure["reason"],
+    run: () => Promise<void>,
+  ): Promise<void> => {
+    const uid = set.metadata.uid ?? "";
+    try {
+      await run();
+      if (failures.delete(uid)) controller.enqueue(`${namespace}/${set.metadata.name}`);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      failures.set(uid, { reason, message });
+      context.events.record(set, {
+        type: "Warning",
+        reason,
+        message: `Error ${reason === "FailedCreate" ? "creating" : "deleting"}: ${message}`,
+      });
+      throw error;
+    }
+  };
+
+  const createOne = async (set: MachineSet): Promise<void> => {
+    const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
+    try {
+      await machines.create(newMachine(set, name));
+      context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
+    } catch (error) {
+      // The name is taken, by chance: the next pass draws another.
+      if (!isAlreadyExists(error)) throw error;
+    }
+  };
+
+  const act = async (set: MachineSet, action: MachineSetAction): Promise<void> => {
+    const ref = { namespace, name: set.metadata.name };
+    switch (action.kind) {
+      case "AddFinalizer":
+        return sets.patch(ref, addFinalizerPatch(set, finalizers.machine));
+      case "RemoveFinalizer":
+        failures.delete(set.metadata.uid ?? "");
+        return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
+      case "AdoptMachine": {
+        const machine = caches.machines.store.getByRef({ namespace, name: action.name });
+        if (machine === undefined) return;
+        await confirmOwner(control, machineSetResource, set);
+        return machines.patch(
+          { namespace, name: action.name },
+          adoptPatch(machine, newControllerRef(machineSetResource, set)),
+        );
+      }
+      case "ReleaseMachine": {
+        const machine = caches.machines.store.getByRef({ namespace, name: action.name });
+        if (machine === undefined) return;
+        return machines.patch({ namespace, name: action.name }, releasePatch(machine, set.metadata.uid ?? ""));
+      }
+      case "PatchMachine":
+        return machines.patch({ namespace, name: action.name }, action.patch);
+      case "CreateMachines":
+        return remembering(set, "FailedCreate", () => slowStart(action.count, () => createOne(set)));
+      case "DeleteMachine":
+        return remembering(set, "FailedDelete", async () => {
+          await machines.delete({ namespace, name: action.name }, action.uid);
+          context.events.record(set, {
+            type: "Normal",
+            reason: "SuccessfulDelete",
+            message: `Deleted machine: ${action.name}`,
+          });
+        });
+    }
+  };
+
+  const controller = createController({
+    name: "machine-set",
+    workers,
+    waitFor: [caches.sets, caches.machines],
+    clock,
+    random,
+    log: context.log,
+    reconcile: async (key) => {
+      const set = caches.sets.store.get(key);
+      if (set === undefined) return { done: true };
+      const decision = decideMachineSet(observe(set), clock.now());
+      return carryOut(decision, (action) => act(set, action), {
+        object: set,
+        writer: sets,
+        events: context.events,
+        log: context.log,
+      });
+    },
+  });
+
+  watchTriggers({ store: caches.sets.store, controller, keys: ({ metadata }) => [`${namespace}/${metadata.name}`] });
+  watchTriggers({
+    store: caches.machines.store,
+    controller,
+    keys: (machine) => {
+      const owner = controllerRefOf(machine);
+      if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
+      // Nobody's machine may belong to any set that selects it.
+      return caches.sets.store
+        .list(namespace)
+        .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
+        .map((set) => `${namespace}/${set.metadata.name}`);
+    },
+  });
+  return controller;
+}

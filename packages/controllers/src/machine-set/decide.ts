@@ -1,0 +1,101 @@
+import {
+  eventReasons,
+  type FieldProblem,
+  finalizers,
+  formatProblems,
+  type Machine,
+  type MachineSet,
+  type MachineSetStatus,
+} from "@millwright/core";
+import type { Claims } from "@millwright/kube";
+import { findCondition } from "../conditions/set-condition.ts";
+import { specValidState } from "../conditions/spec-valid.ts";
+import type { Decision, Reason } from "../decision.ts";
+import { planReplicas } from "./plan-replicas.ts";
+import { machineSetStatus, type ReplicaFailure } from "./status.ts";
+import { templateDrift } from "./template-drift.ts";
+
+/** What a pass over a MachineSet sees. */
+export interface MachineSetSnapshot {
+  readonly set: MachineSet;
+  readonly claim: Claims<Machine>;
+  /** What is wrong with the spec; empty when it can be followed. */
+  readonly problems: readonly FieldProblem[];
+  /** The last attempt to create or delete machines, while it stands as failed. */
+  readonly failure?: ReplicaFailure | undefined;
+}
+
+/** Everything that a MachineSet does to the world. */
+export type MachineSetAction =
+  | { readonly kind: "AddFinalizer" }
+  | { readonly kind: "RemoveFinalizer" }
+  | { readonly kind: "AdoptMachine"; readonly name: string }
+  | { readonly kind: "ReleaseMachine"; readonly name: string }
+  | { readonly kind: "PatchMachine"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "CreateMachines"; readonly count: number }
+  | { readonly kind: "DeleteMachine"; readonly name: string; readonly uid: string };
+
+const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
+
+const deletionOf = (machine: Machine): MachineSetAction => ({
+  kind: "DeleteMachine",
+  name: machine.metadata.name,
+  uid: machine.metadata.uid ?? "",
+});
+
+/** Machines that nobody has told to go yet. */
+const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] =>
+  machines.filter((machine) => machine.metadata.deletionTimestamp == null);
+
+/** A set on its way out takes its machines with it and waits for the last; its spec no longer matters. */
+function decideDeletion({ set, claim }: MachineSetSnapshot): readonly MachineSetAction[] {
+  if (!hasFinalizer(set)) return [];
+  if (claim.owned.length === 0) return [{ kind: "RemoveFinalizer" }];
+  return notYetDeleted(claim.owned).map(deletionOf);
+}
+
+function decideReplicas({ set, claim }: MachineSetSnapshot, now: Date): readonly MachineSetAction[] {
+  const plan = planReplicas(set, claim.owned, now);
+  return [
+    ...claim.adopt.map(({ metadata }): MachineSetAction => ({ kind: "AdoptMachine", name: metadata.name })),
+    ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
+    ...claim.owned.flatMap((machine): MachineSetAction[] => {
+      const patch = templateDrift(set, machine);
+      return patch === undefined ? [] : [{ kind: "PatchMachine", name: machine.metadata.name, patch }];
+    }),
+    ...notYetDeleted(plan.remove).map(deletionOf),
+    // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
+    ...(plan.create > 0 && claim.adopt.length === 0 ? [{ kind: "CreateMachines", count: plan.create } as const] : []),
+  ];
+}
+
+/** One reason when the spec turns invalid, or invalid in another way; none in the passes that find it so. */
+function reasonsOf({ set, problems }: MachineSetSnapshot): readonly Reason[] {
+  if (problems.length === 0) return [];
+  const state = specValidState(problems, set.metadata.generation);
+  const before = findCondition(set.status?.machineSetCondition, state.type);
+  if (before?.status === "False" && before.message === state.message) return [];
+  return [{ type: "Warning", reason: eventReasons.invalidSpec, message: formatProblems(problems) }];
+}
+
+/**
+ * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
+ * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go (F4).
+ */
+export function decideMachineSet(
+  snapshot: MachineSetSnapshot,
+  now: Date,
+): Decision<MachineSetAction, MachineSetStatus> {
+  const { set, claim, problems } = snapshot;
+  const status = machineSetStatus({ set, owned: claim.owned, problems, failure: snapshot.failure }, now);
+  if (set.metadata.deletionTimestamp != null) {
+    const actions = decideDeletion(snapshot);
+    // With the finalizer the object itself goes: there is nothing left to write a status to.
+    const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
+    return { actions, because: [], ...(isLast ? {} : { status }) };
+  }
+  const because = reasonsOf(snapshot);
+  if (problems.length > 0) return { actions: [], status, because };
+  if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
+  return { actions: decideReplicas(snapshot, now), status, because };
+}

@@ -1,0 +1,91 @@
+import {
+  formatProblems,
+  type Machine,
+  type MachineClass,
+  Secret,
+  type SecretData,
+  userDataKey,
+  validateMachineClass,
+} from "@millwright/core";
+import { type ControlCaches, secretNames } from "../cluster/caches.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
+import type { MachineDriver } from "./driver-port.ts";
+import type { ClassView } from "./snapshot.ts";
+
+/** A class with its secrets as they were looked up for one machine. */
+export interface ResolvedClass {
+  readonly view: ClassView;
+  /** Versions of the class and the secrets. */
+  readonly inputs: string;
+  readonly secret: SecretData;
+}
+
+const unusable = (reason: string, problem: string, inputs: string, isMissing = false): ResolvedClass => ({
+  view: { state: "unusable", reason, problem, isMissing },
+  inputs,
+  secret: {},
+});
+
+/** Reads base64 values into a shape that does not print. */
+const readData = (data: Readonly<Record<string, string>>): [string, Secret][] =>
+  Object.entries(data).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]);
+
+/**
+ * Looks up the class of a machine and its secrets, in the order in which a person would: the class, its fields, its driver, its secrets. The first
+ * thing that is wrong is named, with what is expected.
+ */
+export function resolveClass(
+  machine: Machine,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass {
+  const name = machine.spec.class?.name ?? "";
+  const found = caches.classes.store.getByRef({ namespace, name });
+  if (found === undefined) {
+    const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;
+    return unusable("MachineClassNotFound", problem, "", true);
+  }
+  const secrets = secretNames(found).map((secret) => ({
+    name: secret,
+    object: caches.secrets.store.getByRef({ namespace, name: secret }),
+  }));
+  const versions = [found, ...secrets.map(({ object }) => object)].map(
+    (object) => object?.metadata.resourceVersion ?? "-",
+  );
+  return resolveContent(found, secrets, versions.join("/"), driver);
+}
+
+function resolveContent(
+  machineClass: MachineClass,
+  secrets: readonly {
+    readonly name: string;
+    readonly object: { readonly data?: Readonly<Record<string, string>> } | undefined;
+  }[],
+  inputs: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass {
+  const subject = `MachineClass "${machineClass.metadata.name}"`;
+  const problems = [...shapeProblemsOf(machineClass), ...validateMachineClass(machineClass)];
+  if (problems.length > 0) return unusable("InvalidMachineClass", `${subject}: ${formatProblems(problems)}`, inputs);
+  const refusal = driver.refusalOf(machineClass);
+  if (refusal !== undefined) return unusable("NoDriver", `${subject}: ${refusal}`, inputs);
+  const missing = secrets.find(({ object }) => object === undefined);
+  if (missing !== undefined) {
+    return unusable(
+      "SecretNotFound",
+      `${subject}: Secret "${missing.name}" does not exist in namespace ${machineClass.metadata.namespace ?? ""}`,
+      inputs,
+    );
+  }
+  const secret: SecretData = Object.fromEntries(secrets.flatMap(({ object }) => readData(object?.data ?? {})));
+  if (secret[userDataKey] === undefined) {
+    const names = secrets.map(({ name }) => `"${name}"`).join(", ");
+    return unusable(
+      "InvalidSecret",
+      `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`,
+      inputs,
+    );
+  }
+  return { view: { state: "usable", machineClass }, inputs, secret };
+}

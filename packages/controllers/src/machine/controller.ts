@@ -1,0 +1,134 @@
+import { labelKeys, type Machine } from "@millwright/core";
+import { type Controller, createController, equalJson, watchTriggers } from "@millwright/kube";
+import { secretNames } from "../cluster/caches.ts";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { Node } from "../cluster/node-objects.ts";
+import { createMachineExecutor } from "./act.ts";
+import { decideMachine } from "./decide.ts";
+import type { MachineDriver } from "./driver-port.ts";
+import { isSameHealth } from "./node-health.ts";
+import { observeMachine } from "./observe.ts";
+import { createOperations, type Operations } from "./operations.ts";
+import type { MachineSettings } from "./snapshot.ts";
+
+/** The controller of machines and the driver calls that it has under way. */
+export interface MachineController {
+  readonly controller: Controller;
+  readonly operations: Operations;
+}
+
+/** What the controller of machines needs besides what all controllers share. */
+export interface MachineControllerOptions {
+  readonly driver: MachineDriver;
+  readonly settings: MachineSettings;
+  readonly workers: number;
+}
+
+/** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
+export function createMachineController(
+  context: ControllerContext,
+  { driver, settings, workers }: MachineControllerOptions,
+): MachineController {
+  const { caches, target, clock, namespace } = context;
+  const operations = createOperations(clock);
+  const keyOfName = (name: string): string => `${namespace}/${name}`;
+  const executor = createMachineExecutor(context, operations, driver, (machine) =>
+    controller.enqueue(keyOfName(machine.metadata.name)),
+  );
+
+  const controller = createController({
+    name: "machine",
+    workers,
+    waitFor: [
+      caches.machines,
+      caches.classes,
+      caches.secrets,
+      ...(target === undefined ? [] : [target.caches.nodes, target.caches.pods, target.caches.attachments]),
+    ],
+    clock,
+    random: context.random,
+    log: context.log,
+    reconcile: async (key) => {
+      const machine = caches.machines.store.get(key);
+      if (machine === undefined) return { done: true };
+      const { snapshot, resolved } = observeMachine(machine, { context, operations, driver, settings });
+      const decision = decideMachine(snapshot, clock.now());
+      return carryOut(decision, (action) => executor.act(machine, resolved, action), {
+        object: machine,
+        writer: executor.machines,
+        events: context.events,
+        log: context.log,
+      });
+    },
+  });
+
+  wireControlCluster(context, controller, operations);
+  if (target !== undefined) wireTargetCluster(context, controller);
+  return { controller, operations };
+}
+
+/** Machines, their classes and the secrets of those wake machines. */
+function wireControlCluster(
+  { caches, namespace }: ControllerContext,
+  controller: Controller,
+  operations: Operations,
+): void {
+  const keysOfClass = (name: string): string[] =>
+    caches.machines.store.byIndex("class", name).map(({ metadata }) => `${namespace}/${metadata.name}`);
+  watchTriggers({
+    store: caches.machines.store,
+    controller,
+    keys: ({ metadata }) => [`${namespace}/${metadata.name}`],
+  });
+  caches.machines.store.subscribe((old, current) => {
+    if (current === undefined && old?.metadata.uid !== undefined) operations.forget(old.metadata.uid);
+  });
+  watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => keysOfClass(metadata.name) });
+  watchTriggers({
+    store: caches.secrets.store,
+    controller,
+    keys: ({ metadata }) =>
+      caches.classes.store
+        .byIndex("secret", metadata.name)
+        .filter((machineClass) => secretNames(machineClass).includes(metadata.name))
+        .flatMap((machineClass) => keysOfClass(machineClass.metadata.name)),
+  });
+}
+
+/** A heartbeat is no news: only what a decision reads wakes the machine of a node. */
+const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
+  old === undefined ||
+  current === undefined ||
+  !equalJson(old.spec, current.spec) ||
+  !equalJson(old.metadata.labels, current.metadata.labels) ||
+  !equalJson(old.metadata.annotations, current.metadata.annotations) ||
+  old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
+  !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
+
+/** Nodes wake their machines; pods and attachments wake machines that are being drained. */
+function wireTargetCluster({ caches, namespace, target }: ControllerContext, controller: Controller): void {
+  if (target === undefined) return;
+  const key = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
+  const keysOfNode = (node: Node): string[] => [
+    ...caches.machines.store.byIndex("node", node.metadata.name).map(key),
+    ...caches.machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
+    ...(node.metadata.labels?.[labelKeys.machineName] === undefined
+      ? []
+      : [`${namespace}/${node.metadata.labels[labelKeys.machineName]}`]),
+  ];
+  const draining = (nodeName: string | undefined): string[] =>
+    nodeName === undefined
+      ? []
+      : caches.machines.store
+          .byIndex("node", nodeName)
+          .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+          .map(key);
+  watchTriggers({ store: target.caches.nodes.store, controller, keys: keysOfNode, when: isNews });
+  watchTriggers({ store: target.caches.pods.store, controller, keys: (pod) => draining(pod.spec?.nodeName) });
+  watchTriggers({
+    store: target.caches.attachments.store,
+    controller,
+    keys: (attachment) => draining(attachment.spec?.nodeName),
+  });
+}

@@ -1,0 +1,103 @@
+import {
+  continueWith,
+  type DeletionStage,
+  finalizers,
+  type MachineStatus,
+  type OperationState,
+  phaseOf,
+  stageOf,
+} from "@millwright/core";
+import type { Reason } from "../decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "./decision.ts";
+import { deleteNode } from "./deletion/delete-node.ts";
+import { deleteVm } from "./deletion/delete-vm.ts";
+import { deleteVolumeAttachments } from "./deletion/delete-volume-attachments.ts";
+import { drain } from "./deletion/drain.ts";
+import { getVmStatus } from "./deletion/get-vm-status.ts";
+import { removeFinalizer } from "./deletion/remove-finalizer.ts";
+import type { Stage } from "./deletion/stage.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
+import { statusOf, withOperation, withPhase } from "./status-change.ts";
+
+/** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
+const stages: Readonly<Record<DeletionStage, Stage>> = {
+  GetVmStatus: getVmStatus,
+  Drain: drain,
+  DeleteVolumeAttachments: deleteVolumeAttachments,
+  DeleteVm: deleteVm,
+  DeleteNode: deleteNode,
+  RemoveFinalizer: removeFinalizer,
+};
+
+/** Where the flow stands, as its own marker or the Go implementation's says. */
+function markedStage({ machine }: MachineSnapshot): DeletionStage | undefined {
+  const { type, description } = machine.status?.lastOperation ?? {};
+  return phaseOf(machine) === "Terminating" && type === "Delete" ? stageOf(description) : undefined;
+}
+
+/**
+ * The status says where the flow stands, in words that end with the marker that both implementations read. A pass that finds the flow where the last
+ * one left it, with nothing new to say, leaves those words alone.
+ */
+function statusAt(
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: string | undefined,
+  state: OperationState,
+  now: Date,
+): MachineStatus {
+  const { currentStatus, ...rest } = statusOf(snapshot.machine);
+  const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
+  const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
+  if (happened === undefined && stage === markedStage(snapshot)) return status;
+  const operation = { description: continueWith(stage, happened), state, type: "Delete" } as const;
+  return withPhase(withOperation(status, operation, now), "Terminating", now);
+}
+
+/** One reason when a stage is entered, or fails anew. */
+function reasonsOf(
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: string | undefined,
+  state: OperationState,
+  status: MachineStatus,
+): readonly Reason[] {
+  if (status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description) return [];
+  if (state === "Failed") return [{ type: "Warning", reason: "DeletionBlocked", message: happened ?? "" }];
+  return [
+    { type: "Normal", reason: "Deleting", message: `${happened === undefined ? "" : `${happened}; `}stage ${stage}` },
+  ];
+}
+
+/**
+ * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
+ * nothing has to be waited for; the Go implementation pauses five seconds after each (machine-controller.md, F38).
+ */
+export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
+  // A VM that is being made must be known before it can be deleted.
+  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "running") return nothing;
+
+  const actions: MachineAction[] = [];
+  let stage = markedStage(snapshot) ?? "GetVmStatus";
+  let happened: string | undefined;
+  for (;;) {
+    const result = stages[stage](snapshot, now);
+    actions.push(...(result.actions ?? []));
+    // With the finalizer the object goes: there is no status left to write.
+    if (result.next === "gone") return { actions, because: [] };
+    happened = result.happened ?? happened;
+    if (result.next === "stay") {
+      const state = result.state ?? "Processing";
+      const status = statusAt(snapshot, stage, happened, state, now);
+      const because = reasonsOf(snapshot, stage, happened, state, status);
+      return {
+        actions,
+        status,
+        because,
+        ...(result.wakeAfterMs === undefined ? {} : { wakeAfterMs: result.wakeAfterMs }),
+      };
+    }
+    stage = result.next;
+  }
+}

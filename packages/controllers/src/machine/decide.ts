@@ -1,0 +1,31 @@
+import { finalizers } from "@millwright/core";
+import { earliest } from "../decision.ts";
+import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { decideCreation, needsCreation } from "./decide-creation.ts";
+import { decideDeletion } from "./decide-deletion.ts";
+import { decideHealth } from "./decide-health.ts";
+import { decideNodeSync } from "./decide-node-sync.ts";
+import type { MachineDecision } from "./decision.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
+
+/**
+ * Decides the next step of a Machine. One of three things is going on: it is being taken apart, it is being created, or it lives and follows its
+ * node. The finalizer comes before everything that could leave a VM behind.
+ */
+export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  if (machine.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
+  if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
+    return { actions: [{ kind: "PatchMachine", patch: addFinalizerPatch(machine, finalizers.machine) }], because: [] };
+  }
+  if (needsCreation(snapshot)) return decideCreation(snapshot, now);
+  const health = decideHealth(snapshot, now);
+  const nodeSync = decideNodeSync(snapshot);
+  const wakeAfterMs = earliest(health.wakeAfterMs, nodeSync.wakeAfterMs);
+  return {
+    actions: [...health.actions, ...nodeSync.actions],
+    because: [...health.because, ...nodeSync.because],
+    ...(health.status === undefined ? {} : { status: health.status }),
+    ...(wakeAfterMs === undefined ? {} : { wakeAfterMs }),
+  };
+}

@@ -1,0 +1,28 @@
+import { deletionEvents, encodeMachineError, labelKeys } from "@millwright/core";
+import { untilRetry } from "../retry.ts";
+import type { Stage } from "./stage.ts";
+
+/** Finds the node of the machine: by what the objects say, else by asking the driver. */
+export const getVmStatus: Stage = (snapshot, now) => {
+  const { machine, node, hasTarget, operation, classView } = snapshot;
+  if (!hasTarget) return { next: "DeleteVm", happened: deletionEvents.noTargetCluster() };
+  if (node !== undefined || (machine.metadata.labels?.[labelKeys.node] ?? "") !== "") return { next: "Drain" };
+  // Without a class nothing can be asked of a driver; a machine without an id under a class that never was has no VM.
+  if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
+  if (operation?.state === "running") return { next: "stay" };
+  if (operation?.kind === "find" && operation.state === "done") {
+    const patch = { metadata: { labels: { [labelKeys.node]: operation.result.nodeName ?? "" } } };
+    return { next: "Drain", actions: [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }] };
+  }
+  if (operation?.kind === "find" && operation.state === "failed") {
+    if (operation.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
+    if (operation.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
+    if (operation.code === "Unimplemented") return { next: "Drain" };
+    const wakeAfterMs = untilRetry(operation, snapshot.inputs, now);
+    const happened = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
+    if (!operation.isAcknowledged)
+      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], wakeAfterMs };
+    if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
+  }
+  return { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
+};

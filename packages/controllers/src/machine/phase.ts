@@ -1,0 +1,17 @@
+import { type Machine, phaseOf } from "@millwright/core";
+
+/** Whether the object is on its way out, whatever its phase says: the timestamp is the API server's word, the phase lags. */
+export const isDeleting = (machine: Machine): boolean =>
+  machine.metadata.deletionTimestamp != null || phaseOf(machine) === "Terminating";
+
+/** Whether the machine serves: Running, or Available where there is no target cluster to join. */
+export const isAvailable = (machine: Machine): boolean => {
+  const phase = phaseOf(machine);
+  return !isDeleting(machine) && (phase === "Running" || phase === "Available");
+};
+
+/** Whether a preservation is in force at `now`, so that the machine is kept although it is broken or surplus. */
+export const isPreserved = (machine: Machine, now: Date): boolean => {
+  const expiry = machine.status?.currentStatus?.preserveExpiryTime;
+  return expiry != null && Date.parse(expiry) > now.getTime();
+};

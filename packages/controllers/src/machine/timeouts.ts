@@ -1,0 +1,25 @@
+import { annotationKeys, type Machine, parseGoDuration } from "@millwright/core";
+import type { MachineSnapshot } from "./snapshot.ts";
+
+const durationOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseGoDuration(text);
+
+const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
+
+/** Milliseconds from creation to a joined node: annotation, then spec, then setting (machine-controller.md, 4.3). */
+export const creationTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+  durationOf(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout]) ??
+  durationOf(machine.spec.creationTimeout) ??
+  settings.creationTimeoutMs;
+
+/** Wall clock, milliseconds, after which a machine that has not joined is given up. */
+export const creationDeadline = (snapshot: MachineSnapshot): number =>
+  timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
+
+/** Wall clock, milliseconds, after which a drain is forced. Counted from the deletion timestamp, so a restart does not start it anew. */
+export const drainDeadline = ({ machine, settings }: MachineSnapshot): number =>
+  timeOf(machine.metadata.deletionTimestamp) + (durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs);
+
+/** Milliseconds since the object was created. */
+export const ageMs = (machine: Machine, now: Date): number =>
+  now.getTime() - timeOf(machine.metadata.creationTimestamp);

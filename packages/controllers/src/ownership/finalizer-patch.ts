@@ -1,0 +1,26 @@
+import type { ObjectMeta } from "@millwright/core";
+
+/** What a finalizer patch is computed from. */
+export interface Finalized {
+  readonly metadata: Pick<ObjectMeta, "finalizers" | "resourceVersion">;
+}
+
+/**
+ * Merge patch of the list of finalizers. A merge patch replaces lists whole, so it holds only for the version that it was computed from: a
+ * finalizer that somebody adds meanwhile is never lost (machine-controller.md, F19).
+ */
+const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): object => ({
+  metadata: {
+    finalizers: list,
+    ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
+  },
+});
+
+export const addFinalizerPatch = (object: Finalized, finalizer: string): object =>
+  replaceFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
+
+export const removeFinalizerPatch = (object: Finalized, finalizer: string): object =>
+  replaceFinalizers(
+    object,
+    (object.metadata.finalizers ?? []).filter((entry) => entry !== finalizer),
+  );
