@@ -1,0 +1,5 @@
+export { createDriverHost } from "./drivers/driver-host.ts";
+export type { DriverHostOptions } from "./drivers/driver-host.ts";
+export { loadDriver } from "./drivers/load-driver.ts";
+export { createManager } from "./manager.ts";
+export type { Manager, ManagerOptions } from "./manager.ts";

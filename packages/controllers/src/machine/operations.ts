@@ -49,6 +49,7 @@ export function createOperations(clock: Clock): Operations {
           code: outcome.error.code,
           message: outcome.error.message,
           retryAfterMs: outcome.error.retryAfterMs,
+          lastKnownState: outcome.error.lastKnownState,
           endedAt: clock.now().getTime(),
           inputs,
           isAcknowledged: false,

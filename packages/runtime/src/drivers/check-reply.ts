@@ -1,0 +1,47 @@
+import { MachineError, type NodeAddress } from "@millwright/core";
+import type { OperationResult } from "@millwright/controllers";
+
+/** Longest id, name or state that is believed; what is longer is a fault of the driver and would end up in every status. */
+const MAX_TEXT = 4096;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.length <= MAX_TEXT;
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
+
+const isAddress = (value: unknown): value is NodeAddress =>
+  isRecord(value) && isText(value["type"]) && isText(value["address"]);
+
+const bad = (method: string, what: string): MachineError =>
+  new MachineError("Internal", `${method} of the driver answered ${what}`);
+
+/**
+ * Reads what a driver answered about a VM: a driver is a guest, and what it says is stored in the API.
+ *
+ * @throws MachineError Internal for an answer that does not keep the contract
+ */
+export function readVmReply(
+  method: string,
+  reply: unknown,
+  needsNodeName: boolean,
+): OperationResult & { readonly isInitialized: boolean } {
+  if (!isRecord(reply)) throw bad(method, "nothing; expected providerId and nodeName");
+  const { providerId, nodeName, addresses, lastKnownState, initialized } = reply;
+  if (!isText(providerId) || providerId === "") throw bad(method, "without a providerId");
+  if (!isText(nodeName) || (needsNodeName && nodeName === ""))
+    throw bad(method, `without the nodeName of ${providerId}`);
+  if (addresses !== undefined && !(Array.isArray(addresses) && addresses.every(isAddress))) {
+    throw bad(method, "with addresses that are no list of type and address");
+  }
+  return {
+    providerId,
+    nodeName,
+    ...(addresses === undefined ? {} : { addresses: addresses.map(({ type, address }) => ({ type, address })) }),
+    ...(isText(lastKnownState) ? { lastKnownState } : {}),
+    isInitialized: initialized !== false,
+  };
+}
+
+/** Reads what a driver answered to a deletion, where nothing is an answer too. */
+export const readDeletionReply = (reply: unknown): OperationResult =>
+  isRecord(reply) && isText(reply["lastKnownState"]) ? { lastKnownState: reply["lastKnownState"] } : {};

@@ -1,0 +1,244 @@
+import {
+  checkDriverSecret,
+  type Clock,
+  type CreateMachineRequest,
+  type Driver,
+  type DriverContext,
+  formatProblems,
+  isDriverFor,
+  isMachineError,
+  type MachineClass,
+  MachineError,
+  type MachineRequest,
+  readProviderSpec,
+  redactSecrets,
+  type SecretData,
+  userDataKey,
+  Secret,
+} from "@millwright/core";
+import type { DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
+import type { Log } from "@millwright/kube";
+import { readDeletionReply, readVmReply } from "./check-reply.ts";
+import { userDataFor } from "./user-data.ts";
+
+/** How drivers are hosted. */
+export interface DriverHostOptions {
+  readonly drivers: readonly Driver[];
+  /** Whether machines join a cluster as nodes, so that a driver has to say under which name. */
+  readonly hasTarget: boolean;
+  /** Longest time for one call of a driver, milliseconds. Default 5 minutes. */
+  readonly callTimeoutMs?: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
+
+type Method = "createMachine" | "deleteMachine" | "getMachineStatus" | "initializeMachine";
+
+/** A driver with a request that it can understand. */
+interface Prepared {
+  readonly driver: Driver;
+  readonly request: MachineRequest<unknown>;
+}
+
+/** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
+export function createDriverHost(options: DriverHostOptions): MachineDriver {
+  const { drivers, hasTarget, clock, log } = options;
+  const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS;
+
+  const driverOf = (machineClass: MachineClass): Driver | undefined =>
+    drivers.find((driver) => isDriverFor(driver, machineClass.provider ?? ""));
+
+  const refusalOf = (machineClass: MachineClass): string | undefined => {
+    if (driverOf(machineClass) !== undefined) return undefined;
+    const known = drivers.map(({ name }) => `"${name}"`).join(", ");
+    return `provider: no driver "${machineClass.provider ?? ""}" is loaded; expected ${known}`;
+  };
+
+  /** Picks the driver and reads the class for it. */
+  const prepare = async ({ machine, machineClass, secret }: VmCall): Promise<Prepared> => {
+    const subject = `MachineClass "${machineClass.metadata.name}"`;
+    const driver = driverOf(machineClass);
+    if (driver === undefined) throw new MachineError("InvalidArgument", `${subject}: ${refusalOf(machineClass) ?? ""}`);
+    const spec = await readProviderSpec(driver, machineClass);
+    if (!spec.ok) throw new MachineError("InvalidArgument", `${subject}: ${formatProblems(spec.problems)}`);
+    const checked = await checkDriverSecret(driver, secret);
+    if (!checked.ok)
+      throw new MachineError("InvalidArgument", `Secret of ${subject}: ${formatProblems(checked.problems)}`);
+    const { name, namespace = "", uid = "", labels, annotations } = machine.metadata;
+    const providerId = machine.spec.providerID;
+    return {
+      driver,
+      request: {
+        machine: {
+          name,
+          namespace,
+          uid,
+          ...(providerId === undefined || providerId === "" ? {} : { providerId }),
+          ...(labels === undefined ? {} : { labels }),
+          ...(annotations === undefined ? {} : { annotations }),
+        },
+        machineClass: {
+          name: machineClass.metadata.name,
+          spec: spec.spec,
+          ...(machineClass.nodeTemplate === undefined ? {} : { nodeTemplate: machineClass.nodeTemplate }),
+        },
+        secret,
+      },
+    };
+  };
+
+  /** One call with its deadline. A driver that ignores the signal is left behind when the deadline passes: the worker is free again. */
+  const call = async <Request>(
+    { driver, request }: Prepared,
+    method: Method,
+    argument: Request,
+    invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const deadline = new AbortController();
+    const timer = clock.setTimer(callTimeoutMs, () =>
+      deadline.abort(
+        new MachineError(
+          "DeadlineExceeded",
+          `${method} of driver "${driver.name}" took longer than ${callTimeoutMs / 1000} s`,
+        ),
+      ),
+    );
+    const combined = AbortSignal.any([signal, deadline.signal]);
+    const context: DriverContext = {
+      signal: combined,
+      clock,
+      log: (level, message, fields) =>
+        log(level, message, { driver: driver.name, method, machine: request.machine.name, ...fields }),
+    };
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(combined.reason);
+    combined.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await Promise.race([invoke(argument, context), aborted.promise]);
+    } finally {
+      timer.cancel();
+      combined.removeEventListener("abort", onAbort);
+    }
+  };
+
+  /** Whatever was thrown, as a value without secrets. A fault that is no MachineError is the driver's: Internal. */
+  const toError = (error: unknown, secret: SecretData): MachineError => {
+    const message = redactSecrets(error instanceof Error ? error.message : String(error), secret);
+    if (!isMachineError(error)) {
+      log("error", "A driver failed without a code", { error: message });
+      return new MachineError("Internal", message);
+    }
+    const { code, retryAfterMs, lastKnownState } = error;
+    return new MachineError(code, message, {
+      cause: error,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(lastKnownState === undefined ? {} : { lastKnownState }),
+    });
+  };
+
+  const toOutcome = async (
+    vmCall: VmCall,
+    signal: AbortSignal,
+    run: (prepared: Prepared) => Promise<OperationResult>,
+  ): Promise<DriverOutcome<OperationResult>> => {
+    try {
+      signal.throwIfAborted();
+      return { ok: true, value: await run(await prepare(vmCall)) };
+    } catch (error) {
+      if (signal.aborted && !isMachineError(error))
+        return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
+      return { ok: false, error: toError(error, vmCall.secret) };
+    }
+  };
+
+  const status = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
+    const { driver, request } = prepared;
+    const reply = await call(
+      prepared,
+      "getMachineStatus",
+      request,
+      (argument, context) => driver.getMachineStatus(argument, context),
+      signal,
+    );
+    return readVmReply("getMachineStatus", reply, hasTarget);
+  };
+
+  /** The VM of an earlier attempt, or nothing; every other failure is the caller's. */
+  const existing = async (
+    prepared: Prepared,
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof readVmReply> | undefined> => {
+    try {
+      return await status(prepared, signal);
+    } catch (error) {
+      if (isMachineError(error) && (error.code === "NotFound" || error.code === "Unimplemented")) return undefined;
+      throw error;
+    }
+  };
+
+  const create = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
+    const { driver, request } = prepared;
+    const userData = userDataFor(request.machine.name, request.secret[userDataKey] ?? Secret.of(""));
+    // The UID is unique to the object and known before the call: every attempt, also after a crash, asks for the same VM.
+    const argument: CreateMachineRequest<unknown> = { ...request, idempotencyToken: request.machine.uid, userData };
+    const reply = await call(
+      prepared,
+      "createMachine",
+      argument,
+      (message, context) => driver.createMachine(message, context),
+      signal,
+    );
+    return readVmReply("createMachine", reply, hasTarget);
+  };
+
+  const initialize = async (prepared: Prepared, vm: OperationResult, signal: AbortSignal): Promise<void> => {
+    const { driver, request } = prepared;
+    const method = driver.initializeMachine;
+    if (method === undefined) return;
+    const machine = { ...request.machine, ...(vm.providerId === undefined ? {} : { providerId: vm.providerId }) };
+    try {
+      await call(
+        prepared,
+        "initializeMachine",
+        { ...request, machine },
+        (argument, context) => method(argument, context),
+        signal,
+      );
+    } catch (error) {
+      if (isMachineError(error) && error.code === "Unimplemented") return;
+      throw error;
+    }
+  };
+
+  return {
+    refusalOf,
+    ensureVm: (vmCall, signal) =>
+      toOutcome(vmCall, signal, async (prepared) => {
+        const found = await existing(prepared, signal);
+        const { isInitialized, ...vm } = found ?? (await create(prepared, signal));
+        if (found === undefined || !isInitialized) await initialize(prepared, vm, signal);
+        return { ...vm, isAdopted: found !== undefined };
+      }),
+    findVm: (vmCall, signal) =>
+      toOutcome(vmCall, signal, async (prepared) => {
+        const { isInitialized: _, ...vm } = await status(prepared, signal);
+        return vm;
+      }),
+    deleteVm: (vmCall, signal) =>
+      toOutcome(vmCall, signal, async (prepared) => {
+        const { driver, request } = prepared;
+        return readDeletionReply(
+          await call(
+            prepared,
+            "deleteMachine",
+            request,
+            (argument, context) => driver.deleteMachine(argument, context),
+            signal,
+          ),
+        );
+      }),
+  };
+}

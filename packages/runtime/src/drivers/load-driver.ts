@@ -1,0 +1,46 @@
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ConfigError, defineDriver, type Driver, type DriverDefinition, isConfigError } from "@millwright/core";
+
+/** Drivers of this repository by their short names. */
+const shortNames: Readonly<Record<string, string>> = { mock: "@millwright/provider-mock" };
+
+/** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
+function locate(name: string, folder: string): string {
+  if (name.startsWith(".") || name.startsWith("/")) return pathToFileURL(resolve(folder, name)).href;
+  try {
+    return import.meta.resolve(name);
+  } catch {
+    return pathToFileURL(createRequire(join(folder, "package.json")).resolve(name)).href;
+  }
+}
+
+/**
+ * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
+ * one of our own drivers (`mock`).
+ *
+ * @param folder where relative paths start and packages are looked for too. Default: the working directory
+ * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
+ */
+export async function loadDriver(name: string, folder: string = process.cwd()): Promise<Driver> {
+  const target = shortNames[name] ?? name;
+  let loaded: unknown;
+  try {
+    loaded = await import(locate(target, folder));
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
+    throw new ConfigError(
+      `--provider ${name}: cannot be loaded: ${reason}; expected an npm package that exports a driver by default`,
+      { cause },
+    );
+  }
+  const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
+  try {
+    // Whatever it is, defineDriver checks every part of it and refuses what is no driver.
+    return defineDriver(candidate as DriverDefinition<unknown>);
+  } catch (cause) {
+    if (!isConfigError(cause)) throw cause;
+    throw new ConfigError(`--provider ${name}: ${cause.message}`, { cause });
+  }
+}
