@@ -21,8 +21,17 @@ export const int64 = (description: string) => z.int().meta({ description, format
 /** True or false. */
 export const flag = (description: string) => z.boolean().meta({ description });
 
-/** An instant as RFC 3339 text. The zero time of Go, which is null on the wire, is read as absent. */
-export const timestamp = (description: string) => z.string().meta({ description, format: "date-time" });
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+/**
+ * An instant as RFC 3339 text. The zero time of Go, which is null on the wire, is read as absent. A text that is no time is
+ * refused here, because every comparison with it would be false: a timeout would never come.
+ */
+export const timestamp = (description: string) =>
+  z
+    .string()
+    .refine((time) => rfc3339.test(time) && !Number.isNaN(Date.parse(time)), "a time such as 2026-01-31T12:00:00Z")
+    .meta({ description, format: "date-time" });
 
 /** A list that is replaced as a whole by server-side apply. */
 export const atomicList = <Item extends z.ZodType>(item: Item, description: string) =>

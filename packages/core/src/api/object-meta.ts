@@ -3,8 +3,7 @@ import type { DeepReadonly } from "./deep-readonly.ts";
 import { flag, int64, text, textMap, timestamp } from "./fields.ts";
 import { opaqueInCrd } from "./structural-schema.ts";
 
-/** Schema of an owner reference. */
-export const ownerReferenceSchema = z.object({
+const ownerReferenceSchema = z.object({
   apiVersion: text("Group and version of the owner."),
   kind: text("Kind of the owner."),
   name: text("Name of the owner."),

@@ -162,6 +162,13 @@ describe("reading objects", () => {
     ]);
   });
 
+  it.each(["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.123456Z", "2026-01-31T12:00:00+02:00"])(
+    "reads the time %s",
+    (time) => {
+      expect(readMachine({ metadata: { name: "m", deletionTimestamp: time } }).ok).toBe(true);
+    },
+  );
+
   it("bounds the problems of a hostile object", () => {
     const labels = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, index]));
     expect(problemsOf(readMachine({ metadata: { name: "m", labels } }))).toHaveLength(50);
