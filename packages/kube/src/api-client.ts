@@ -130,7 +130,7 @@ export interface ApiClient {
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>;
   request(request: RawRequest): Promise<RawResponse>;
   /** Ends all requests and watches and closes the connections. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Options of {@link createApiClient}; all have defaults. */

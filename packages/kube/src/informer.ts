@@ -1,4 +1,4 @@
-import type { ApiObject } from "./kube-object.ts";
+import type { ApiObject, KubeObject } from "./kube-object.ts";
 import { createReflector } from "./reflector.ts";
 import type { Reflector, ReflectorOptions } from "./reflector.ts";
 import { createStore } from "./store.ts";
@@ -27,7 +27,7 @@ export interface Informer<T extends ApiObject, Index extends string = never> ext
  * await pods.synced(signal);
  * pods.store.byIndex("byNode", "node-a");
  */
-export function createInformer<T extends ApiObject, Index extends string = never>(
+export function createInformer<T extends ApiObject = KubeObject, Index extends string = never>(
   options: InformerOptions<T, Index>,
 ): Informer<T, Index> {
   const store = createStore<T, Index>(options);

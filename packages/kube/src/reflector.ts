@@ -3,7 +3,7 @@ import type { ApiClient, Scope } from "./api-client.ts";
 import { isGone } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
-import type { ApiObject } from "./kube-object.ts";
+import type { ApiObject, KubeObject } from "./kube-object.ts";
 import { listAll } from "./list-all.ts";
 import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
@@ -56,7 +56,7 @@ const healthyWatchMs = 5_000;
  * the last version it saw; a 410, wherever it comes up, leads to a fresh list, whose differences the store turns into changes.
  * Lists and watches follow each other in one loop, so that there are never two at once.
  */
-export function createReflector<T extends ApiObject>(options: ReflectorOptions<T>): Reflector {
+export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { api, type, store, clock, random } = options;
   const log = options.log ?? noLog;
   const backoff = options.backoff ?? { initialMs: 800, maxMs: 30_000 };

@@ -1,5 +1,5 @@
 import { keyFor, keyOf } from "./kube-object.ts";
-import type { ApiObject, ObjectRef } from "./kube-object.ts";
+import type { ApiObject, KubeObject, ObjectRef } from "./kube-object.ts";
 import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { compareResourceVersions, isNewer } from "./resource-version.ts";
@@ -72,7 +72,7 @@ export interface StoreOptions<T extends ApiObject, Index extends string> {
 }
 
 /** Makes an empty store. */
-export function createStore<T extends ApiObject, Index extends string = never>(
+export function createStore<T extends ApiObject = KubeObject, Index extends string = never>(
   options: StoreOptions<T, Index> = {},
 ): Store<T, Index> {
   const log = options.log ?? noLog;
