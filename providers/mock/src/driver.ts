@@ -1,0 +1,251 @@
+import { createHash } from "node:crypto";
+import {
+  type Driver,
+  type DriverContext,
+  MachineError,
+  type MachineIdentity,
+  type MachineRequest,
+  type SecretData,
+  defineDriver,
+  systemClock,
+} from "@millwright/core";
+import { createCloudClient } from "./cloud-client.ts";
+import { isCloudError } from "./cloud-error.ts";
+import type { MockCloud } from "./cloud.ts";
+import { endpointRule, isCloudEndpoint, mockSecretSchema } from "./endpoint.ts";
+import { toMachineError } from "./errors.ts";
+import { canonicalJson } from "./new-vm.ts";
+import { clusterTags, isOwnedBy, machineTags, ownerTagKeys } from "./owner-tags.ts";
+import { type MockSpec, mockSpecSchema } from "./spec.ts";
+import { type Vm, isLive } from "./vm.ts";
+
+/** The CSI driver whose volumes count as this cloud's. */
+export const mockCsiDriver = "mock.csi.millwright.dev";
+
+/** Options of {@link createMockDriver}. */
+export interface MockDriverOptions {
+  /** The cloud to talk to; by default the cloud server that the class secret names in `endpoint`. */
+  readonly cloud?: MockCloud;
+}
+
+const firstPollMs = 100;
+const longestPollMs = 2000;
+
+/** Creates the driver of the simulated cloud. It holds no state: every call finds its VMs by their tags. */
+export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSpec> {
+  const cloudOf = (secret: SecretData): MockCloud => options.cloud ?? cloudFromSecret(secret);
+
+  return defineDriver<MockSpec>({
+    name: "mock",
+    spec: mockSpecSchema,
+    ...(options.cloud === undefined ? { secret: mockSecretSchema } : {}),
+
+    createMachine: (request, context) =>
+      answering(context, async () => {
+        const { machine, machineClass, idempotencyToken } = request;
+        const { spec } = machineClass;
+        const cloud = cloudOf(request.secret);
+        const specHash = createHash("sha256").update(canonicalJson(spec)).digest("hex").slice(0, 16);
+        const existing = await findNamed(cloud, spec.cluster, machine, context);
+        const [vm, ...more] = existing;
+        if (more.length > 0) throw severalVms(machine, existing);
+        if (vm !== undefined) return adopt(vm, spec, machine, specHash);
+        const created = await cloud.createVm(
+          {
+            name: machine.name,
+            token: idempotencyToken,
+            machineType: spec.machineType,
+            region: spec.region,
+            zone: spec.zone,
+            image: spec.image,
+            labels: spec.labels,
+            ...(spec.bootDelayMs === undefined ? {} : { bootDelayMs: spec.bootDelayMs }),
+            tags: {
+              ...machineTags(spec.cluster, machine),
+              [ownerTagKeys.namespace]: machine.namespace,
+              [ownerTagKeys.machineUid]: machine.uid,
+              [ownerTagKeys.machineClass]: machineClass.name,
+              [ownerTagKeys.token]: idempotencyToken,
+              [ownerTagKeys.specHash]: specHash,
+            },
+            userData: request.userData.revealBytes(),
+          },
+          { signal: context.signal },
+        );
+        return adopt(created, spec, machine, specHash);
+      }),
+
+    deleteMachine: (request, context) =>
+      answering(context, async () => {
+        const cloud = cloudOf(request.secret);
+        const going = await vmsToDelete(cloud, request, context);
+        for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
+        for (const vm of going) await untilGone(cloud, vm, context);
+        return {};
+      }),
+
+    getMachineStatus: (request, context) =>
+      answering(context, async () => {
+        const vm = await findLive(cloudOf(request.secret), request, context);
+        return { ...referenceOf(vm), initialized: vm.tags[ownerTagKeys.initialized] === "true" };
+      }),
+
+    initializeMachine: (request, context) =>
+      answering(context, async () => {
+        const cloud = cloudOf(request.secret);
+        const vm = await findLive(cloud, request, context);
+        if (vm.tags[ownerTagKeys.initialized] !== "true") {
+          await cloud.tagVm(vm.id, { [ownerTagKeys.initialized]: "true" }, { signal: context.signal });
+        }
+        return referenceOf(vm);
+      }),
+
+    listMachines: (request, context) =>
+      answering(context, async () => {
+        const tags = clusterTags(request.machineClass.spec.cluster);
+        const vms = await cloudOf(request.secret).listVms({ tags }, { signal: context.signal });
+        return {
+          machines: vms.map((vm) => {
+            const uid = vm.tags[ownerTagKeys.machineUid] ?? "";
+            return {
+              providerId: vm.providerId,
+              machineName: vm.tags[ownerTagKeys.machineName] ?? vm.name,
+              ...(uid === "" ? {} : { machineUid: uid }),
+            };
+          }),
+        };
+      }),
+
+    getVolumeIds: (request) => Promise.resolve({ volumeIds: request.volumes.map(volumeIdOf) }),
+  });
+}
+
+async function answering<T>(context: DriverContext, act: () => Promise<T>): Promise<T> {
+  try {
+    context.signal.throwIfAborted();
+    return await act();
+  } catch (error) {
+    throw toMachineError(error, context.signal);
+  }
+}
+
+function cloudFromSecret(secret: SecretData): MockCloud {
+  const endpoint = secret["endpoint"]?.reveal().trim();
+  if (endpoint === undefined) {
+    throw new MachineError("Unauthenticated", `the class secret has no key "endpoint": it ${endpointRule}`);
+  }
+  if (!isCloudEndpoint(endpoint)) {
+    throw new MachineError("InvalidArgument", `key "endpoint" of the class secret ${endpointRule}`);
+  }
+  const token = secret["token"];
+  return createCloudClient({ endpoint, clock: systemClock, ...(token === undefined ? {} : { token }) });
+}
+
+function referenceOf(vm: Vm): Pick<Vm, "providerId" | "nodeName" | "addresses"> {
+  return { providerId: vm.providerId, nodeName: vm.nodeName, addresses: vm.addresses };
+}
+
+/** The VM that is there already, if it is what was asked for. */
+function adopt(vm: Vm, spec: MockSpec, machine: MachineIdentity, specHash: string): ReturnType<typeof referenceOf> {
+  if (!isOwnedBy(vm, spec.cluster, machine)) {
+    throw new MachineError(
+      "AlreadyExists",
+      `VM ${vm.id} of an earlier machine "${machine.name}" still exists; it must be deleted first`,
+    );
+  }
+  if (!isLive(vm)) {
+    throw new MachineError(
+      "Aborted",
+      `VM ${vm.id} of this machine is ${vm.state}; a new one can be made when it is gone`,
+    );
+  }
+  if (vm.tags[ownerTagKeys.specHash] !== specHash) {
+    throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was made from another providerSpec`);
+  }
+  return referenceOf(vm);
+}
+
+/** The VMs that carry the machine's name, also those that are on their way out. */
+function findNamed(
+  cloud: MockCloud,
+  cluster: string,
+  machine: MachineIdentity,
+  context: DriverContext,
+): Promise<readonly Vm[]> {
+  return cloud.listVms({ tags: machineTags(cluster, machine) }, { signal: context.signal });
+}
+
+/** The one VM of a machine that is there to stay. */
+async function findLive(cloud: MockCloud, request: MachineRequest<MockSpec>, context: DriverContext): Promise<Vm> {
+  const { machine, machineClass } = request;
+  const { cluster } = machineClass.spec;
+  const named = await findNamed(cloud, cluster, machine, context);
+  const live = named.filter((vm) => isOwnedBy(vm, cluster, machine) && isLive(vm));
+  if (live.length > 1) throw severalVms(machine, live);
+  const [vm] = live;
+  const { providerId = "" } = machine;
+  if (vm === undefined || (providerId !== "" && vm.providerId !== providerId)) {
+    const other = vm === undefined ? "" : `; it has ${vm.providerId}`;
+    throw new MachineError(
+      "NotFound",
+      `there is no VM ${providerId} for machine "${machine.name}"${other}`.replace("  ", " "),
+    );
+  }
+  return vm;
+}
+
+/**
+ * With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. VMs that are
+ * terminating count: deletion ends when they are gone.
+ */
+async function vmsToDelete(
+  cloud: MockCloud,
+  request: MachineRequest<MockSpec>,
+  context: DriverContext,
+): Promise<readonly Vm[]> {
+  const { machine, machineClass } = request;
+  const { cluster } = machineClass.spec;
+  const { providerId = "" } = machine;
+  if (providerId === "") {
+    const named = await findNamed(cloud, cluster, machine, context);
+    return named.filter((vm) => isOwnedBy(vm, cluster, machine));
+  }
+  const vm = await ignoreNotFound(() => cloud.getVm(providerId, { signal: context.signal }));
+  if (vm === undefined || vm.state === "terminated") return [];
+  if (!isOwnedBy(vm, cluster, machine)) {
+    throw new MachineError(
+      "PermissionDenied",
+      `VM ${vm.id} does not carry the tags of machine "${machine.name}" in cluster "${cluster}"; it is left alone`,
+    );
+  }
+  return [vm];
+}
+
+async function untilGone(cloud: MockCloud, vm: Vm, context: DriverContext): Promise<void> {
+  for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
+    const now = await ignoreNotFound(() => cloud.getVm(vm.id, { signal: context.signal }));
+    if (now === undefined || now.state === "terminated") return;
+    await context.clock.sleep(pollMs, context.signal);
+  }
+}
+
+async function ignoreNotFound<T>(call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isCloudError(error) && error.code === "NotFound") return undefined;
+    throw error;
+  }
+}
+
+function severalVms(machine: MachineIdentity, vms: readonly Vm[]): MachineError {
+  const ids = vms.map((vm) => vm.providerId).toSorted();
+  return new MachineError("OutOfRange", `machine "${machine.name}" has several VMs: ${ids.join(", ")}`);
+}
+
+function volumeIdOf(volume: Readonly<Record<string, unknown>>): string | undefined {
+  const { csi } = volume;
+  if (typeof csi !== "object" || csi === null || Reflect.get(csi, "driver") !== mockCsiDriver) return undefined;
+  const handle: unknown = Reflect.get(csi, "volumeHandle");
+  return typeof handle === "string" && handle !== "" ? handle : undefined;
+}

@@ -1,0 +1,29 @@
+import { MachineError, isMachineError } from "@millwright/core";
+import { isCloudError } from "./cloud-error.ts";
+
+/**
+ * Turns whatever a call of the cloud threw into the error that the controller acts on. The cloud's codes are the contract's, with one exception:
+ * a deadline that has passed and a process that stops look alike to the cloud, and the signal tells them apart.
+ */
+export function toMachineError(error: unknown, signal: AbortSignal): MachineError {
+  if (isMachineError(error)) return error;
+  if (signal.aborted) return abortedError(signal);
+  if (isCloudError(error)) {
+    return new MachineError(error.code, error.message, {
+      cause: error,
+      ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+    });
+  }
+  return new MachineError("Internal", error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+function abortedError(signal: AbortSignal): MachineError {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return timedOut
+    ? new MachineError("DeadlineExceeded", "the simulated cloud took longer than the deadline of the call", {
+        cause: signal.reason,
+      })
+    : new MachineError("Aborted", "the call was stopped before the simulated cloud had answered", {
+        cause: signal.reason,
+      });
+}

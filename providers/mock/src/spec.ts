@@ -1,0 +1,36 @@
+import { parseGoDuration } from "@millwright/core";
+import * as z from "zod";
+import { machineTypeNames } from "./machine-type.ts";
+
+const label = z.string().max(63);
+
+/** Schema of `providerSpec` of classes with `provider: mock`. */
+export const mockSpecSchema = z
+  .strictObject({
+    machineType: z.enum(machineTypeNames),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,63}$/, "must be 1 to 63 of a-z, 0-9 and dashes")
+      .default("local"),
+    zone: z.string().min(1).max(128).optional(),
+    image: z.string().min(1).max(128).default("simulated"),
+    cluster: z.string().min(1).max(128).default("default"),
+    bootDelay: z
+      .string()
+      .transform((value, check) => {
+        const ms = parseGoDuration(value);
+        if (ms !== undefined && ms >= 0) return ms;
+        check.addIssue({ code: "custom", message: 'must be a duration that is not negative, such as "5s" or "1m30s"' });
+        return z.NEVER;
+      })
+      .optional(),
+    labels: z.record(z.string().min(1).max(317), label).default({}),
+  })
+  .transform(({ zone, bootDelay, ...spec }) => ({
+    ...spec,
+    zone: zone ?? `${spec.region}-a`,
+    ...(bootDelay === undefined ? {} : { bootDelayMs: bootDelay }),
+  }));
+
+/** `providerSpec` of the mock driver, with its defaults. */
+export type MockSpec = Readonly<z.output<typeof mockSpecSchema>>;
