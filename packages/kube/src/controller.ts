@@ -109,7 +109,7 @@ export function createController(options: ControllerOptions): Controller {
   function fail(key: string, error: unknown): void {
     counts.failures++;
     const failures = queue.failures(key);
-    const delayMs = Math.max(queue.addWithBackoff(key), retryAfterOf(error));
+    const delayMs = queue.addWithBackoff(key, retryAfterOf(error));
     // A conflict is the cache being a moment behind; only a lasting one is news.
     const level = isConflict(error) && failures < 5 ? "debug" : "error";
     log(level, "A pass failed", { controller: name, key, error: messageOf(error), failures: failures + 1, delayMs });

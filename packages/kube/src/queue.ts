@@ -41,8 +41,11 @@ export interface Queue {
   readonly add: (key: string) => void;
   /** Makes a key ready after a time, milliseconds. Of several such times the earliest counts. */
   addAfter(key: string, ms: number): void;
-  /** Makes a key ready after a delay that doubles with each call until `forget`. Returns the delay, milliseconds. */
-  addWithBackoff(key: string): number;
+  /**
+   * Makes a key ready after a delay that doubles with each call until `forget`, and is not shorter than `atLeastMs`. Returns
+   * the delay, milliseconds.
+   */
+  addWithBackoff(key: string, atLeastMs?: number): number;
   /** The key succeeded: its next backoff starts small again. Does not take it out of the queue. */
   forget(key: string): void;
   /** How often the key was added with backoff since it was last forgotten. */
@@ -139,11 +142,11 @@ export function createQueue(options: QueueOptions): Queue {
   return {
     add,
     addAfter,
-    addWithBackoff(key) {
+    addWithBackoff(key, atLeastMs = 0) {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       retries++;
-      const delay = backoffDelay(count, backoff, random);
+      const delay = Math.max(atLeastMs, backoffDelay(count, backoff, random));
       addAfter(key, delay);
       return delay;
     },

@@ -1,0 +1,217 @@
+import { seededRandom } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { expect, test, vi } from "vitest";
+import type { ApiClient, ListOptions, WatchOptions } from "./api-client.ts";
+import { ApiError } from "./api-error.ts";
+import { createInformer } from "./informer.ts";
+import type { KubeObject, ObjectList } from "./kube-object.ts";
+import { createReflector } from "./reflector.ts";
+import { nodeResource } from "./resources.ts";
+import { createStore } from "./store.ts";
+import type { StoreSubscriber } from "./store.ts";
+import { createFakeApi } from "./testing/fake-api.ts";
+import type { WatchEvent } from "./watch.ts";
+
+const gone = () => new ApiError({ status: 410, reason: "Expired", message: "too old" });
+const broken = () => new ApiError({ status: 0, reason: "Unreachable", message: "reset" });
+const node = (name: string, version: number): KubeObject => ({
+  metadata: { name, uid: name, resourceVersion: String(version) },
+});
+const page = (items: KubeObject[], version: number, next?: string): ObjectList => ({
+  items,
+  metadata: { resourceVersion: String(version), ...(next === undefined ? {} : { continue: next }) },
+});
+
+/** An API whose answers are written down in advance; a watch that has nothing left waits for its end. */
+function scripted(
+  lists: (ObjectList | Error | ((options: ListOptions) => ObjectList))[],
+  watches: (readonly (WatchEvent | Error | "end")[])[],
+) {
+  const listed: ListOptions[] = [];
+  const watched: WatchOptions[] = [];
+  let underway = 0;
+  const api: Pick<ApiClient, "list" | "watch"> = {
+    async list<T>(_: unknown, options: ListOptions = {}) {
+      expect(++underway).toBe(1);
+      listed.push(options);
+      await Promise.resolve();
+      underway--;
+      const next = lists.length > 1 ? lists.shift() : lists[0];
+      if (next instanceof Error) throw next;
+      const answer = typeof next === "function" ? next(options) : next;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return answer as ObjectList<never> & T;
+    },
+    async *watch(_, options, signal) {
+      watched.push(options);
+      signal.throwIfAborted();
+      for (const event of watches.shift() ?? []) {
+        await Promise.resolve();
+        if (event === "end") return;
+        if (event instanceof Error) throw event;
+        yield event;
+      }
+      signal.throwIfAborted();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+  };
+  return { api, listed, watched };
+}
+
+function start(script: ReturnType<typeof scripted>) {
+  const clock = createVirtualClock();
+  const stop = new AbortController();
+  const store = createStore();
+  const reflector = createReflector({ api: script.api, type: nodeResource, store, clock, random: seededRandom(1) });
+  const running = reflector.run(stop.signal);
+  const end = async () => {
+    stop.abort(new Error("done"));
+    await running;
+  };
+  return { clock, store, reflector, end, ...script };
+}
+
+const names = (objects: readonly KubeObject[]) => objects.map((object) => object.metadata.name);
+
+const colourOf = (object: KubeObject) => object.metadata.labels?.["colour"];
+
+test("lists in pages of one snapshot and watches from its version", async () => {
+  const run = start(scripted([page([node("a", 1)], 5, "next"), page([node("b", 2)], 5)], []));
+  expect(run.reflector.hasSynced()).toBe(false);
+  await run.reflector.synced();
+  await run.clock.advance(0);
+  expect(names(run.store.list())).toEqual(["a", "b"]);
+  expect(run.listed.map((options) => [options.limit, options.continue])).toEqual([
+    [500, undefined],
+    [500, "next"],
+  ]);
+  expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5"]);
+  await run.end();
+});
+
+test("starts the list again in one piece when its snapshot expires between two pages", async () => {
+  const run = start(scripted([page([node("a", 1)], 5, "next"), gone(), page([node("b", 6)], 9)], []));
+  await run.reflector.synced();
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(run.listed.at(-1)).toMatchObject({ labelSelector: undefined });
+  expect(run.listed.at(-1)?.continue).toBeUndefined();
+  await run.end();
+});
+
+test("continues from the last event or bookmark after a watch that ended or broke, without a list", async () => {
+  const run = start(
+    scripted(
+      [page([], 5)],
+      [
+        [{ type: "ADDED", object: node("a", 7) }, "end"],
+        [{ type: "BOOKMARK", object: { metadata: { resourceVersion: "20" } } }, broken()],
+        [{ type: "DELETED", object: node("a", 21) }],
+      ],
+    ),
+  );
+  await run.clock.advance(2_000);
+  expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5", "7", "20"]);
+  expect(run.listed).toHaveLength(1);
+  expect(run.store.size).toBe(0);
+  expect(run.reflector.resourceVersion()).toBe("21");
+  await run.end();
+});
+
+test("lists afresh after 410 in the middle of a watch, and tells of what is missing with its last state", async () => {
+  const run = start(scripted([page([node("a", 1), node("b", 2)], 5), page([node("b", 2)], 9)], [[gone()]]));
+  const seen = vi.fn<StoreSubscriber<KubeObject>>();
+  await run.reflector.synced();
+  run.store.subscribe(seen, { replay: false });
+  await run.clock.advance(2_000);
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(seen.mock.calls.map(([old, current]) => [old?.metadata.name, current])).toEqual([["a", undefined]]);
+  expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5", "9"]);
+  await run.end();
+});
+
+test("never gives up, and asks ever more slowly", async () => {
+  const run = start(scripted([broken()], []));
+  await run.clock.advance(60_000);
+  const first = run.listed.length;
+  expect(first).toBeGreaterThan(4);
+  expect(first).toBeLessThan(15);
+  await run.clock.advance(3_600_000);
+  expect(run.listed.length - first).toBeGreaterThan(110);
+  expect(run.listed.length - first).toBeLessThan(250);
+  await run.end();
+});
+
+test("does not list in a tight loop when every list and every watch says 410", async () => {
+  const lists = start(scripted([gone()], []));
+  await lists.clock.advance(60_000);
+  expect(lists.listed.length).toBeLessThan(15);
+  await lists.end();
+  const watches = start(
+    scripted(
+      [page([], 5)],
+      Array.from({ length: 1_000 }, () => [gone()]),
+    ),
+  );
+  await watches.clock.advance(60_000);
+  expect(watches.listed.length).toBeLessThan(15);
+  await watches.end();
+});
+
+test("does not reconnect in a tight loop when the server ends every watch at once", async () => {
+  const run = start(
+    scripted(
+      [page([], 5)],
+      Array.from({ length: 1_000 }, () => ["end" as const]),
+    ),
+  );
+  await run.clock.advance(60_000);
+  expect(run.watched.length).toBeLessThan(15);
+  await run.end();
+});
+
+test("stops in the middle of a wait, and refuses to run twice at once", async () => {
+  const run = start(scripted([broken()], []));
+  await run.clock.advance(100);
+  await expect(run.reflector.run(new AbortController().signal)).rejects.toThrow("runs already");
+  await run.end();
+  expect(run.clock.pending()).toBe(0);
+});
+
+test("tells whoever waits for the first list when their signal aborts", async () => {
+  const run = start(scripted([broken()], []));
+  const stop = new AbortController();
+  const waiting = run.reflector.synced(stop.signal);
+  stop.abort(new Error("stopping"));
+  await expect(waiting).rejects.toThrow("stopping");
+  await run.end();
+});
+
+test("keeps an informer equal to the server through compaction and restarts of watches", async () => {
+  const clock = createVirtualClock();
+  const api = createFakeApi({ clock });
+  const stop = new AbortController();
+  api.seed(nodeResource, { metadata: { name: "a" } });
+  api.seed(nodeResource, { metadata: { name: "b" } });
+  const nodes = createInformer({
+    api,
+    type: nodeResource,
+    clock,
+    random: seededRandom(1),
+    indexes: { byColour: colourOf },
+  });
+  const running = nodes.run(stop.signal);
+  await nodes.synced();
+  api.change(nodeResource, { name: "a" }, { metadata: { labels: { colour: "red" } } });
+  await clock.advance(0);
+  expect(names(nodes.store.byIndex("byColour", "red"))).toEqual(["a"]);
+  api.endWatches();
+  api.remove(nodeResource, { name: "b" });
+  api.compact();
+  await clock.advance(60_000);
+  expect(names(nodes.store.list())).toEqual(["a"]);
+  api.seed(nodeResource, { metadata: { name: "c" } });
+  await clock.advance(60_000);
+  expect(names(nodes.store.list())).toEqual(["a", "c"]);
+  stop.abort(new Error("done"));
+  await running;
+});
