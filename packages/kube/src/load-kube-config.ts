@@ -51,7 +51,7 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
   const tokenFiles = new Map<string, string>();
   for (const [index, { file, text }] of texts.entries()) {
     try {
-      const raw = loadYaml<unknown>(text);
+      const raw = text.trim() === "" ? undefined : loadYaml<unknown>(text);
       if (!isRecord(raw)) throw new Error("expected a YAML mapping with clusters, users and contexts");
       for (const [user, path] of tokenFilesOf(raw)) tokenFiles.set(user, resolve(dirname(file), path));
       const part = index === 0 ? kubeConfig : new KubeConfig();

@@ -1,0 +1,173 @@
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { isConfigError } from "@millwright/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loadKubeConfig } from "./load-kube-config.ts";
+import type { LoadKubeConfigOptions } from "./load-kube-config.ts";
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "kubeconfig-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+async function file(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+interface Parts {
+  readonly cluster?: object;
+  readonly user?: object;
+  readonly context?: object;
+  readonly current?: string;
+}
+
+/** A kubeconfig, as JSON, which is YAML. */
+function config({ cluster = {}, user = {}, context = {}, current = "dev" }: Parts = {}): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": current,
+    clusters: [{ name: "c", cluster: { server: "https://127.0.0.1:6443", ...cluster } }],
+    users: [{ name: "u", user }],
+    contexts: [{ name: "dev", context: { cluster: "c", user: "u", ...context } }],
+  });
+}
+
+async function failure(options: LoadKubeConfigOptions): Promise<string> {
+  const error = await loadKubeConfig(options).catch((error: unknown) => error);
+  expect(isConfigError(error)).toBe(true);
+  const message = error instanceof Error ? error.message : "";
+  expect(message).not.toContain("\n");
+  return message;
+}
+
+test("reads server, namespace, certificates and token", async () => {
+  await file("ca.crt", pem);
+  const path = await file(
+    "complete",
+    config({
+      cluster: { "certificate-authority": "ca.crt", "tls-server-name": "api" },
+      user: { "client-certificate-data": base64(pem), "client-key-data": base64(pem), token: "t" },
+      context: { namespace: "shoot" },
+    }),
+  );
+  const loaded = await loadKubeConfig({ file: path });
+  expect(loaded).toMatchObject({
+    server: "https://127.0.0.1:6443",
+    namespace: "shoot",
+    tls: { ca: pem, cert: pem, key: pem, serverName: "api" },
+  });
+  expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer t" } });
+});
+
+test("has no credentials for a user that has none", async () => {
+  const path = await file("plain", config({ cluster: { server: "http://127.0.0.1:8001" } }));
+  expect(await loadKubeConfig({ file: path })).toEqual({ server: "http://127.0.0.1:8001" });
+});
+
+test("sends basic authentication and impersonation", async () => {
+  const path = await file("basic", config({ user: { username: "a", password: "b", as: "someone" } }));
+  const loaded = await loadKubeConfig({ file: path });
+  expect(await loaded.credentials?.()).toEqual({
+    headers: { authorization: `Basic ${base64("a:b")}`, "impersonate-user": "someone" },
+  });
+});
+
+test("reads a token file again when it changes, and keeps the token while the file is gone", async () => {
+  const token = await file("token", "first\n");
+  const path = await file("token-file", config({ user: { tokenFile: "token" } }));
+  const loaded = await loadKubeConfig({ file: path });
+  const current = async () => (await loaded.credentials?.())?.headers?.["authorization"];
+  expect(await current()).toBe("Bearer first");
+  await writeFile(token, "second");
+  await utimes(token, new Date(), new Date(2_000_000_000_000));
+  expect(await current()).toBe("Bearer second");
+  await rm(token);
+  expect(await current()).toBe("Bearer second");
+});
+
+test("merges the files of $KUBECONFIG, the first one wins, and passes over missing ones", async () => {
+  const first = await file("first", config({ user: { token: "first" } }));
+  const second = await file("second", config({ user: { token: "second" }, current: "other" }));
+  const env = { KUBECONFIG: [join(folder, "missing"), first, second].join(delimiter) };
+  const loaded = await loadKubeConfig({ env });
+  expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer first" } });
+});
+
+test("runs a credential plug-in once for requests that come together", async () => {
+  const script = `console.log(JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential",
+    status: { token: "from-plugin-" + process.pid } }))`;
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: process.execPath, args: ["-e", script] };
+  const path = await file("exec", config({ user: { exec } }));
+  const loaded = await loadKubeConfig({ file: path });
+  const answers = await Promise.all([1, 2, 3].map(async () => loaded.credentials?.()));
+  expect(answers[0]?.headers?.["authorization"]).toMatch(/^Bearer from-plugin-\d+$/);
+  expect(new Set(answers.map((answer) => answer?.headers?.["authorization"])).size).toBe(1);
+  expect(await failure({ file: path, allowPlugins: false })).toContain('user "u" has an exec or auth-provider entry');
+});
+
+test("says which credential plug-in failed", async () => {
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "no-such-program-anywhere" };
+  const path = await file("exec-broken", config({ user: { exec } }));
+  const loaded = await loadKubeConfig({ file: path });
+  await expect(loaded.credentials?.()).rejects.toThrow(
+    /exec-broken: user "u": the credential plug-in failed: .*ENOENT/,
+  );
+});
+
+test("says in one line what is wrong with a kubeconfig", async () => {
+  const missing = join(folder, "nowhere");
+  expect(await failure({ file: missing })).toBe(`kubeconfig ${missing}: the file does not exist`);
+  expect(await failure({ file: await file("yaml", "a: [") })).toMatch(/^kubeconfig .*yaml: /);
+  expect(await failure({ file: await file("list", "[]") })).toContain("expected a YAML mapping");
+  expect(await failure({ file: await file("empty", "") })).toContain("expected a YAML mapping");
+  expect(await failure({ file: await file("no-server", config({ cluster: { server: "" } })) })).toContain(
+    "clusters[0].cluster.server is missing",
+  );
+  expect(await failure({ file: await file("server", config({ cluster: { server: "localhost:8080" } })) })).toContain(
+    'cluster "c": server "localhost:8080" is not a URL; expected https://host:port',
+  );
+  expect(await failure({ file: await file("current", config({ current: "" })) })).toContain(
+    'current-context is not set; expected one of "dev"',
+  );
+  expect(await failure({ file: await file("context", config()), context: "prod" })).toContain(
+    'context "prod" does not exist; expected one of "dev"',
+  );
+  expect(await failure({ file: await file("cluster", config({ context: { cluster: "x" } })) })).toContain(
+    'context "dev" names the cluster "x", which is not under clusters',
+  );
+  expect(await failure({ file: await file("user", config({ context: { user: "x" } })) })).toContain(
+    'context "dev" names the user "x", which is not under users',
+  );
+});
+
+test("says in one line what is wrong with a certificate", async () => {
+  const unreadable = config({ cluster: { "certificate-authority": "missing.crt" } });
+  expect(await failure({ file: await file("ca-missing", unreadable) })).toMatch(
+    /cluster "c": certificate-authority: cannot read .*missing\.crt: ENOENT/,
+  );
+  const nonsense = config({ cluster: { "certificate-authority-data": "bm9uc2Vuc2U=" } });
+  expect(await failure({ file: await file("ca-bad", nonsense) })).toContain(
+    'cluster "c": certificate-authority-data is not a PEM block in base64',
+  );
+  const half = config({ user: { "client-certificate-data": base64(pem) } });
+  expect(await failure({ file: await file("half", half) })).toContain(
+    "client-certificate and client-key belong together",
+  );
+});
+
+test("says that this is not a pod when the service account is asked for elsewhere", async () => {
+  expect(await failure({ inCluster: true, env: {} })).toContain("KUBERNETES_SERVICE_HOST");
+  const env = { KUBERNETES_SERVICE_HOST: "::1", KUBERNETES_SERVICE_PORT: "443" };
+  expect(await failure({ inCluster: true, env })).toMatch(/^in-cluster configuration: cannot read/);
+});
+
+test("says where it looked when there is no kubeconfig at all", async () => {
+  expect(await failure({ env: { HOME: folder } })).toContain("expected a file in --kubeconfig, in $KUBECONFIG");
+});
