@@ -1,5 +1,6 @@
 export { createDriverHost } from "./drivers/driver-host.ts";
 export type { DriverHostOptions } from "./drivers/driver-host.ts";
 export { loadDriver } from "./drivers/load-driver.ts";
+export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";

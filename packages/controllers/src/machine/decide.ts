@@ -1,4 +1,4 @@
-import { finalizers } from "@millwright/core";
+import { finalizers, formatProblems } from "@millwright/core";
 import { earliest } from "../decision.ts";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
@@ -14,6 +14,13 @@ import type { MachineSnapshot } from "./snapshot.ts";
  */
 export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine } = snapshot;
+  // Whether there is a VM, and where the deletion stands, cannot be known: any step could leave a VM behind or make a second one.
+  if (!snapshot.isReadable) {
+    return {
+      actions: [],
+      because: [{ type: "Warning", reason: "InvalidMachine", message: formatProblems(snapshot.problems) }],
+    };
+  }
   if (machine.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
     return { actions: [{ kind: "PatchMachine", patch: addFinalizerPatch(machine, finalizers.machine) }], because: [] };

@@ -44,9 +44,11 @@ export function observeMachine(
   const resolved = resolveClass(machine, context.caches, context.namespace, driver);
   const node = target === undefined ? undefined : findNode(machine, target);
   const isGoing = machine.metadata.deletionTimestamp !== undefined && node !== undefined && target !== undefined;
+  const shapeProblems = shapeProblemsOf(machine);
   const snapshot: MachineSnapshot = {
     machine,
-    problems: [...shapeProblemsOf(machine), ...validateMachine(machine)],
+    isReadable: shapeProblems.length === 0,
+    problems: shapeProblems.length > 0 ? shapeProblems : validateMachine(machine),
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,

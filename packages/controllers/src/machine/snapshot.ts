@@ -28,6 +28,8 @@ export type ClassView =
 /** What a pass over a Machine sees. */
 export interface MachineSnapshot {
   readonly machine: Machine;
+  /** Whether the object has the shape of a machine; of one that has not, nothing but the metadata is known. */
+  readonly isReadable: boolean;
   /** What is wrong with the machine's own spec. */
   readonly problems: readonly FieldProblem[];
   readonly classView: ClassView;

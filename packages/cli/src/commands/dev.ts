@@ -1,0 +1,100 @@
+import {
+  ConfigError,
+  type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+  systemClock,
+  systemRandom,
+} from "@millwright/core";
+import { type ApiClient, createInformer } from "@millwright/kube";
+import { type Cluster, startCluster } from "../dev/cluster.ts";
+import { createDisplay, type Display } from "../dev/display.ts";
+import { exampleName } from "../dev/example.ts";
+import { missingFrom, viewFleet } from "../dev/fleet.ts";
+import { greeting, thingsToTry } from "../dev/instructions.ts";
+import { openWorkspace } from "../dev/workspace.ts";
+import { untilTold } from "../terminal/signals.ts";
+
+/** Flags of `millwright dev`. */
+export interface DevFlags {
+  readonly port: number;
+  readonly data?: string;
+  readonly kubeconfig?: string;
+  readonly example: boolean;
+  readonly exitWhenReady?: boolean;
+}
+
+/** How long `--exit-when-ready` waits, milliseconds. */
+const READY_TIMEOUT_MS = 60_000;
+
+const REDRAW_MS = 1_000;
+
+/** The machines and deployments as any client of the API server sees them. */
+function watchFleet(
+  api: ApiClient,
+  signal: AbortSignal,
+): {
+  readonly machines: () => readonly Machine[];
+  readonly deployments: () => readonly MachineDeployment[];
+  readonly ended: Promise<unknown>;
+} {
+  const options = { api, namespace: "default", clock: systemClock, random: systemRandom };
+  const machines = createInformer<Machine>({ ...options, type: machineResource });
+  const deployments = createInformer<MachineDeployment>({ ...options, type: machineDeploymentResource });
+  const ended = Promise.allSettled([machines.run(signal), deployments.run(signal)]);
+  return { machines: () => machines.store.list(), deployments: () => deployments.store.list(), ended };
+}
+
+/** Shows the fleet until the signal aborts, or until the example is ready when that is all that was asked for. */
+async function show(cluster: Cluster, flags: DevFlags, display: Display, signal: AbortSignal): Promise<number> {
+  const stop = new AbortController();
+  const both = AbortSignal.any([signal, stop.signal, cluster.failed]);
+  const fleet = watchFleet(cluster.api, both);
+  const deadline = systemClock.monotonicMs() + READY_TIMEOUT_MS;
+  try {
+    while (!both.aborted) {
+      display.update(viewFleet(fleet.deployments(), fleet.machines(), systemClock.now()));
+      if (flags.exitWhenReady === true) {
+        const example = fleet.deployments().find(({ metadata }) => metadata.name === exampleName);
+        const missing = missingFrom(example, fleet.machines());
+        if (missing.length === 0) return 0;
+        if (systemClock.monotonicMs() > deadline)
+          throw new ConfigError(`the example is not ready after ${READY_TIMEOUT_MS / 1000} s: ${missing.join("; ")}`);
+      }
+      await systemClock.sleep(flags.exitWhenReady === true ? REDRAW_MS / 5 : REDRAW_MS, both).catch(() => undefined);
+    }
+    if (cluster.failed.aborted) throw cluster.failed.reason;
+    return 0;
+  } finally {
+    stop.abort(new Error("the display ends"));
+    await fleet.ended;
+  }
+}
+
+/** Runs everything on this machine until it is told to stop; resolves with the exit status. */
+export async function dev(flags: DevFlags): Promise<number> {
+  if (flags.exitWhenReady === true && !flags.example) {
+    throw new ConfigError("--exit-when-ready waits for the example, which --no-example leaves out; give one of them");
+  }
+  const signal = untilTold();
+  const workspace = await openWorkspace(flags.data, flags.kubeconfig);
+  const display = createDisplay(process.stdout, systemClock);
+  try {
+    const cluster = await startCluster({ workspace, port: flags.port, withExample: flags.example, signal });
+    try {
+      process.stdout.write(greeting(cluster.url, workspace.kubeconfig));
+      if (flags.exitWhenReady !== true) process.stdout.write(`${thingsToTry(workspace.kubeconfig)}\n`);
+      return await show(cluster, flags, display, signal);
+    } finally {
+      display.finish();
+      await cluster.close();
+    }
+  } catch (error) {
+    // Told to stop while still starting: there is nothing to complain about.
+    if (signal.aborted && !(error instanceof ConfigError)) return 0;
+    throw error;
+  } finally {
+    await workspace.remove();
+  }
+}

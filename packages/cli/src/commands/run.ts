@@ -1,0 +1,46 @@
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { untilTold } from "../terminal/signals.ts";
+
+/** Flags of `millwright run`. */
+export interface RunFlags {
+  readonly provider: readonly string[];
+  readonly controlKubeconfig?: string;
+  readonly targetKubeconfig?: string;
+  readonly namespace?: string;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+/** Runs the controllers until a signal; resolves with the exit status. */
+export async function run(flags: RunFlags): Promise<number> {
+  const { createJsonLog, createManager, loadDriver } = await import("@millwright/runtime");
+  const log = createJsonLog(flags.logLevel);
+  const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
+  const config = await loadKubeConfig({ file: flags.controlKubeconfig });
+  const control = createApiClient(config, { userAgent: "millwright", fieldManager: "millwright", log });
+  const separate = flags.targetKubeconfig !== undefined && flags.targetKubeconfig !== "none";
+  const target = separate
+    ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
+        userAgent: "millwright",
+        fieldManager: "millwright",
+        log,
+      })
+    : control;
+
+  const namespace = flags.namespace ?? config.namespace ?? "default";
+  const manager = createManager({
+    control,
+    ...(flags.targetKubeconfig === "none" ? {} : { target }),
+    namespace,
+    drivers,
+    log,
+  });
+  const signal = untilTold();
+  log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
+  try {
+    await manager.start(signal);
+    log("info", "Stopped", {});
+    return 0;
+  } finally {
+    await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
+  }
+}

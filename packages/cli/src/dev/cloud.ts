@@ -1,0 +1,85 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { ConfigError, systemClock } from "@millwright/core";
+import type { Vm } from "@millwright/provider-mock";
+import type { Workspace } from "./workspace.ts";
+
+/** A node that a VM wants to be. */
+export interface WantedNode {
+  readonly nodeName: string;
+  readonly providerId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly addresses: Vm["addresses"];
+  readonly capacity: Vm["capacity"];
+}
+
+/** The simulated cloud of a dev cluster. */
+export interface Cloud {
+  readonly url: string;
+  /** Tells, now and after each change, which VMs run a kubelet. Returns how to stop that. */
+  follow(listener: (nodes: readonly WantedNode[]) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** States in which a VM runs its kubelet. */
+const runsKubelet = ({ state }: Vm): boolean => state === "running" || state === "stopping";
+
+const toNode = ({ nodeName, providerId, labels, addresses, capacity, machineType, region, zone }: Vm): WantedNode => ({
+  nodeName,
+  providerId,
+  labels: {
+    ...labels,
+    "node.kubernetes.io/instance-type": machineType,
+    "topology.kubernetes.io/region": region,
+    "topology.kubernetes.io/zone": zone,
+  },
+  addresses,
+  capacity,
+});
+
+/** What an earlier run left in the data folder; nothing at the first start. */
+async function readSnapshot(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw new ConfigError(
+      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}; remove it to start with an empty cloud`,
+    );
+  }
+}
+
+/** Starts the simulated cloud on a port of its own; in a data folder that stays, its VMs do too. */
+export async function startCloud(workspace: Workspace): Promise<Cloud> {
+  const { createCloudServer, createSimulatedCloud } = await import("@millwright/provider-mock");
+  const file = workspace.isTemporary ? undefined : `${workspace.folder}/cloud.json`;
+  const snapshot = file === undefined ? undefined : await readSnapshot(file);
+  const cloud = createSimulatedCloud({ clock: systemClock, ...(snapshot === undefined ? {} : { snapshot }) });
+  const server = createCloudServer(cloud);
+
+  // Written after each change, one at a time and by rename, so that a kill leaves the last whole state.
+  let saving = Promise.resolve();
+  const save = async (): Promise<void> => {
+    if (file === undefined) return;
+    await writeFile(`${file}.new`, JSON.stringify(cloud.snapshot()), { mode: 0o600 });
+    await rename(`${file}.new`, file);
+  };
+  const stopSaving = cloud.subscribe(() => {
+    saving = saving.then(save);
+  });
+  const { url } = await server.listen();
+  return {
+    url,
+    follow(listener) {
+      const tell = (): void => listener(cloud.vms().filter(runsKubelet).map(toNode));
+      tell();
+      return cloud.subscribe(tell);
+    },
+    async close() {
+      stopSaving();
+      await server.close();
+      await saving;
+      await save();
+      cloud.close();
+    },
+  };
+}

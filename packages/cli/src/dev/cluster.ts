@@ -1,0 +1,84 @@
+import { systemClock } from "@millwright/core";
+import { type ApiClient, createApiClient } from "@millwright/kube";
+import { createClosers } from "./closers.ts";
+import { applyExample } from "./example.ts";
+import { installCrds } from "./install-crds.ts";
+import { startCloud } from "./cloud.ts";
+import { type Workspace, writeKubeconfig } from "./workspace.ts";
+
+/** Everything that `millwright dev` runs. */
+export interface Cluster {
+  readonly url: string;
+  readonly api: ApiClient;
+  /** Aborts, with the error as its reason, when a part that should run for ever ended. */
+  readonly failed: AbortSignal;
+  /** Stops everything, controllers first, so that nothing acts on a cluster that is half gone. */
+  close(): Promise<void>;
+}
+
+/** What to start. */
+export interface ClusterOptions {
+  readonly workspace: Workspace;
+  /** Port of the API server; 0 takes a free one. */
+  readonly port: number;
+  readonly withExample: boolean;
+  /** Gives up starting. */
+  readonly signal: AbortSignal;
+}
+
+const NAMESPACE = "default";
+
+/** Starts an API server, a simulated cloud with nodes that follow it, the controllers, and applies the example. */
+export async function startCluster({ workspace, port, withExample, signal }: ClusterOptions): Promise<Cluster> {
+  const closers = createClosers();
+  const failed = new AbortController();
+  /** Runs a part until it is closed; its failure is everybody's. */
+  const keepRunning = (run: (signal: AbortSignal) => Promise<unknown>): void => {
+    const stop = new AbortController();
+    const ended = run(stop.signal).catch((error: unknown) => failed.abort(error));
+    closers.add(async () => {
+      stop.abort(new Error("millwright dev stops"));
+      await ended;
+    });
+  };
+
+  try {
+    const [
+      { createApiServer, createSimulatedNodes, kubeconfigFor, openFileStorage },
+      { createFileLog, createManager, loadDriver },
+    ] = await Promise.all([import("@millwright/devcluster"), import("@millwright/runtime")]);
+    const log = workspace.isTemporary ? undefined : createFileLog(`${workspace.folder}/controllers.log`, "info");
+    if (log !== undefined) closers.add(log.close);
+
+    const server = createApiServer(
+      workspace.isTemporary ? {} : { storage: openFileStorage(`${workspace.folder}/cluster`) },
+    );
+    closers.add(server.close);
+    const { url } = await server.listen({ port });
+    const api = createApiClient({ server: url }, { userAgent: "millwright", fieldManager: "millwright" });
+    closers.add(api.close);
+    await writeKubeconfig(workspace.kubeconfig, kubeconfigFor(url));
+    await installCrds(api, systemClock, signal);
+
+    const cloud = await startCloud(workspace);
+    closers.add(cloud.close);
+    const nodes = createSimulatedNodes({ api, clock: systemClock });
+    keepRunning((stop) => nodes.run(stop));
+    closers.add(cloud.follow((vms) => nodes.sync(vms)));
+
+    const drivers = [await loadDriver("mock")];
+    const manager = createManager({
+      control: api,
+      target: api,
+      namespace: NAMESPACE,
+      drivers,
+      ...(log === undefined ? {} : { log: log.log }),
+    });
+    keepRunning((stop) => manager.start(stop));
+    if (withExample) await applyExample(api, cloud.url);
+    return { url, api, failed: failed.signal, close: closers.closeAll };
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from "@millwright/core";
+import { createLogUpdate } from "log-update";
+import type { Fleet } from "./fleet.ts";
+import { renderFleet } from "./render.ts";
+
+/** Shows how the fleet changes. */
+export interface Display {
+  update(fleet: Fleet): void;
+  /** Leaves the last picture on the screen and writes no more. */
+  finish(): void;
+}
+
+/** The part of a terminal, file or pipe that is needed. */
+export type Output = NodeJS.WriteStream;
+
+/** Lines of the screen that are not for machines: what stands above and below the table. */
+const RESERVED_ROWS = 16;
+
+/** A terminal gets one picture that is drawn over. */
+function createScreen(output: Output): Display {
+  const draw = createLogUpdate(output);
+  return {
+    update: (fleet) => draw(renderFleet(fleet, output.columns ?? 80, (output.rows ?? 40) - RESERVED_ROWS)),
+    finish: () => draw.done(),
+  };
+}
+
+/** A file or pipe gets one line for each change of a phase. */
+function createLines(output: Output, clock: Clock): Display {
+  const phases = new Map<string, string>();
+  const say = (text: string): void => void output.write(`${clock.now().toISOString().slice(11, 19)} ${text}\n`);
+  let deployments = "";
+  return {
+    update(fleet) {
+      const gone = new Set(phases.keys());
+      for (const { name, phase, problem } of fleet.machines) {
+        gone.delete(name);
+        if (phases.get(name) === phase) continue;
+        say(`machine ${name}: ${phases.get(name) ?? "new"} -> ${phase}${problem === undefined ? "" : ` (${problem})`}`);
+        phases.set(name, phase);
+      }
+      for (const name of gone) {
+        say(`machine ${name}: gone`);
+        phases.delete(name);
+      }
+      const summary = fleet.deployments.join("; ");
+      if (summary !== deployments && summary !== "") say(`deployment ${summary}`);
+      deployments = summary;
+    },
+    finish: () => undefined,
+  };
+}
+
+export const createDisplay = (output: Output, clock: Clock): Display =>
+  output.isTTY ? createScreen(output) : createLines(output, clock);

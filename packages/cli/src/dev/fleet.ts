@@ -1,0 +1,75 @@
+import { labelKeys, type Machine, type MachineDeployment, phaseOf } from "@millwright/core";
+
+/** One row of the live table. */
+export interface FleetRow {
+  readonly name: string;
+  readonly phase: string;
+  readonly node: string;
+  readonly vm: string;
+  readonly ageSeconds: number;
+  /** What went wrong with it, if anything. */
+  readonly problem: string | undefined;
+}
+
+/** What the screen shows: deployments in a line each, machines in a row each. */
+export interface Fleet {
+  readonly deployments: readonly string[];
+  readonly machines: readonly FleetRow[];
+}
+
+const byName = (
+  a: { readonly metadata: { readonly name: string } },
+  b: { readonly metadata: { readonly name: string } },
+): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+
+/** The phase as people say it: a machine without one is being created. */
+const phaseText = (machine: Machine): string => {
+  if (machine.metadata.deletionTimestamp !== undefined) return "Terminating";
+  return phaseOf(machine) || (machine.status?.currentStatus?.phase ?? "") || "Creating";
+};
+
+const deploymentText = ({ metadata, spec, status }: MachineDeployment): string => {
+  const refused = status?.conditions?.find(({ type, status: value }) => type === "SpecValid" && value === "False");
+  const counts = `${spec.replicas ?? 0} desired, ${status?.readyReplicas ?? 0} ready, ${status?.updatedReplicas ?? 0} up to date`;
+  return `${metadata.name}: ${counts}${refused === undefined ? "" : ` - refused: ${refused.message ?? ""}`}`;
+};
+
+/** Sorts and words what the caches hold. */
+export function viewFleet(deployments: readonly MachineDeployment[], machines: readonly Machine[], now: Date): Fleet {
+  return {
+    deployments: deployments.toSorted(byName).map(deploymentText),
+    machines: machines.toSorted(byName).map((machine) => ({
+      name: machine.metadata.name,
+      phase: phaseText(machine),
+      node: machine.metadata.labels?.[labelKeys.node] ?? "",
+      vm: machine.spec.providerID ?? "",
+      ageSeconds:
+        Math.max(0, Math.floor((now.getTime() - Date.parse(machine.metadata.creationTimestamp ?? "")) / 1000)) || 0,
+      problem: machine.status?.lastOperation?.state === "Failed" ? machine.status.lastOperation.description : undefined,
+    })),
+  };
+}
+
+/** Why the example is not ready, one line per thing that is missing; empty when it is. */
+export function missingFrom(
+  deployment: MachineDeployment | undefined,
+  machines: readonly Machine[],
+): readonly string[] {
+  if (deployment === undefined) return ["the example MachineDeployment does not exist"];
+  const wanted = deployment.spec.replicas ?? 0;
+  const running = machines.filter((machine) => phaseText(machine) === "Running");
+  if (running.length >= wanted && (deployment.status?.readyReplicas ?? 0) >= wanted) return [];
+  const refused =
+    deployment.status?.conditions?.filter(({ status, type }) => status === "False" && type === "SpecValid") ?? [];
+  return [
+    `${running.length} of ${wanted} machines are Running`,
+    ...refused.map(({ message }) => `MachineDeployment ${deployment.metadata.name}: ${message ?? ""}`),
+    ...machines
+      .filter((machine) => phaseText(machine) !== "Running")
+      .toSorted(byName)
+      .map(
+        (machine) =>
+          `Machine ${machine.metadata.name}: ${phaseText(machine)}: ${machine.status?.lastOperation?.description ?? "nothing reported yet"}`,
+      ),
+  ];
+}

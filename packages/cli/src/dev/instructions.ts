@@ -1,0 +1,18 @@
+import { exampleName } from "./example.ts";
+
+/** What stands above the table: where everything is. */
+export const greeting = (url: string, kubeconfig: string): string => `
+Millwright runs on this machine: an API server at ${url}, a simulated cloud, and the controllers.
+kubeconfig: ${kubeconfig}
+`;
+
+/** Three things to try, ready to be copied. */
+export const thingsToTry = (kubeconfig: string): string => `
+In another terminal:
+  export KUBECONFIG=${kubeconfig}
+  kubectl get machines -w
+  kubectl scale machinedeployment ${exampleName} --replicas=5
+  kubectl patch machinedeployment ${exampleName} --type=merge \\
+    -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
+Ctrl-C stops everything.
+`;

@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { ConfigError } from "@millwright/core";
+
+/** Where a run keeps its files. */
+export interface Workspace {
+  readonly folder: string;
+  /** Whether the folder was made for this run and goes with it. */
+  readonly isTemporary: boolean;
+  readonly kubeconfig: string;
+  /** Removes what must not be left behind: the kubeconfig of a server that is gone, and a temporary folder. */
+  remove(): Promise<void>;
+}
+
+const fail = (what: string, cause: unknown): never => {
+  throw new ConfigError(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+};
+
+/**
+ * Makes the folder of a run: the one that was asked for, which stays, or a temporary one. Two runs never share one by accident.
+ *
+ * @throws ConfigError that names the flag when the folder or file cannot be written
+ */
+export async function openWorkspace(data: string | undefined, kubeconfig: string | undefined): Promise<Workspace> {
+  const isTemporary = data === undefined;
+  const folder = isTemporary ? await mkdtemp(join(tmpdir(), "millwright-")) : resolve(data);
+  const file = kubeconfig === undefined ? join(folder, "kubeconfig") : resolve(kubeconfig);
+  await mkdir(folder, { recursive: true }).catch((cause: unknown) =>
+    fail(`--data ${data ?? folder}: cannot make the folder`, cause),
+  );
+  return {
+    folder,
+    isTemporary,
+    kubeconfig: file,
+    async remove() {
+      await rm(file, { force: true });
+      if (isTemporary) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Writes a kubeconfig that only its owner can read. */
+export async function writeKubeconfig(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { mode: 0o600 });
+  } catch (cause) {
+    fail(`--kubeconfig ${file}: cannot be written`, cause);
+  }
+}

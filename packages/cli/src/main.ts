@@ -1,0 +1,24 @@
+import { isConfigError } from "@millwright/core";
+import { CommanderError } from "commander";
+import { createProgram } from "./program.ts";
+
+/**
+ * Runs one command line and resolves with the exit status: 0 when the command did what it is for, 1 when it could not (with one line on
+ * stderr that says why), 2 for a command line that is wrong. A fault of ours is shown with its stack.
+ */
+export async function main(args: readonly string[]): Promise<number> {
+  let status = 0;
+  const program = createProgram((code) => {
+    status = code;
+  });
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return status;
+  } catch (error) {
+    // commander has said what is wrong by now; help and version end this way, too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!isConfigError(error)) throw error;
+    process.stderr.write(`millwright: ${error.message}\n`);
+    return 1;
+  }
+}

@@ -1,0 +1,78 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { DevFlags } from "./commands/dev.ts";
+import type { RunFlags } from "./commands/run.ts";
+
+/** A TCP port, or 0 for a free one. */
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError("expected a port from 0 to 65535; 0 takes a free one.");
+  return port;
+}
+
+/** Commander hands the message on; what is under a command is loaded when the command runs, so that `--help` stays quick. */
+export function createProgram(setStatus: (status: number) => void): Command {
+  const program = new Command("millwright")
+    .description(
+      "A machine controller manager for Kubernetes: fleets of machines kept in the state that people declare.",
+    )
+    .exitOverride()
+    .showHelpAfterError("(add --help for the flags)")
+    .showSuggestionAfterError();
+
+  program
+    .command("dev")
+    .description("run everything on this machine: an API server, a simulated cloud, the controllers and an example")
+    .option("--port <port>", "port of the API server on 127.0.0.1; 0 takes a free one", readPort, 0)
+    .option("--data <folder>", "keep the cluster and the cloud in this folder; without it they are gone at the end")
+    .option("--kubeconfig <file>", "where to write the kubeconfig (default: in the data folder)")
+    .option("--no-example", "do not apply the example class, secret and MachineDeployment")
+    .option("--exit-when-ready", "end with status 0 once the example is Running, or with 1 and the reason after 60 s")
+    .action(async (flags: DevFlags) => {
+      const { dev } = await import("./commands/dev.ts");
+      setStatus(await dev(flags));
+    });
+
+  program
+    .command("run")
+    .description("run the controllers against a cluster")
+    .addOption(
+      new Option("--provider <name...>", "driver packages: an npm package, a path, or mock").makeOptionMandatory(),
+    )
+    .option(
+      "--control-kubeconfig <file>",
+      "cluster in which machines are declared (default: as kubectl, else the service account)",
+    )
+    .option(
+      "--target-kubeconfig <file>",
+      'cluster that machines join; "none" for no cluster (default: the control cluster)',
+    )
+    .option("--namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .addOption(
+      new Option("--log-level <level>", "least level to log")
+        .choices(["debug", "info", "warn", "error"])
+        .default("info"),
+    )
+    .action(async (flags: RunFlags) => {
+      const { run } = await import("./commands/run.ts");
+      setStatus(await run(flags));
+    });
+
+  program
+    .command("crds")
+    .description("print the CustomResourceDefinitions of the Machine API")
+    .addOption(new Option("-o, --output <format>", "format").choices(["yaml", "json"]).default("yaml"))
+    .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
+      const { printCrds } = await import("./commands/crds.ts");
+      await printCrds(output);
+    });
+
+  program
+    .command("version")
+    .description("print the version")
+    .action(async () => {
+      const { printVersion } = await import("./commands/version.ts");
+      await printVersion();
+    });
+
+  return program;
+}
