@@ -6,6 +6,7 @@ import { refuseForeignCallers } from "./http/loopback-guard.ts";
 import { serve } from "./http/serve.ts";
 import { createRegistry } from "./kinds/registry.ts";
 import { serveCustomResources } from "./life/custom-resources.ts";
+import { collectGarbage } from "./life/garbage-collector.ts";
 import { keepNamespaces } from "./life/namespaces.ts";
 import type { Log, Machinery } from "./machinery.ts";
 import { internalError, isApiFault } from "./status.ts";
@@ -57,7 +58,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const { clock = systemClock, random = systemRandom, log = () => {} } = options;
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
-  const stops = [serveCustomResources(machinery), keepNamespaces(machinery)];
+  const stops = [serveCustomResources(machinery), keepNamespaces(machinery), collectGarbage(machinery)];
   const closing = new AbortController();
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 }, (raw, response) => {
     void handle(machinery, raw, response, closing.signal);

@@ -1,16 +1,149 @@
-import type { Json } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Machinery, ObjectRef } from "../machinery.ts";
-import { badRequest } from "../status.ts";
+import type { StoredObject } from "../api-object.ts";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
+import { badRequest, invalid, notFound } from "../status.ts";
+import { rfc3339 } from "../timestamps.ts";
+import { admit } from "../verbs/admit.ts";
+import { newObject } from "../verbs/create.ts";
+import { checkIdentity } from "../verbs/metadata-rules.ts";
 import type { Outcome } from "../verbs/outcome.ts";
+import { updateObject } from "../verbs/update.ts";
 import type { WriteOptions } from "../verbs/write-options.ts";
+import { conflictFault, conflictingFields, findConflicts } from "./conflicts.ts";
+import { difference, emptySet, type FieldSet, intersection, sameSet, union } from "./field-set.ts";
+import { changedFields, fieldTreeOf } from "./field-tree.ts";
+import { isSameManager, type ManagerEntry, readManagers, type TrackedWrite, withManagers } from "./managed-fields.ts";
+import { applyConfiguration } from "./merge-applied.ts";
 
+/** A server-side apply: the query's field manager (empty when it names none) and the endpoint. */
+export interface ApplyOptions extends WriteOptions {
+  readonly manager: string;
+  readonly subresource: string;
+}
+
+/**
+ * Server-side apply: the configuration is merged into the object, its author becomes the owner of the fields in it, and
+ * fields that only this author owned before and does not name any more are removed. A field that another manager owns with
+ * another value is a conflict (409), unless `force` takes it over. Creates the object when there is none.
+ */
 export function applyObject(
-  _m: Machinery,
-  _d: ResourceDefinition,
-  _r: ObjectRef,
-  _b: Json | undefined,
-  _o: WriteOptions & { readonly manager: string; readonly subresource: string },
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  body: Json | undefined,
+  options: ApplyOptions,
 ): Outcome {
-  throw badRequest("server-side apply is not there yet");
+  const applied = readConfiguration(definition, ref, body, options);
+  const live = find(machinery, definition, ref);
+  const write: TrackedWrite = {
+    manager: options.manager,
+    operation: "Apply",
+    subresource: options.subresource,
+    apiVersion: apiVersionOf(definition),
+    time: rfc3339(machinery.clock.now()),
+  };
+  if (live === undefined) {
+    if (options.subresource !== "") throw notFound(definition, ref.name);
+    return createApplied(machinery, definition, ref, applied, write, options);
+  }
+  const state = shown(definition, live);
+  const plan = planApply(definition, state, applied, write, options.force);
+  return updateObject(machinery, definition, {
+    ref,
+    subresource: options.subresource,
+    options,
+    change: () => plan.object,
+    track: (_live, next) => {
+      const present = fieldTreeOf(next, definition.schema);
+      const fields = intersection(plan.fields, present);
+      const isUnchanged = plan.mine !== undefined && sameSet(plan.mine.fields, fields) && isSameContent(live, next);
+      const time = isUnchanged ? plan.mine.time : write.time;
+      const others = plan.others.map((entry) => ({ ...entry, fields: intersection(entry.fields, present) }));
+      return withManagers(next, [...others, { ...write, time, fields }]);
+    },
+  });
+}
+
+interface ApplyPlan {
+  readonly object: JsonObject;
+  /** What the author owns from now on. */
+  readonly fields: FieldSet;
+  readonly mine: ManagerEntry | undefined;
+  readonly others: readonly ManagerEntry[];
+}
+
+function planApply(
+  definition: ResourceDefinition,
+  live: JsonObject,
+  applied: JsonObject,
+  write: TrackedWrite,
+  force: boolean,
+): ApplyPlan {
+  const { schema } = definition;
+  const managers = readManagers(live);
+  const mine = managers.find((entry) => isSameManager(entry, write));
+  const others = managers.filter((entry) => entry !== mine);
+  const fields = fieldTreeOf(applied, schema);
+  const conflicts = findConflicts(changedFields(fieldTreeOf(live, schema), fields), others);
+  if (conflicts.length > 0 && !force) throw conflictFault(conflicts);
+  const taken = conflictingFields(conflicts);
+  const remaining = others.map((entry) => ({ ...entry, fields: difference(entry.fields, taken) }));
+  const kept = remaining.reduce((set, entry) => union(set, entry.fields), union(emptySet, fields));
+  const gone = difference(mine?.fields ?? emptySet, kept);
+  return { object: applyConfiguration(live, applied, schema, gone, kept), fields, mine, others: remaining };
+}
+
+function createApplied(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  applied: JsonObject,
+  write: TrackedWrite,
+  options: ApplyOptions,
+): Outcome {
+  const candidate = newObject(machinery, definition, ref.namespace, applied);
+  const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
+  const { object, warnings } = admit(definition, inStore, options);
+  const present = fieldTreeOf(object, definition.schema);
+  const fields = intersection(fieldTreeOf(applied, definition.schema), present);
+  const tracked = withManagers(object, [{ ...write, fields }]);
+  const stored = options.dryRun ? tracked : machinery.store.put(definition.collection, tracked);
+  return { code: 201, body: shown(definition, stored), warnings };
+}
+
+function readConfiguration(
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  body: Json | undefined,
+  { manager, subresource }: ApplyOptions,
+): JsonObject {
+  if (!isObject(body)) throw badRequest("the body of an apply must be an object");
+  for (const key of ["apiVersion", "kind"]) {
+    if (typeof body[key] !== "string") throw badRequest(`the body of an apply must have ${key}`);
+  }
+  if (manager === "") {
+    throw invalid({ group: "meta.k8s.io", plural: "patchoptions", kind: "PatchOptions" }, "", [
+      { reason: "FieldValueRequired", message: "Required value: is required for apply patch", field: "fieldManager" },
+    ]);
+  }
+  const checked = checkIdentity(definition, body, ref);
+  const metadata = objectAt(checked, "metadata");
+  if (metadata["managedFields"] !== undefined) throw badRequest("metadata.managedFields must be nil");
+  const name = stringAt(metadata, "name") || ref.name;
+  const { status, ...main } = checked;
+  const identified = { ...metadata, name, ...(definition.namespaced ? { namespace: ref.namespace } : {}) };
+  if (subresource === "status") {
+    const { apiVersion, kind } = checked;
+    return { apiVersion, kind, metadata: { name }, ...(status === undefined ? {} : { status }) };
+  }
+  const takesStatus = definition.subresources.status !== true && status !== undefined;
+  return { ...main, metadata: identified, ...(takesStatus ? { status } : {}) };
+}
+
+function isSameContent(live: StoredObject, next: JsonObject): boolean {
+  const schema = { type: "object" };
+  const before = fieldTreeOf(live, schema);
+  const after = fieldTreeOf(next, schema);
+  return sameSet(changedFields(before, after), emptySet) && sameSet(before, after);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "../json.ts";
-import { parseJsonBody, parseYamlBody, readBody } from "./body.ts";
+import { decodeProtobufObject, protobufType } from "../protobuf/decode-object.ts";
+import { checkHostile, parseJsonBody, parseYamlBody, readBody } from "./body.ts";
 
 /** A request on its way through the server. */
 export interface ApiRequest {
@@ -18,9 +19,16 @@ export function mediaTypeOf(request: IncomingMessage): string {
   return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads the body of a request; undefined when it is empty. YAML is read where its media type says so. */
+/** Reads the body of a request; undefined when it is empty. YAML and protobuf are read where the media type says so. */
 export async function readJsonBody(request: IncomingMessage): Promise<Json | undefined> {
-  const text = await readBody(request);
+  const body = await readBody(request);
+  const mediaType = mediaTypeOf(request);
+  if (mediaType === protobufType) {
+    const object = body.length === 0 ? undefined : decodeProtobufObject(body);
+    checkHostile(object, 0);
+    return object;
+  }
+  const text = body.toString("utf8");
   if (text.trim() === "") return undefined;
-  return mediaTypeOf(request).includes("yaml") ? parseYamlBody(text) : parseJsonBody(text);
+  return mediaType.includes("yaml") ? parseYamlBody(text) : parseJsonBody(text);
 }

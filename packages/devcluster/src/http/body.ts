@@ -10,7 +10,7 @@ export const bodyLimitBytes = 3 * 1024 * 1024;
 const depthLimit = 512;
 
 /** Reads a whole request body; throws 413 above {@link bodyLimitBytes} without buffering the rest. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > bodyLimitBytes) {
     request.resume();
@@ -24,7 +24,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     if (size > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 /** Parses JSON from outside; throws 400 with the place of the fault. See {@link checkHostile} for what is refused. */
@@ -56,7 +56,7 @@ export function parseYamlBody(text: string): Json {
 /**
  * Refuses what no API object needs and what has broken servers before: nesting without end, keys that name the prototype.
  */
-function checkHostile(value: Json | undefined, depth: number): void {
+export function checkHostile(value: Json | undefined, depth: number): void {
   if (typeof value !== "object" || value === null) return;
   if (depth > depthLimit) throw badRequest(`the body of the request is nested deeper than ${depthLimit} levels`);
   if (isArray(value)) {

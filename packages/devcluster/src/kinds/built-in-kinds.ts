@@ -27,6 +27,7 @@ import {
   persistentVolumeColumns,
   secretColumns,
   serviceAccountColumns,
+  serviceColumns,
   storageClassColumns,
   volumeAttachmentColumns,
 } from "./columns.ts";
@@ -204,6 +205,38 @@ export const builtInKinds: readonly ResourceDefinition[] = [
       automountServiceAccountToken: flag,
       imagePullSecrets: list(objectReference),
       secrets: mapList(["name"], objectReference),
+    }),
+  }),
+  kind({
+    group: "",
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    namespaced: true,
+    subresources: { status: true },
+    columns: serviceColumns,
+    schema: kindSchema({
+      spec: struct({
+        clusterIP: text,
+        clusterIPs: list(text),
+        externalName: text,
+        ports: mapList(
+          ["port", "protocol"],
+          struct({
+            appProtocol: text,
+            name: text,
+            nodePort: int32,
+            port: int32,
+            protocol: { ...text, default: "TCP" },
+            targetPort: intOrString,
+          }),
+        ),
+        selector: { ...textMap, "x-kubernetes-map-type": "atomic" },
+        sessionAffinity: text,
+        type: text,
+      }),
+      status: struct({ conditions, loadBalancer: anything }),
     }),
   }),
   kind({

@@ -55,6 +55,22 @@ export const configMapColumns: readonly Column[] = [
 
 export const serviceAccountColumns: readonly Column[] = [nameColumn, countColumn("Secrets", ["secrets"]), ageColumn];
 
+export const serviceColumns: readonly Column[] = [
+  nameColumn,
+  textColumn("Type", ["spec", "type"], "ClusterIP"),
+  textColumn("Cluster-IP", ["spec", "clusterIP"], "<none>"),
+  textColumn("External-IP", ["spec", "externalName"], "<none>"),
+  {
+    name: "Port(s)",
+    type: "string",
+    cell: (object) =>
+      arrayAt(object, "spec", "ports")
+        .map((port) => `${String(at(port, "port"))}/${stringAt(port, "protocol") ?? "TCP"}`)
+        .join(",") || "<none>",
+  },
+  ageColumn,
+];
+
 export const leaseColumns: readonly Column[] = [
   nameColumn,
   textColumn("Holder", ["spec", "holderIdentity"]),

@@ -1,0 +1,90 @@
+import { entriesOf, field, isArray, isObject, type Json, jsonEqual, type JsonObject } from "../json.ts";
+import {
+  defaultOf,
+  isAtomicMap,
+  itemSchema,
+  listMapKeysOf,
+  listTypeOf,
+  propertySchema,
+  type Schema,
+} from "../kinds/schema.ts";
+import { emptySet, type FieldSet, isEmptySet } from "./field-set.ts";
+
+/** A field set whose leaves know their values, so that two states of an object can be compared. */
+export interface FieldTree extends FieldSet {
+  readonly children: ReadonlyMap<string, FieldTree>;
+  /** The value of a leaf; undefined for nodes with children. */
+  readonly value: Json | undefined;
+}
+
+/** Metadata that the server owns: nobody is recorded as its author. */
+const unownedMetadata: ReadonlySet<string> = new Set([
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "selfLink",
+  "managedFields",
+]);
+
+/** The fields of an object that can have an owner. */
+export function fieldTreeOf(object: JsonObject, schema: Schema): FieldTree {
+  const { apiVersion: _version, kind: _kind, ...rest } = object;
+  const metadata = field(rest, "metadata");
+  const owned = isObject(metadata)
+    ? Object.fromEntries(entriesOf(metadata).filter(([key]) => !unownedMetadata.has(key)))
+    : {};
+  const { metadata: _metadata, ...withoutMetadata } = rest;
+  const isBare = Object.keys(owned).length === 0;
+  return treeOfValue(isBare ? withoutMetadata : { ...withoutMetadata, metadata: owned }, schema, false);
+}
+
+/** The path element of a list item: by its keys for map lists, by its value for sets. */
+export function elementOf(item: Json, schema: Schema | undefined): string {
+  if (listTypeOf(schema) === "set") return `v:${JSON.stringify(item)}`;
+  const keys: [string, Json][] = [];
+  for (const key of listMapKeysOf(schema).toSorted()) {
+    const value = field(item, key) ?? defaultOf(propertySchema(itemSchema(schema), key));
+    if (value !== undefined) keys.push([key, value]);
+  }
+  return `k:${JSON.stringify(Object.fromEntries(keys))}`;
+}
+
+/** Whether a value is owned as a whole. */
+export function isAtomic(value: Json, schema: Schema | undefined): boolean {
+  if (isArray(value)) return listTypeOf(schema) === "atomic";
+  return !isObject(value) || isAtomicMap(schema);
+}
+
+function treeOfValue(value: Json, schema: Schema | undefined, isMember: boolean): FieldTree {
+  if (isAtomic(value, schema)) return { isMember: true, children: new Map(), value };
+  const children = new Map<string, FieldTree>();
+  if (isArray(value)) {
+    const items = itemSchema(schema);
+    for (const item of value) children.set(elementOf(item, schema), treeOfValue(item, items, true));
+    return { isMember: isMember || value.length === 0, children, value: undefined };
+  }
+  const declared = field(schema, "properties");
+  const entries = entriesOf(value);
+  for (const [key, child] of entries) {
+    const isEntryOfMap = !isObject(declared) || !Object.hasOwn(declared, key);
+    children.set(`f:${key}`, treeOfValue(child, propertySchema(schema, key), isEntryOfMap));
+  }
+  return { isMember: isMember || entries.length === 0, children, value: undefined };
+}
+
+/** The fields of `after` that are new or have another value than in `before`. */
+export function changedFields(before: FieldTree | undefined, after: FieldTree): FieldSet {
+  if (before === undefined) return after;
+  const children = new Map<string, FieldSet>();
+  for (const [key, child] of after.children) {
+    const changed = changedFields(before.children.get(key), child);
+    if (!isEmptySet(changed)) children.set(key, changed);
+  }
+  const isChanged = after.isMember && (!before.isMember || !jsonEqual(before.value, after.value));
+  return isChanged || children.size > 0 ? { isMember: isChanged, children } : emptySet;
+}

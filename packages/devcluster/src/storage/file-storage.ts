@@ -1,0 +1,216 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isStoredObject } from "../api-object.ts";
+import { ConfigError } from "../foundation.ts";
+import { field, isObject, type Json, jsonText, stringAt } from "../json.ts";
+import type { Log } from "../machinery.ts";
+import type { Journal, JournalContent, JournalRecord } from "./journal.ts";
+
+const formatVersion = 1;
+const logName = "objects.jsonl";
+const lockName = "lock";
+/** The log is rewritten when it is this much larger than after its last rewriting. */
+const growthFactor = 3;
+const smallestRewriteBytes = 8 * 1024 * 1024;
+
+/** Options of {@link openFileStorage}. */
+export interface FileStorageOptions {
+  /** Hears of a torn last line that was cut off. */
+  readonly log?: Log;
+}
+
+/**
+ * Storage in a directory: an append-only log of JSON lines, `objects.jsonl`, that is rewritten when it has grown. A line is
+ * handed to the operating system before the change is announced, so nothing that a client has seen is lost when the process
+ * is killed; a line torn by that is cut off at the next start, with a warning. The directory is created when it is missing.
+ * Throws ConfigError when it cannot be used: not writable, in use by another process, of another format, damaged.
+ */
+export function openFileStorage(directory: string, options: FileStorageOptions = {}): Journal {
+  const { log = () => {} } = options;
+  const path = join(directory, logName);
+  const lockPath = join(directory, lockName);
+  prepareDirectory(directory);
+  takeLock(lockPath, directory);
+  let file = openLog(path);
+  let sizeBytes = 0;
+  let rewriteAtBytes = smallestRewriteBytes;
+  let isClosed = false;
+
+  const write = (text: string): void => {
+    const bytes = Buffer.from(text, "utf8");
+    let offset = 0;
+    while (offset < bytes.length) offset += writeSync(file, bytes, offset);
+    sizeBytes += bytes.length;
+  };
+
+  return {
+    load() {
+      const bytes = readFileSync(path);
+      const end = bytes.lastIndexOf(0x0a) + 1;
+      if (end < bytes.length) {
+        log("warn", "storage: the last line was torn and has been cut off", { file: path, bytes: bytes.length - end });
+        ftruncateSync(file, end);
+      }
+      sizeBytes = end;
+      if (end === 0) write(`${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`);
+      rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
+      return parseLog(bytes.subarray(0, end), path);
+    },
+    append(record) {
+      write(lineOf(record));
+    },
+    compact(live) {
+      if (isClosed || sizeBytes < rewriteAtBytes) return;
+      const content = live();
+      const temporary = `${path}.new`;
+      const next = openSync(temporary, "w", 0o600);
+      let written = 0;
+      const add = (text: string): void => {
+        const bytes = Buffer.from(text, "utf8");
+        let offset = 0;
+        while (offset < bytes.length) offset += writeSync(next, bytes, offset);
+        written += bytes.length;
+      };
+      add(`${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`);
+      add(`${JSON.stringify({ rv: content.resourceVersion })}\n`);
+      for (const record of content.records) add(lineOf(record));
+      fsyncSync(next);
+      closeSync(next);
+      renameSync(temporary, path);
+      closeSync(file);
+      file = openSync(path, "a", 0o600);
+      sizeBytes = written;
+      rewriteAtBytes = Math.max(smallestRewriteBytes, written * growthFactor);
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      closeSync(file);
+      rmSync(lockPath, { force: true });
+    },
+  };
+}
+
+function lineOf({ resourceVersion, collection, key, object }: JournalRecord): string {
+  return `${jsonText({ rv: resourceVersion, c: collection, k: key, ...(object === undefined ? {} : { o: object }) })}\n`;
+}
+
+function parseLog(bytes: Buffer, path: string): JournalContent {
+  const lines = bytes.toString("utf8").split("\n");
+  lines.pop();
+  const [header, ...rest] = lines.map((line, index) => parseLine(line, path, index + 1));
+  if (
+    header !== undefined &&
+    (field(header, "format") !== "millwright-devcluster" || field(header, "version") !== formatVersion)
+  ) {
+    throw new ConfigError(
+      `${path}: not a store of this server (format ${formatVersion} expected); choose another directory`,
+    );
+  }
+  let resourceVersion = 0;
+  const records: JournalRecord[] = [];
+  for (const [index, line] of rest.entries()) {
+    const version = field(line, "rv");
+    if (typeof version === "number") resourceVersion = Math.max(resourceVersion, version);
+    const record = readRecord(line, typeof version === "number" ? version : 0);
+    if (record !== undefined) records.push(record);
+    else if (field(line, "k") !== undefined || version === undefined) throw damaged(path, index + 2);
+  }
+  return { resourceVersion, records };
+}
+
+function readRecord(line: Json, resourceVersion: number): JournalRecord | undefined {
+  const collection = stringAt(line, "c");
+  const key = stringAt(line, "k");
+  const object = field(line, "o");
+  if (collection === undefined || key === undefined) return undefined;
+  if (object === undefined) return { resourceVersion, collection, key };
+  return isStoredObject(object) ? { resourceVersion, collection, key, object } : undefined;
+}
+
+function parseLine(line: string, path: string, number: number): Json {
+  try {
+    const value: Json = JSON.parse(line);
+    if (isObject(value)) return value;
+  } catch {
+    // Reported below, with the place.
+  }
+  throw damaged(path, number);
+}
+
+function damaged(path: string, line: number): ConfigError {
+  return new ConfigError(
+    `${path}: line ${line} is damaged; restore the file or remove it to start with an empty store`,
+  );
+}
+
+function prepareDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new ConfigError(
+      `data directory ${directory}: cannot be created (${reasonOf(error)}); choose one that is writable`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, "a", 0o600);
+  } catch (error) {
+    throw new ConfigError(`${path}: cannot be written (${reasonOf(error)}); choose a directory that is writable`, {
+      cause: error,
+    });
+  }
+}
+
+/** One process owns a directory. The lock of a process that is gone is taken over. */
+function takeLock(lockPath: string, directory: string): void {
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      writeFileSync(lockPath, String(process.pid), { flag: "wx", mode: 0o600 });
+      return;
+    } catch (error) {
+      if (!existsSync(lockPath)) {
+        throw new ConfigError(`data directory ${directory}: cannot be written (${reasonOf(error)})`, { cause: error });
+      }
+      const owner = Number(readFileSync(lockPath, "utf8"));
+      if (isAlive(owner)) {
+        throw new ConfigError(
+          `data directory ${directory}: in use by process ${owner}; stop it or choose another directory`,
+          { cause: error },
+        );
+      }
+      rmSync(lockPath, { force: true });
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
