@@ -270,6 +270,10 @@ test("answers raw requests as JSON or text, as the server says", async () => {
   expect(await api.request({ method: "GET", path: "/version" })).toEqual({ status: 200, body: { major: "1" } });
 });
 
+test.each(["", "localhost:8080", "ftp://host", "not a url"])("refuses %j as the address of a server", (server) => {
+  expect(() => createApiClient({ server })).toThrow(/expected http:\/\/host:port or https:\/\/host:port/);
+});
+
 test("refuses to work after it was closed", async () => {
   const { api } = await serve((_, response) => answer(response, 200, node));
   await api.get(nodeResource, { name: "a" });

@@ -155,6 +155,8 @@ export interface ApiClientOptions {
 /**
  * Makes an {@link ApiClient}. Connects with the first request.
  *
+ * @throws ConfigError when the address of the server is none
+ *
  * @example
  * const api = createApiClient(await loadKubeConfig({}));
  * const { items } = await api.list(nodeResource, { labelSelector: "zone=a" });

@@ -154,6 +154,7 @@ test("ends a pass that takes too long through its signal", async () => {
   const run = setUp((_, signal) => run.clock.sleep(3_600_000, signal).then(() => done), { timeoutMs: 5_000 });
   run.controller.enqueue("a");
   await run.clock.advance(5_000);
+  expect(run.log).toHaveBeenCalledWith("warn", "A pass is over its deadline", expect.objectContaining({ key: "a" }));
   expect(run.log).toHaveBeenCalledWith("error", "A pass failed", expect.objectContaining({ key: "a" }));
   await run.end();
 });

@@ -124,6 +124,10 @@ export function createController(options: ControllerOptions): Controller {
     }
     counts.passes++;
     const deadline = startDeadline(clock, timeoutMs, signal);
+    const overdue = () => {
+      if (deadline.expired()) log("warn", "A pass is over its deadline", { controller: name, key, timeoutMs });
+    };
+    deadline.signal.addEventListener("abort", overdue, { once: true });
     try {
       settle(key, await reconcile(key, deadline.signal));
     } catch (error) {

@@ -1,3 +1,4 @@
+import { ConfigError } from "@millwright/core";
 import type { Clock } from "@millwright/core";
 import type { Dispatcher } from "undici";
 import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal } from "./api-error.ts";
@@ -66,7 +67,11 @@ export interface Transport {
 /** A line cannot be longer than what etcd stores, and no list is near this; beyond it the server is not what we think. */
 const maxResponseBytes = 512 * 1024 * 1024;
 
-/** Makes a {@link Transport}. Nothing is loaded or connected before the first request. */
+/**
+ * Makes a {@link Transport}. Nothing is loaded or connected before the first request.
+ *
+ * @throws ConfigError when the address of the server is none
+ */
 export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
   const { clock } = options;
   const log = options.log ?? noLog;
@@ -209,6 +214,11 @@ function header(answer: Dispatcher.ResponseData, name: string): string | undefin
 }
 
 function parseServer(server: string): { readonly origin: string; readonly prefix: string } {
-  const url = new URL(server);
+  const url = URL.parse(server);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigError(
+      `API server address ${JSON.stringify(server)}: expected http://host:port or https://host:port`,
+    );
+  }
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };
 }

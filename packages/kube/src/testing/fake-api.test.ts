@@ -27,7 +27,8 @@ test("gives a new object what an API server gives it, and no status", async () =
     spec: { x: 1 },
   });
   expect(isAlreadyExists(await caught(api.create(podResource, pod())))).toBe(true);
-  const generated = await api.create<KubeObject>(podResource, { metadata: { namespace: "n", generateName: "g-" } });
+  const unnamed: KubeObject = { metadata: { namespace: "n", generateName: "g-" } };
+  const generated = await api.create(podResource, unnamed);
   expect(generated.metadata.name).toMatch(/^g-[a-z0-9]{5}$/);
 });
 
