@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { ConfigError, Secret, isConfigError, parseGoDuration, systemClock } from "@millwright/core";
 import { createCloudServer } from "./cloud-server.ts";
 import { createSimulatedCloud } from "./simulated-cloud.ts";
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   let kept: SnapshotFile | undefined;
   try {
     const { url } = await server.listen({ port });
-    if (file !== undefined) kept = await keepSnapshot(cloud, file, systemClock);
+    if (file !== undefined) kept = await keepSnapshot(cloud, file, systemClock, report);
     process.stdout.write(`${JSON.stringify({ url })}\n`);
     await new Promise<void>((resolve) => {
       process.once("SIGTERM", () => resolve());
@@ -104,10 +104,12 @@ function optional(name: string, value: unknown): object {
 try {
   await main();
 } catch (error) {
-  process.stderr.write(`millwright-mock-cloud: ${isConfigError(error) ? error.message : inspectBug(error)}\n`);
+  report(error);
   process.exitCode = 1;
 }
 
-function inspectBug(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** One line for what a person can put right, a stack for what is a fault of ours. */
+function report(error: unknown): void {
+  const text = isConfigError(error) ? error.message : inspect(error);
+  process.stderr.write(`millwright-mock-cloud: ${text}\n`);
 }

@@ -34,16 +34,22 @@ export async function readSnapshotFile(file: string): Promise<unknown> {
 
 /**
  * Keeps the state of a cloud in a file that only its owner can read. The file is replaced as a whole, so it is never half written; what happened in
- * the last 50 ms before a crash is lost. Fails with `ConfigError` when the file cannot be written; failures later on end the process through an unhandled rejection.
+ * the last 50 ms before a crash is lost. Fails with `ConfigError` when the file cannot be written at first; a failure later on goes to `onError`, and the next change tries
+ * again.
  */
-export async function keepSnapshot(cloud: SimulatedCloud, file: string, clock: Clock): Promise<SnapshotFile> {
+export async function keepSnapshot(
+  cloud: SimulatedCloud,
+  file: string,
+  clock: Clock,
+  onError: (error: unknown) => void,
+): Promise<SnapshotFile> {
   await mkdir(dirname(file), { recursive: true }).catch(refuse(file));
   await write(cloud, file).catch(refuse(file));
   let timer: Timer | undefined;
   let written: Promise<void> = Promise.resolve();
   const writeNext = (): void => {
     timer = undefined;
-    written = written.then(() => write(cloud, file));
+    written = written.then(() => write(cloud, file)).catch(onError);
   };
   const unsubscribe = cloud.subscribe(() => {
     timer ??= clock.setTimer(settleMs, writeNext);
