@@ -35,7 +35,7 @@ async function play(watches: ((response: ServerResponse) => void)[]) {
     clock: systemClock,
     random: seededRandom(1),
     backoff: { initialMs: 10, maxMs: 50 },
-    inactivityMs: 100,
+    inactivityMs: 400,
   });
   const running = informer.run(stop.signal);
   closers.push(async () => {
@@ -61,7 +61,7 @@ test("misses nothing and lists only once when watches are reset, cut off, garble
     (response) => response.end(added("e", 15)),
     (response) => response.write(added("f", 16)),
   ]);
-  await expect.poll(names).toEqual(["listed", "a", "b", "c", "d", "e", "f"]);
+  await expect.poll(names, { timeout: 5_000 }).toEqual(["listed", "a", "b", "c", "d", "e", "f"]);
   expect(versions.slice(0, 6)).toEqual(["10", "11", "12", "13", "14", "15"]);
   expect(lists).toHaveLength(1);
   // One pooled connection from the list, one of the watch that is open.
