@@ -112,7 +112,8 @@ function authorize(request: IncomingMessage, token: Secret | undefined): void {
 async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const part of request) {
+    const chunk: Buffer = part;
     size += chunk.length;
     if (size > maxBodyBytes) throw new CloudError("InvalidArgument", `the request has more than ${maxBodyBytes} bytes`);
     chunks.push(chunk);

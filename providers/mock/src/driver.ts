@@ -147,16 +147,13 @@ function referenceOf(vm: Vm): Pick<Vm, "providerId" | "nodeName" | "addresses"> 
 
 /** The VM that is there already, if it is what was asked for. */
 function adopt(vm: Vm, spec: MockSpec, machine: MachineIdentity, specHash: string): ReturnType<typeof referenceOf> {
+  if (!isLive(vm)) {
+    throw new MachineError("Aborted", `VM ${vm.id} of this name is ${vm.state}; a new one can be made when it is gone`);
+  }
   if (!isOwnedBy(vm, spec.cluster, machine)) {
     throw new MachineError(
       "AlreadyExists",
       `VM ${vm.id} of an earlier machine "${machine.name}" still exists; it must be deleted first`,
-    );
-  }
-  if (!isLive(vm)) {
-    throw new MachineError(
-      "Aborted",
-      `VM ${vm.id} of this machine is ${vm.state}; a new one can be made when it is gone`,
     );
   }
   if (vm.tags[ownerTagKeys.specHash] !== specHash) {

@@ -1,6 +1,9 @@
 import { MachineError, isMachineError } from "@millwright/core";
 import { isCloudError } from "./cloud-error.ts";
 
+/** Messages reach the status of a machine; the contract allows 4 KiB. */
+const longestMessage = 2000;
+
 /**
  * Turns whatever a call of the cloud threw into the error that the controller acts on. The cloud's codes are the contract's, with one exception:
  * a deadline that has passed and a process that stops look alike to the cloud, and the signal tells them apart.
@@ -14,7 +17,8 @@ export function toMachineError(error: unknown, signal: AbortSignal): MachineErro
       ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
     });
   }
-  return new MachineError("Internal", error instanceof Error ? error.message : String(error), { cause: error });
+  const message = error instanceof Error ? error.message : String(error);
+  return new MachineError("Internal", message.slice(0, longestMessage), { cause: error });
 }
 
 function abortedError(signal: AbortSignal): MachineError {

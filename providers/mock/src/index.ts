@@ -29,6 +29,8 @@ export type { SimulatedCloud, SimulatedCloudOptions } from "./simulated-cloud.ts
 export { mockSpecSchema } from "./spec.ts";
 export type { MockSpec } from "./spec.ts";
 export type { CloudSnapshot } from "./vm-record.ts";
+export { watchVms } from "./watch-vms.ts";
+export type { WatchVmsOptions } from "./watch-vms.ts";
 export { isLive, vmStates } from "./vm.ts";
 export type { Vm, VmState } from "./vm.ts";
 

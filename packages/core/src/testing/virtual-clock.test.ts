@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../random.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 describe("createVirtualClock", () => {
@@ -61,6 +62,22 @@ describe("createVirtualClock", () => {
     await expect(slept).rejects.toThrow("stop");
     expect(clock.pending()).toBe(0);
     await clock.advance(20);
+  });
+
+  it("fires and cancels among many timers in any order", async () => {
+    const random = seededRandom(3);
+    const clock = createVirtualClock();
+    const fired: number[] = [];
+    const timers = Array.from({ length: 500 }, () => {
+      const ms = Math.floor(random.next() * 100);
+      return { ms, cancelled: random.next() < 0.3, timer: clock.setTimer(ms, () => fired.push(ms)) };
+    });
+    for (const { cancelled, timer } of timers) if (cancelled) timer.cancel();
+    await clock.advance(100);
+    const kept = timers.filter(({ cancelled }) => !cancelled).map(({ ms }) => ms);
+    expect(fired).toEqual(kept.toSorted((a, b) => a - b));
+    timers[0]?.timer.cancel();
+    expect(clock.pending()).toBe(0);
   });
 
   it("hands on what a timer threw and goes on working", async () => {

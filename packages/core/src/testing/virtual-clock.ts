@@ -45,31 +45,34 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
  */
 export function createVirtualClock(options: VirtualClockOptions = {}): VirtualClock {
   const startMs = (options.now ?? new Date("2026-01-01T00:00:00Z")).getTime();
-  const timers = new Set<PendingTimer>();
+  // In the order in which they fire.
+  const timers: PendingTimer[] = [];
   let elapsedMs = 0;
   let sequence = 0;
   let advanced: Promise<void> = Promise.resolve();
 
-  const next = (): PendingTimer | undefined => {
-    let first: PendingTimer | undefined;
-    for (const timer of timers) {
-      if (
-        first === undefined ||
-        timer.dueMs < first.dueMs ||
-        (timer.dueMs === first.dueMs && timer.sequence < first.sequence)
-      ) {
-        first = timer;
-      }
+  /** Where a timer belongs among those that are set: after all that are due before it, or with it but set before. */
+  const placeOf = (timer: PendingTimer): number => {
+    let low = 0;
+    for (let high = timers.length; low < high;) {
+      const middle = (low + high) >>> 1;
+      const other = timers[middle];
+      const isBefore =
+        other !== undefined &&
+        (other.dueMs < timer.dueMs || (other.dueMs === timer.dueMs && other.sequence < timer.sequence));
+      if (isBefore) low = middle + 1;
+      else high = middle;
     }
-    return first;
+    return low;
   };
 
   const setTimer = (ms: number, run: () => void): Timer => {
     const timer: PendingTimer = { dueMs: elapsedMs + normalizeDelayMs(ms), sequence: sequence++, run };
-    timers.add(timer);
+    timers.splice(placeOf(timer), 0, timer);
     return {
       cancel: () => {
-        timers.delete(timer);
+        const place = placeOf(timer);
+        if (timers[place] === timer) timers.splice(place, 1);
       },
     };
   };
@@ -79,8 +82,8 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
     await turn();
     const untilMs = elapsedMs + normalizeDelayMs(ms);
     let firedHere = 0;
-    for (let timer = next(); timer !== undefined && timer.dueMs <= untilMs; timer = next()) {
-      timers.delete(timer);
+    for (let [timer] = timers; timer !== undefined && timer.dueMs <= untilMs; [timer] = timers) {
+      timers.shift();
       firedHere = timer.dueMs === elapsedMs ? firedHere + 1 : 0;
       if (firedHere > timersAtOneInstant) {
         throw new Error(`virtual clock: ${timersAtOneInstant} timers fired at ${elapsedMs} ms; something loops`);
@@ -102,9 +105,9 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
       advanced = done.catch(() => undefined);
       return done;
     },
-    pending: () => timers.size,
+    pending: () => timers.length,
     nextTimerMs: () => {
-      const timer = next();
+      const [timer] = timers;
       return timer === undefined ? undefined : timer.dueMs - elapsedMs;
     },
   });
