@@ -213,7 +213,7 @@ export function isUnauthorized(error: unknown): error is ApiError {
   return hasStatus(error, 401);
 }
 
-/** Nobody answered: no connection, a broken one, or none within the deadline. The request may have been carried out. */
+/** There is no answer to go by: no connection, a broken one, silence, nonsense. The request may have been carried out. */
 export function isUnanswered(error: unknown): error is ApiError {
   return hasStatus(error, 0);
 }

@@ -193,11 +193,8 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     applyDelete(ref) {
       const key = keyFor(ref);
       const old = objects.get(key);
-      if (old === undefined) {
-        if (ref.uid !== undefined) tombstones.add(key, ref.uid, undefined);
-      } else if (ref.uid === undefined || old.metadata.uid === ref.uid) {
-        remove(key, old);
-      }
+      if (ref.uid !== undefined) tombstones.add(key, ref.uid, undefined);
+      if (old !== undefined && (ref.uid === undefined || old.metadata.uid === ref.uid)) remove(key, old);
     },
     applyEvent,
     applyDeletion,
