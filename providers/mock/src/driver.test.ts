@@ -148,6 +148,10 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
       await create(a);
       await cloud.powerVm(a.name, "reclaim");
       await expect(codeOf(create(a))).resolves.toBe("Aborted");
+      await expect(codeOf(create({ ...a, uid: "another" }))).resolves.toBe("Aborted");
+      await cloud.powerVm(a.name, "kill");
+      await create(a);
+      expect(cloud.vms()).toHaveLength(1);
     });
 
     it("tags the VM with its owner from the first moment, whatever labels the spec has", async () => {
