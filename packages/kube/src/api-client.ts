@@ -1,6 +1,16 @@
 import { systemClock, systemRandom } from "@millwright/core";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import { ApiError } from "./api-error.ts";
+import type {
+  CallOptions,
+  DeleteOptions,
+  ListOptions,
+  RawRequest,
+  RawResponse,
+  Scope,
+  WatchOptions,
+  WriteOptions,
+} from "./call-options.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { isApiObject, isRecord } from "./kube-object.ts";
 import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "./kube-object.ts";
@@ -15,83 +25,6 @@ import { createTransport } from "./transport.ts";
 import type { HttpMethod } from "./transport.ts";
 import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";
 import type { WatchEvent } from "./watch.ts";
-
-/** What every call accepts. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Deadline of the whole call, repetitions included, milliseconds. Default: `timeoutMs` of the client. */
-  readonly timeoutMs?: number | undefined;
-}
-
-/** What every write accepts. */
-export interface WriteOptions extends CallOptions {
-  /** Who writes, in `metadata.managedFields`. Default: `fieldManager` of the client. */
-  readonly fieldManager?: string | undefined;
-  /** Nothing is stored; the answer is what would have been. Default false. */
-  readonly dryRun?: boolean | undefined;
-  /** For example `status` or `scale`, and `eviction` or `binding` for `create`. */
-  readonly subresource?: string | undefined;
-}
-
-/** What to list or watch. */
-export interface Scope {
-  /** Left out: all namespaces. */
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: string | undefined;
-  readonly fieldSelector?: string | undefined;
-}
-
-/** Options of {@link ApiClient.list}. */
-export interface ListOptions extends Scope {
-  /** Most items in one answer; the next page is asked for with `continue` of the metadata. */
-  readonly limit?: number | undefined;
-  readonly continue?: string | undefined;
-  /** Left out: the most recent state. "0": whatever the server has cached. */
-  readonly resourceVersion?: string | undefined;
-  readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
-}
-
-/** Options of {@link ApiClient.watch}. */
-export interface WatchOptions extends Scope {
-  /** Where to continue: the version of a list, of an event, or of a bookmark. */
-  readonly resourceVersion: string;
-  /** Default true. */
-  readonly allowBookmarks?: boolean | undefined;
-  /** When the server is to end the watch. Default: 5 to 10 minutes, at random. */
-  readonly timeoutSeconds?: number | undefined;
-  /** The watch fails after this silence, milliseconds. Default 90 s. */
-  readonly inactivityMs?: number | undefined;
-}
-
-/** Options of {@link ApiClient.delete}. */
-export interface DeleteOptions extends CallOptions {
-  /** What happens to objects that this one owns. Default: as the server does for the type, mostly `Background`. */
-  readonly propagation?: "Foreground" | "Background" | "Orphan" | undefined;
-  /** Only the object with this uid; another one of the same name gives a conflict. */
-  readonly uid?: string | undefined;
-  /** Only in this version. */
-  readonly resourceVersion?: string | undefined;
-  readonly gracePeriodSeconds?: number | undefined;
-  readonly dryRun?: boolean | undefined;
-}
-
-/** A request that the typed methods do not cover: discovery, `/version`, `/readyz`, foreign subresources. */
-export interface RawRequest extends CallOptions {
-  readonly method: HttpMethod;
-  /** From the root of the API, escaped by the caller. */
-  readonly path: string;
-  readonly query?: Query | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-}
-
-/** The answer to a {@link RawRequest}. */
-export interface RawResponse {
-  readonly status: number;
-  /** Parsed where the server says that it is JSON, text otherwise. */
-  readonly body: unknown;
-}
 
 /**
  * A client of one API server. Objects are plain JSON exactly as on the wire: unknown fields stay, times are text.

@@ -30,9 +30,8 @@ export { loadKubeConfig } from "./load-kube-config.ts";
 export type { LoadKubeConfigOptions } from "./load-kube-config.ts";
 export type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 export { createApiClient } from "./api-client.ts";
+export type { ApiClient, ApiClientOptions } from "./api-client.ts";
 export type {
-  ApiClient,
-  ApiClientOptions,
   CallOptions,
   DeleteOptions,
   ListOptions,
@@ -41,7 +40,7 @@ export type {
   Scope,
   WatchOptions,
   WriteOptions,
-} from "./api-client.ts";
+} from "./call-options.ts";
 export type { PatchKind, PatchOptions } from "./patch.ts";
 export { collectionPath, objectPath } from "./resource-path.ts";
 export { listAll } from "./list-all.ts";

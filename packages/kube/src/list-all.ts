@@ -1,5 +1,6 @@
 import type { ResourceType } from "@millwright/core";
-import type { ApiClient, Scope } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
+import type { Scope } from "./call-options.ts";
 import { isGone } from "./api-error.ts";
 import type { ApiObject, ListMeta, ObjectList } from "./kube-object.ts";
 

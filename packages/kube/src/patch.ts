@@ -1,5 +1,5 @@
 import type { ResourceType } from "@millwright/core";
-import type { WriteOptions } from "./api-client.ts";
+import type { WriteOptions } from "./call-options.ts";
 import { isRecord } from "./kube-object.ts";
 import type { ObjectRef } from "./kube-object.ts";
 import { apiVersionOf, describeType } from "./resource-type.ts";

@@ -1,8 +1,9 @@
 import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test, vi } from "vitest";
-import type { ApiClient, ListOptions, WatchOptions } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
+import type { ListOptions, WatchOptions } from "./call-options.ts";
 import { createInformer } from "./informer.ts";
 import type { KubeObject, ObjectList } from "./kube-object.ts";
 import { createReflector } from "./reflector.ts";

@@ -1,5 +1,6 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
-import type { ApiClient, Scope } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
+import type { Scope } from "./call-options.ts";
 import { isGone } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
