@@ -1,8 +1,8 @@
 import type { ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
-import type { Scope } from "./call-options.ts";
+import type { CallOptions, Scope } from "./call-options.ts";
 import { isGone } from "./api-error.ts";
-import type { ApiObject, ListMeta, ObjectList } from "./kube-object.ts";
+import type { ApiObject, KubeObject, ListMeta, ObjectList } from "./kube-object.ts";
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends Scope {
@@ -16,11 +16,11 @@ export interface ListAllOptions extends Scope {
  *
  * @returns all items, with the resource version of the snapshot
  */
-export async function listAll<T extends ApiObject>(
+export async function listAll<T extends ApiObject = KubeObject>(
   api: Pick<ApiClient, "list">,
   type: ResourceType,
   options: ListAllOptions = {},
-  signal?: AbortSignal,
+  call: CallOptions = {},
 ): Promise<ObjectList<T>> {
   const { pageSize = 500, ...scope } = options;
   const items: T[] = [];
@@ -30,13 +30,13 @@ export async function listAll<T extends ApiObject>(
       const page: ObjectList<T> = await api.list<T>(
         type,
         { ...scope, limit: pageSize, continue: metadata.continue },
-        { signal },
+        call,
       );
       for (const item of page.items) items.push(item);
       metadata = page.metadata;
     } catch (error) {
       if (!isGone(error) || metadata.continue === undefined) throw error;
-      return api.list<T>(type, scope, { signal });
+      return api.list<T>(type, scope, call);
     }
   } while (metadata.continue !== undefined && metadata.continue !== "");
   return { items, metadata };

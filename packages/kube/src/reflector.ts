@@ -78,7 +78,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     counts.lists++;
     fruitless++;
     const mark = store.beginList();
-    const { items, metadata } = await listAll<T>(api, type, { ...scope, pageSize: options.pageSize ?? 500 }, signal);
+    const { items, metadata } = await listAll<T>(
+      api,
+      type,
+      { ...scope, pageSize: options.pageSize ?? 500 },
+      { signal },
+    );
     signal.throwIfAborted();
     fruitless--;
     store.replaceAll(items, metadata.resourceVersion, mark);
