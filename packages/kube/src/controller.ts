@@ -44,7 +44,10 @@ export interface ControllerOptions {
   readonly backoff?: BackoffOptions | undefined;
   /** Deadline of one pass, milliseconds. Default 2 min. No pass should come near it: nothing in a pass waits for something slow. */
   readonly timeoutMs?: number | undefined;
-  /** Passes of one key within a second beyond which it is held back, with a warning. Default 10. */
+  /**
+   * Passes of one key within a second; beyond them it waits for the next second. Bounds a loop without end, and bundles the events of a busy object,
+   * which is why it is no failure and does not back off. Default 10.
+   */
   readonly maxPassesPerSecond?: number | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -116,10 +119,11 @@ export function createController(options: ControllerOptions): Controller {
   }
 
   async function pass(key: string, signal: AbortSignal): Promise<void> {
-    if (!guard.admit(key)) {
+    const delayMs = guard.admit(key);
+    if (delayMs > 0) {
       counts.heldBack++;
-      const delayMs = queue.addWithBackoff(key);
-      log("warn", "A key was held back because it was worked on too often", { controller: name, key, delayMs });
+      queue.addAfter(key, delayMs);
+      log("debug", "A key was held back because it was worked on too often", { controller: name, key, delayMs });
       return;
     }
     counts.passes++;

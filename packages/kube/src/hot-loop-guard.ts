@@ -1,9 +1,9 @@
 import type { Clock } from "@millwright/core";
 
-/** Tells a key that is worked on without end from a busy one. */
+/** Bounds how often a key is worked on, so that a loop without end costs little, and a busy key waits a second at most. */
 export interface HotLoopGuard {
-  /** Counts a pass of the key; false when it has had too many within the last second. */
-  admit(key: string): boolean;
+  /** Counts a pass of the key and answers 0, or says for how many milliseconds the key has had its share of passes. */
+  admit(key: string): number;
 }
 
 const windowMs = 1_000;
@@ -28,11 +28,11 @@ export function createHotLoopGuard(clock: Clock, limit: number): HotLoopGuard {
       if (window === undefined || nowMs - window.startMs >= windowMs) {
         if (windows.size >= sweepAt) sweep(nowMs);
         windows.set(key, { startMs: nowMs, passes: 1 });
-        return limit >= 1;
+        return 0;
       }
-      if (window.passes >= limit) return false;
+      if (window.passes >= limit) return window.startMs + windowMs - nowMs;
       window.passes++;
-      return true;
+      return 0;
     },
   };
 }
