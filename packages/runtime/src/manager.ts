@@ -83,11 +83,22 @@ export function createManager(options: ManagerOptions): Manager {
   ];
   const informers = [...Object.values(caches), ...Object.values(targetCaches ?? {})];
 
+  const flushEvents = async (): Promise<void> => {
+    const late = new AbortController();
+    const timer = clock.setTimer(FLUSH_MS, () => late.abort(new Error("the events took too long")));
+    await events.flush(late.signal).catch(() => undefined);
+    timer.cancel();
+    events.close();
+  };
+  let isStarted = false;
+
   return {
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));
     },
     async start(signal) {
+      if (isStarted) throw new Error("the manager was started before");
+      isStarted = true;
       const stop = new AbortController();
       const both = AbortSignal.any([signal, stop.signal]);
       const parts = [
@@ -101,8 +112,7 @@ export function createManager(options: ManagerOptions): Manager {
         stop.abort(new Error("another part of the manager failed"));
         await machine.operations.close();
         await Promise.allSettled(parts);
-        await events.flush(AbortSignal.timeout(FLUSH_MS)).catch(() => undefined);
-        events.close();
+        await flushEvents();
       }
     },
   };

@@ -81,11 +81,8 @@ function resolveContent(
   const secret: SecretData = Object.fromEntries(secrets.flatMap(({ object }) => readData(object?.data ?? {})));
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
-    return unusable(
-      "InvalidSecret",
-      `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`,
-      inputs,
-    );
+    const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
+    return { view: { state: "usable", machineClass, obstacle: { reason: "InvalidSecret", problem } }, inputs, secret };
   }
   return { view: { state: "usable", machineClass }, inputs, secret };
 }

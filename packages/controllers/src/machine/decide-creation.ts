@@ -1,15 +1,15 @@
 import {
-  annotationKeys,
   createdMachine,
   creatingMachine,
-  defaultMachinePriority,
   encodeMachineError,
   formatProblems,
   labelKeys,
+  type Machine,
   type MachinePhase,
   type MachineStatus,
   phaseOf,
   providerMessage,
+  retryClassOf,
 } from "@millwright/core";
 import type { Reason } from "../decision.ts";
 import { type MachineDecision, nothing } from "./decision.ts";
@@ -18,50 +18,43 @@ import { untilRetry } from "./retry.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 import { statusOf, withOperation, withPhase } from "./status-change.ts";
 import { creationDeadline } from "./timeouts.ts";
+import { recordIds } from "./vm-ids.ts";
+
+/** The phases that creation starts from. A machine in another one has lost nothing but its id, and keeps its phase. */
+function isComingUp(machine: Machine): boolean {
+  const phase = phaseOf(machine);
+  return phase === "" || phase === "CrashLoopBackOff";
+}
+
+/** Whether the id of the VM is stored. */
+const hasId = ({ spec }: Machine): boolean => spec.providerID !== undefined && spec.providerID !== "";
 
 /**
  * Whether the machine still has no VM, or its VM is not in its status yet. A Failed machine gets no VM any more: it is replaced, and a VM
  * made now could live on unseen (machine-controller.md, F10).
  */
 export function needsCreation({ machine }: MachineSnapshot): boolean {
-  const phase = phaseOf(machine);
-  if (phase === "Failed") return false;
-  return (
-    machine.spec.providerID === undefined ||
-    machine.spec.providerID === "" ||
-    phase === "" ||
-    phase === "CrashLoopBackOff"
-  );
+  return phaseOf(machine) !== "Failed" && (!hasId(machine) || isComingUp(machine));
 }
 
 /** The machine cannot be followed as it is declared; only a change of the named object helps, so time does not make it Failed. */
 function refuse(snapshot: MachineSnapshot, reason: string, message: string, now: Date): MachineDecision {
   const before = statusOf(snapshot.machine);
   const operation = { description: message, errorCode: "InvalidArgument", state: "Failed", type: "Create" } as const;
-  const status = withPhase(withOperation(before, operation, now), "CrashLoopBackOff", now);
+  const said = withOperation(before, operation, now);
+  const status = isComingUp(snapshot.machine) ? withPhase(said, "CrashLoopBackOff", now) : said;
   const isNew = status.lastOperation !== before.lastOperation;
   return { actions: [], status, because: isNew ? [{ type: "Warning", reason, message }] : [] };
 }
 
 /** The VM exists: its id and node name go to the object first, then the phase, so that a crash in between loses neither. */
 function recordVm(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
-  const { machine, hasTarget } = snapshot;
-  const { providerId = "", nodeName = "" } = result;
-  const priority = machine.metadata.annotations?.[annotationKeys.machinePriority];
-  const patch = {
-    metadata: {
-      ...(hasTarget ? { labels: { [labelKeys.node]: nodeName } } : {}),
-      ...(priority === undefined || priority === ""
-        ? { annotations: { [annotationKeys.machinePriority]: String(defaultMachinePriority) } }
-        : {}),
-    },
-    spec: { providerID: providerId },
-  };
+  const { providerId = "" } = result;
   const message =
     result.isAdopted === true ? `Found VM ${providerId} of an earlier attempt` : `Created VM ${providerId}`;
   return {
-    actions: [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }],
-    status: statusWithVm(snapshot, result, now),
+    actions: recordIds(snapshot, result),
+    ...(isComingUp(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}),
     because: [{ type: "Normal", reason: result.isAdopted === true ? "AdoptedVM" : "CreatedVM", message }],
   };
 }
@@ -83,21 +76,35 @@ function statusWithVm({ machine, hasTarget }: MachineSnapshot, result: Operation
   return sorted.length === 0 ? status : { ...status, addresses: sorted };
 }
 
+/** What the driver wants to remember: what it said now, else what it said before, unless the failure is for good (machine-controller.md, 1.4). */
+function withLastKnownState(status: MachineStatus, { code, lastKnownState }: FailedOperation): MachineStatus {
+  if (lastKnownState !== undefined) return { ...status, lastKnownState };
+  const retry = retryClassOf(code);
+  if (retry === "transient" || retry === "exhausted") return status;
+  const { lastKnownState: _, ...rest } = status;
+  return rest;
+}
+
 /** The driver failed: the machine says how, and after the creation timeout it is given up and replaced. */
 function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation, now: Date): MachineDecision {
   const { machine } = snapshot;
-  const phase: MachinePhase = now.getTime() > creationDeadline(snapshot) ? "Failed" : "CrashLoopBackOff";
+  const phase: MachinePhase | undefined = !isComingUp(machine)
+    ? undefined
+    : now.getTime() > creationDeadline(snapshot)
+      ? "Failed"
+      : "CrashLoopBackOff";
   const description = providerMessage(encodeMachineError(failed));
   const operation = { description, errorCode: failed.code, state: "Failed", type: "Create" } as const;
   const before = statusOf(machine);
-  const status = withPhase(withOperation(before, operation, now), phase, now);
+  const said = withOperation(before, operation, now);
+  const status = phase === undefined ? said : withPhase(said, phase, now);
   const because: Reason[] =
     status === before
       ? []
       : [{ type: "Warning", reason: "FailedCreateVM", message: `${failed.code}: ${failed.message}` }];
   return {
     actions: [{ kind: "AcknowledgeOperation" }],
-    status: failed.lastKnownState === undefined ? status : { ...status, lastKnownState: failed.lastKnownState },
+    status: withLastKnownState(status, failed),
     because,
     ...(phase === "Failed" ? {} : { wakeAfterMs: untilRetry(failed, snapshot.inputs, now) }),
   };
@@ -111,7 +118,7 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
   const { machine, operation, problems, classView, hasTarget } = snapshot;
   if (operation?.state === "running") return nothing;
   if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
-  if (machine.spec.providerID !== undefined && machine.spec.providerID !== "") {
+  if (hasId(machine)) {
     const nodeName = machine.metadata.labels?.[labelKeys.node];
     return {
       actions: [],
@@ -120,7 +127,8 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
     };
   }
   if (problems.length > 0) return refuse(snapshot, "InvalidMachine", formatProblems(problems), now);
-  if (classView.state === "unusable") return refuse(snapshot, classView.reason, classView.problem, now);
+  const obstacle = classView.state === "unusable" ? classView : classView.obstacle;
+  if (obstacle !== undefined) return refuse(snapshot, obstacle.reason, obstacle.problem, now);
   if (operation?.state === "failed") {
     if (!operation.isAcknowledged) return recordFailure(snapshot, operation, now);
     const waitMs = untilRetry(operation, snapshot.inputs, now);

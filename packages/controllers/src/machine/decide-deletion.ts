@@ -18,6 +18,7 @@ import { removeFinalizer } from "./deletion/remove-finalizer.ts";
 import type { Stage } from "./deletion/stage.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 import { statusOf, withOperation, withPhase } from "./status-change.ts";
+import { recordIds } from "./vm-ids.ts";
 
 /** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
 const stages: Readonly<Record<DeletionStage, Stage>> = {
@@ -77,6 +78,9 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
   // A VM that is being made must be known before it can be deleted.
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "running") return nothing;
+
+  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
+    return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
 
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";

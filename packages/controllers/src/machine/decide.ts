@@ -1,5 +1,4 @@
 import { finalizers, formatProblems } from "@millwright/core";
-import { earliest } from "../decision.ts";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
@@ -27,12 +26,8 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   }
   if (needsCreation(snapshot)) return decideCreation(snapshot, now);
   const health = decideHealth(snapshot, now);
+  // The phase is not to wait for the node: a node that refuses its template would keep the machine from ever becoming Running.
+  if (health.because.length > 0) return health;
   const nodeSync = decideNodeSync(snapshot);
-  const wakeAfterMs = earliest(health.wakeAfterMs, nodeSync.wakeAfterMs);
-  return {
-    actions: [...health.actions, ...nodeSync.actions],
-    because: [...health.because, ...nodeSync.because],
-    ...(health.status === undefined ? {} : { status: health.status }),
-    ...(wakeAfterMs === undefined ? {} : { wakeAfterMs }),
-  };
+  return { ...health, actions: nodeSync.actions };
 }

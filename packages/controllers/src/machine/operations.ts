@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import { type Clock, MachineError } from "@millwright/core";
 import type { DriverOutcome } from "./driver-port.ts";
 import type { OperationKind, OperationResult, OperationView } from "./operation.ts";
 
@@ -15,7 +15,7 @@ export interface OperationStart {
 /** Driver calls under way, and the outcomes that no pass has dealt with: at most one per machine. */
 export interface Operations {
   get(uid: string): OperationView | undefined;
-  /** Starts a call. Does nothing while another call of that machine runs. */
+  /** Starts a call. Does nothing while another call of that machine runs, and after `close`. */
   start(uid: string, operation: OperationStart): void;
   /** The outcome is in the objects: a success is dropped, a failure kept for the delay of its next attempt. */
   acknowledge(uid: string): void;
@@ -23,6 +23,15 @@ export interface Operations {
   forget(uid: string): void;
   /** Aborts all calls and resolves when every one has ended. */
   close(): Promise<void>;
+}
+
+/** Failures are values, but a bug may throw: a machine must not wait for ever for a call that is over. */
+async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Promise<DriverOutcome<OperationResult>> {
+  try {
+    return await call(signal);
+  } catch (cause) {
+    return { ok: false, error: new MachineError("Internal", "the call failed without an outcome", { cause }) };
+  }
 }
 
 interface Entry {
@@ -38,9 +47,10 @@ export function createOperations(clock: Clock): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
   const running = new Set<Promise<void>>();
+  let isClosed = false;
 
   const run = async (uid: string, entry: Entry, { kind, inputs, run: call, wake }: OperationStart): Promise<void> => {
-    const outcome = await call(entry.abort.signal);
+    const outcome = await outcomeOf(call, entry.abort.signal);
     entry.view = outcome.ok
       ? { kind, state: "done", result: outcome.value }
       : {
@@ -60,7 +70,7 @@ export function createOperations(clock: Clock): Operations {
   return {
     get: (uid) => entries.get(uid)?.view,
     start(uid, operation) {
-      if (entries.get(uid)?.view.state === "running") return;
+      if (isClosed || entries.get(uid)?.view.state === "running") return;
       const entry: Entry = { view: { kind: operation.kind, state: "running" }, abort: new AbortController() };
       entries.set(uid, entry);
       const promise = run(uid, entry, operation).finally(() => running.delete(promise));
@@ -77,6 +87,7 @@ export function createOperations(clock: Clock): Operations {
       entries.delete(uid);
     },
     async close() {
+      isClosed = true;
       for (const { abort } of entries.values()) abort.abort(new Error("the controller stops"));
       await Promise.allSettled(running);
     },

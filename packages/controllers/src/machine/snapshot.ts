@@ -19,11 +19,23 @@ export const defaultMachineSettings: MachineSettings = {
   nodeConditions: ["KernelDeadlock", "ReadonlyFilesystem", "DiskPressure", "NetworkUnavailable"],
 };
 
+/** Why machines of a class cannot be made. */
+export interface ClassProblem {
+  /** Stable word in CamelCase. */
+  readonly reason: string;
+  /** One sentence that names object, field and what is expected. */
+  readonly problem: string;
+}
+
 /** The class of a machine as far as it could be read. */
 export type ClassView =
-  | { readonly state: "usable"; readonly machineClass: MachineClass }
-  /** `problem` is one sentence that names object, field and what is expected. */
-  | { readonly state: "unusable"; readonly reason: string; readonly problem: string; readonly isMissing: boolean };
+  | {
+      readonly state: "usable";
+      readonly machineClass: MachineClass;
+      /** What keeps new machines from booting; existing ones can be looked after and deleted all the same. */
+      readonly obstacle?: ClassProblem;
+    }
+  | ({ readonly state: "unusable"; readonly isMissing: boolean } & ClassProblem);
 
 /** What a pass over a Machine sees. */
 export interface MachineSnapshot {

@@ -1,8 +1,6 @@
 import { MachineError, type NodeAddress } from "@millwright/core";
 import type { OperationResult } from "@millwright/controllers";
-
-/** Longest id, name or state that is believed; what is longer is a fault of the driver and would end up in every status. */
-const MAX_TEXT = 4096;
+import { MAX_TEXT } from "./driver-failure.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= MAX_TEXT;
 

@@ -12,13 +12,13 @@ import {
   type MachineRequest,
   readProviderSpec,
   redactSecrets,
-  type SecretData,
   userDataKey,
   Secret,
 } from "@millwright/core";
 import type { DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { readDeletionReply, readVmReply } from "./check-reply.ts";
+import { cleanFields, toMachineError } from "./driver-failure.ts";
 import { userDataFor } from "./user-data.ts";
 
 /** How drivers are hosted. */
@@ -89,55 +89,56 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     };
   };
 
-  /** One call with its deadline. A driver that ignores the signal is left behind when the deadline passes: the worker is free again. */
-  const call = async <Request>(
-    { driver, request }: Prepared,
-    method: Method,
-    argument: Request,
-    invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
+  /**
+   * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts: the machine can be worked on again.
+   *
+   * @throws MachineError DeadlineExceeded, or the reason of the signal
+   */
+  const limit = async <Result>(
+    what: string,
     signal: AbortSignal,
-  ): Promise<unknown> => {
+    run: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> => {
     const deadline = new AbortController();
     const timer = clock.setTimer(callTimeoutMs, () =>
-      deadline.abort(
-        new MachineError(
-          "DeadlineExceeded",
-          `${method} of driver "${driver.name}" took longer than ${callTimeoutMs / 1000} s`,
-        ),
-      ),
+      deadline.abort(new MachineError("DeadlineExceeded", `${what} took longer than ${callTimeoutMs / 1000} s`)),
     );
     const combined = AbortSignal.any([signal, deadline.signal]);
-    const context: DriverContext = {
-      signal: combined,
-      clock,
-      log: (level, message, fields) =>
-        log(level, message, { driver: driver.name, method, machine: request.machine.name, ...fields }),
-    };
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(combined.reason);
     combined.addEventListener("abort", onAbort, { once: true });
     try {
-      return await Promise.race([invoke(argument, context), aborted.promise]);
+      combined.throwIfAborted();
+      return await Promise.race([run(combined), aborted.promise]);
     } finally {
       timer.cancel();
       combined.removeEventListener("abort", onAbort);
     }
   };
 
-  /** Whatever was thrown, as a value without secrets. A fault that is no MachineError is the driver's: Internal. */
-  const toError = (error: unknown, secret: SecretData): MachineError => {
-    const message = redactSecrets(error instanceof Error ? error.message : String(error), secret);
-    if (!isMachineError(error)) {
-      log("error", "A driver failed without a code", { error: message });
-      return new MachineError("Internal", message);
-    }
-    const { code, retryAfterMs, lastKnownState } = error;
-    return new MachineError(code, message, {
-      cause: error,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(lastKnownState === undefined ? {} : { lastKnownState }),
+  /** One call of a method of a driver. */
+  const call = <Request>(
+    { driver, request }: Prepared,
+    method: Method,
+    argument: Request,
+    invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
+    outer: AbortSignal,
+  ): Promise<unknown> =>
+    limit(`${method} of driver "${driver.name}"`, outer, (signal) => {
+      const { machine, secret } = request;
+      const context: DriverContext = {
+        signal,
+        clock,
+        log: (level, message, fields) =>
+          log(level, redactSecrets(message, secret), {
+            ...cleanFields(fields, secret),
+            driver: driver.name,
+            method,
+            machine: machine.name,
+          }),
+      };
+      return invoke(argument, context);
     });
-  };
 
   const toOutcome = async (
     vmCall: VmCall,
@@ -145,12 +146,14 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     run: (prepared: Prepared) => Promise<OperationResult>,
   ): Promise<DriverOutcome<OperationResult>> => {
     try {
-      signal.throwIfAborted();
-      return { ok: true, value: await run(await prepare(vmCall)) };
-    } catch (error) {
-      if (signal.aborted && !isMachineError(error))
+      const prepared = await limit("reading the MachineClass", signal, () => prepare(vmCall));
+      return { ok: true, value: await run(prepared) };
+    } catch (thrown) {
+      if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
-      return { ok: false, error: toError(error, vmCall.secret) };
+      const error = toMachineError(thrown, vmCall.secret);
+      if (!isMachineError(thrown)) log("error", "A driver failed without a code", { error: error.message });
+      return { ok: false, error };
     }
   };
 

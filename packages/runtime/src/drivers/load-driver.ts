@@ -38,6 +38,7 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
   const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
   try {
     // Whatever it is, defineDriver checks every part of it and refuses what is no driver.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return defineDriver(candidate as DriverDefinition<unknown>);
   } catch (cause) {
     if (!isConfigError(cause)) throw cause;

@@ -7,11 +7,11 @@ import type { Stage } from "./stage.ts";
 export const deleteNode: Stage = ({ node }) => {
   if (node === undefined) return { next: "RemoveFinalizer" };
   const { name, uid = "" } = node.metadata;
-  if (node.metadata.deletionTimestamp != null)
-    return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name) };
   const release: readonly MachineAction[] =
     node.metadata.finalizers?.includes(finalizers.node) === true
       ? [{ kind: "PatchNode", name, patch: removeFinalizerPatch(node, finalizers.node) }]
       : [];
+  if (node.metadata.deletionTimestamp != null)
+    return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
   return { next: "stay", actions: [...release, { kind: "DeleteNode", name, uid }] };
 };

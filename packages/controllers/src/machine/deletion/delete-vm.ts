@@ -1,5 +1,6 @@
 import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
 import { untilRetry } from "../retry.ts";
+import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
 /** Lets the driver delete the VM. Only its word that there is none any more ends the stage. */
@@ -19,10 +20,12 @@ export const deleteVm: Stage = (snapshot, now) => {
     if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
   }
   if (classView.state === "unusable") {
-    const { providerID } = machine.spec;
-    // A class that is gone says nothing about a VM whose id is known; a machine that never got one has nothing to delete.
-    if (providerID === undefined || providerID === "") return { next: "DeleteNode", happened: classView.problem };
-    return { next: "stay", happened: `VM ${providerID} cannot be deleted: ${classView.problem}`, state: "Failed" };
+    const { providerID = "" } = machine.spec;
+    // A class stays as long as machines refer to it, so where there is none there never was one, and no VM either.
+    const neverHadVm = providerID === "" && (classView.isMissing || isForceDeletion(machine));
+    if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
+    const subject = providerID === "" ? "The VM, if there is one," : `VM ${providerID}`;
+    return { next: "stay", happened: `${subject} cannot be deleted: ${classView.problem}`, state: "Failed" };
   }
   return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };
 };

@@ -1,9 +1,10 @@
-import { deletionEvents, labelKeys } from "@millwright/core";
+import { deletionEvents } from "@millwright/core";
 import type { Pod } from "../../cluster/node-objects.ts";
 import { judgePod } from "../../drain/pod-filter.ts";
 import type { MachineAction } from "../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { drainDeadline } from "../timeouts.ts";
+import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
 /** Evictions that a budget refuses are tried again after this time; everything else wakes the drain by itself. */
@@ -12,12 +13,8 @@ const EVICTION_RETRY_MS = 5_000;
 /** At most this many names of pods in a message. */
 const NAMED_PODS = 3;
 
-/** Go's boolean texts, which the label `force-deletion` accepts. */
-const goTrue: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
-
 const isForced = (snapshot: MachineSnapshot, now: Date): boolean =>
-  goTrue.has(snapshot.machine.metadata.labels?.[labelKeys.forceDeletion] ?? "") ||
-  now.getTime() > drainDeadline(snapshot);
+  isForceDeletion(snapshot.machine) || now.getTime() > drainDeadline(snapshot);
 
 const podName = ({ metadata }: Pod): string => `${metadata.namespace ?? ""}/${metadata.name}`;
 
@@ -41,19 +38,24 @@ const action = (kind: "EvictPod" | "DeletePod", { metadata }: Pod): MachineActio
 export const drain: Stage = (snapshot, now) => {
   const { node } = snapshot;
   if (node === undefined) return { next: "DeleteVm", happened: deletionEvents.drainSkipped() };
-  const actions: MachineAction[] =
-    node.spec?.unschedulable === true
-      ? []
-      : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
+  const isCordoned = node.spec?.unschedulable === true;
+  const actions: MachineAction[] = isCordoned
+    ? []
+    : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
 
   const staying = snapshot.pods.filter((pod) => judgePod(pod).behaviour !== "skip");
-  if (staying.length === 0) return { next: "DeleteVm", happened: deletionEvents.drained(), actions };
   if (isForced(snapshot, now)) {
     return {
       next: "DeleteVolumeAttachments",
       happened: deletionEvents.forceDrained(),
       actions: [...actions, ...staying.map((pod) => action("DeletePod", pod))],
     };
+  }
+  if (staying.length === 0) {
+    // A pod may have been bound until now: only a node that was empty after its cordon is (machine-controller.md, F45).
+    return isCordoned
+      ? { next: "DeleteVm", happened: deletionEvents.drained() }
+      : { next: "stay", actions, wakeAfterMs: EVICTION_RETRY_MS };
   }
   const toEvict = staying.filter((pod) => judgePod(pod).behaviour === "evict");
   return {

@@ -1,5 +1,6 @@
 import { deletionEvents, encodeMachineError, labelKeys } from "@millwright/core";
 import { untilRetry } from "../retry.ts";
+import { recordIds } from "../vm-ids.ts";
 import type { Stage } from "./stage.ts";
 
 /** Finds the node of the machine: by what the objects say, else by asking the driver. */
@@ -11,8 +12,9 @@ export const getVmStatus: Stage = (snapshot, now) => {
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };
   if (operation?.state === "running") return { next: "stay" };
   if (operation?.kind === "find" && operation.state === "done") {
-    const patch = { metadata: { labels: { [labelKeys.node]: operation.result.nodeName ?? "" } } };
-    return { next: "Drain", actions: [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }] };
+    // The node can only be looked for, and drained, by its name: that is another pass.
+    if ((operation.result.nodeName ?? "") === "") return { next: "Drain" };
+    return { next: "stay", actions: recordIds(snapshot, operation.result) };
   }
   if (operation?.kind === "find" && operation.state === "failed") {
     if (operation.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };

@@ -1,0 +1,49 @@
+import { isMachineError, MachineError, redactSecrets, type SecretData } from "@millwright/core";
+
+/** Longest text of a driver that is believed; it ends up in the status of a machine. */
+export const MAX_TEXT = 4096;
+
+/** Longest wait that a driver may ask for, milliseconds: one that counts in other units must not stop a machine for days. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** A text for whatever was thrown; never throws itself. */
+function textOf(thrown: unknown): string {
+  try {
+    const text: unknown = thrown instanceof Error ? thrown.message : thrown;
+    return String(text);
+  } catch {
+    return "something that cannot be printed was thrown";
+  }
+}
+
+/** Takes secrets out first: a cut would leave half of one. */
+const clean = (text: string, secret: SecretData): string => {
+  const safe = redactSecrets(text, secret);
+  return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}…` : safe;
+};
+
+const isDelay = (value: unknown): value is number => typeof value === "number" && value >= 0;
+
+/**
+ * Whatever a driver threw, as a value without secrets. What is no `MachineError` is a fault of the driver: Internal. The cause stays behind, for it
+ * may hold a request with credentials.
+ */
+export function toMachineError(thrown: unknown, secret: SecretData): MachineError {
+  const message = clean(textOf(thrown), secret);
+  if (!isMachineError(thrown)) return new MachineError("Internal", message);
+  const retryAfterMs: unknown = thrown.retryAfterMs;
+  const lastKnownState: unknown = thrown.lastKnownState;
+  return new MachineError(thrown.code, message, {
+    ...(isDelay(retryAfterMs) ? { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) } : {}),
+    ...(typeof lastKnownState === "string" ? { lastKnownState: clean(lastKnownState, secret) } : {}),
+  });
+}
+
+/** The fields of a log line of a driver, its secrets taken out of every text at the top. */
+export const cleanFields = (
+  fields: Readonly<Record<string, unknown>> | undefined,
+  secret: SecretData,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(fields ?? {}).map(([key, value]) => [key, typeof value === "string" ? clean(value, secret) : value]),
+  );
