@@ -28,7 +28,7 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
   }
   for (const reason of decision.because) {
     events.record(object, reason);
-    log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), message: reason.message });
+    log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });
   }
   return decision.wakeAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.wakeAfterMs };
 }
