@@ -6,6 +6,7 @@ import { refuseForeignCallers } from "./http/loopback-guard.ts";
 import { serve } from "./http/serve.ts";
 import { createRegistry } from "./kinds/registry.ts";
 import { serveCustomResources } from "./life/custom-resources.ts";
+import { keepDisruptionBudgets } from "./life/disruption-budgets.ts";
 import { collectGarbage } from "./life/garbage-collector.ts";
 import { keepNamespaces } from "./life/namespaces.ts";
 import type { Log, Machinery } from "./machinery.ts";
@@ -58,7 +59,12 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const { clock = systemClock, random = systemRandom, log = () => {} } = options;
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
-  const stops = [serveCustomResources(machinery), keepNamespaces(machinery), collectGarbage(machinery)];
+  const stops = [
+    serveCustomResources(machinery),
+    keepNamespaces(machinery),
+    collectGarbage(machinery),
+    keepDisruptionBudgets(machinery),
+  ];
   const closing = new AbortController();
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 }, (raw, response) => {
     void handle(machinery, raw, response, closing.signal);

@@ -5,3 +5,6 @@ export type { Log } from "./machinery.ts";
 export { openFileStorage } from "./storage/file-storage.ts";
 export type { FileStorageOptions } from "./storage/file-storage.ts";
 export type { Journal, JournalContent, JournalRecord } from "./storage/journal.ts";
+export { createSimulatedNodes } from "./simulated-nodes/simulated-nodes.ts";
+export type { SimulatedNodes, SimulatedNodesOptions } from "./simulated-nodes/simulated-nodes.ts";
+export type { DesiredNode } from "./simulated-nodes/node-object.ts";

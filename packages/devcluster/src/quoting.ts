@@ -6,3 +6,9 @@ export function quoted(value: Json | undefined): string {
   if (isObject(value) || isArray(value)) return JSON.stringify(value);
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
+
+/** A value as text: strings as they are, everything else as JSON, nothing as the empty string. */
+export function plainText(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { arrayAt, at, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import type { ResourceDefinition, ScalePaths, SchemaPipeline } from "../kinds/resource-definition.ts";
 import type { Schema } from "../kinds/schema.ts";
@@ -80,7 +81,7 @@ function pipelineOf(schema: Schema): SchemaPipeline {
 
 function fieldReader(paths: readonly string[]): ResourceDefinition["fieldsOf"] {
   const readers = paths.map((path) => [path.replace(/^\./, ""), compileJsonPath(path)] as const);
-  return (object) => Object.fromEntries(readers.map(([path, read]) => [path, String(read?.(object)[0] ?? "")]));
+  return (object) => Object.fromEntries(readers.map(([path, read]) => [path, plainText(read?.(object)[0])]));
 }
 
 function texts(value: Json | undefined): readonly string[] {

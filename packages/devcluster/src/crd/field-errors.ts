@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { isArray, type Json, jsonTypeOf } from "../json.ts";
-import { quoted } from "../quoting.ts";
+import { quoted, plainText } from "../quoting.ts";
 import type { Cause } from "../status.ts";
 
 /** Puts an error of ajv into the words of kube-apiserver; undefined for errors inside of a union, which is named itself. */
@@ -19,7 +19,12 @@ export function causeOf(error: ErrorObject): Cause | undefined {
     case "type": {
       const given = jsonTypeOf(value);
       const { type } = error.params;
-      const expected = isArray(type) ? type.filter((name) => name !== "null").join(" or ") : String(type);
+      const expected = isArray(type)
+        ? type
+            .filter((name) => name !== "null")
+            .map((name) => plainText(name))
+            .join(" or ")
+        : String(type);
       const name = given === "integer" && expected === "string" ? "integer" : given;
       return {
         reason: "FieldValueTypeInvalid",

@@ -67,7 +67,7 @@ function discover({ registry }: Machinery, request: ApiRequest, path: string): (
   }
   const segments = path.split("/").slice(1);
   const [root, first, second, ...rest] = segments;
-  switch (root) {
+  switch (root ?? "") {
     case "version":
       return json(serverVersion);
     case "":

@@ -1,5 +1,5 @@
 import { arrayAt, at, entriesOf, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { quoted } from "../quoting.ts";
+import { quoted, plainText } from "../quoting.ts";
 import type { Cause } from "../status.ts";
 import type { SchemaPipeline } from "./resource-definition.ts";
 
@@ -34,7 +34,7 @@ export const secretPipeline = builtInPipeline({
     const written = objectAt(secret, "stringData");
     const { stringData: _dropped, ...rest } = secret;
     const data = { ...objectAt(secret, "data") };
-    for (const [key, value] of entriesOf(written)) data[key] = Buffer.from(String(value), "utf8").toString("base64");
+    for (const [key, value] of entriesOf(written)) data[key] = Buffer.from(plainText(value), "utf8").toString("base64");
     const type = stringAt(secret, "type");
     return {
       ...rest,
@@ -42,8 +42,8 @@ export const secretPipeline = builtInPipeline({
       type: type === undefined || type === "" ? "Opaque" : type,
     };
   },
-  validate: (secret) => [
-    ...entriesOf(field(secret, "data")).flatMap(([key, value]): Cause[] => {
+  validate: (secret) =>
+    entriesOf(field(secret, "data")).flatMap(([key, value]): Cause[] => {
       const path = `data[${key}]`;
       if (!/^[-._a-zA-Z0-9]{1,253}$/.test(key)) {
         const message = `Invalid value: ${quoted(key)}: a valid config key must consist of alphanumeric characters, '-', '_' or '.'`;
@@ -54,7 +54,6 @@ export const secretPipeline = builtInPipeline({
         ? []
         : [{ reason: "FieldValueInvalid", message: "Invalid value: the value must be base64 encoded", field: path }];
     }),
-  ],
 });
 
 /** Config maps: string values only. */

@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { arrayAt, at, entriesOf, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { ageText } from "../timestamps.ts";
 import type { Column } from "./resource-definition.ts";
@@ -65,7 +66,7 @@ export const serviceColumns: readonly Column[] = [
     type: "string",
     cell: (object) =>
       arrayAt(object, "spec", "ports")
-        .map((port) => `${String(at(port, "port"))}/${stringAt(port, "protocol") ?? "TCP"}`)
+        .map((port) => `${plainText(at(port, "port"))}/${stringAt(port, "protocol") ?? "TCP"}`)
         .join(",") || "<none>",
   },
   ageColumn,
@@ -115,7 +116,7 @@ const shortAccessModes = new Map([
 function accessModes(...path: readonly string[]): (object: JsonObject) => string {
   return (object) =>
     arrayAt(object, ...path)
-      .map((mode) => shortAccessModes.get(String(mode)) ?? String(mode))
+      .map((mode) => shortAccessModes.get(plainText(mode)) ?? plainText(mode))
       .join(",");
 }
 
@@ -220,7 +221,7 @@ export const eventColumns: readonly Column[] = [
     name: "Count",
     type: "string",
     priority: 1,
-    cell: (event) => String(at(event, "series", "count") ?? at(event, "count") ?? 1),
+    cell: (event) => plainText(at(event, "series", "count") ?? at(event, "count") ?? 1),
   },
   { ...nameColumn, priority: 1 },
 ];

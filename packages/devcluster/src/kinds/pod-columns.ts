@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { arrayAt, at, field, isObject, type JsonObject, stringAt } from "../json.ts";
 import { ageText } from "../timestamps.ts";
 import type { Column } from "./resource-definition.ts";
@@ -10,7 +11,7 @@ function statusText(pod: JsonObject): string {
     const signalled = at(status, "state", "terminated");
     if (waiting !== undefined && waiting !== "") text = waiting;
     else if (terminated !== undefined && terminated !== "") text = terminated;
-    else if (isObject(signalled)) text = `ExitCode:${String(field(signalled, "exitCode") ?? 0)}`;
+    else if (isObject(signalled)) text = `ExitCode:${plainText(field(signalled, "exitCode") ?? 0)}`;
   }
   if (stringAt(pod, "metadata", "deletionTimestamp") === undefined) return text;
   return stringAt(pod, "status", "reason") === "NodeLost" ? "Unknown" : "Terminating";

@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { entriesOf, field, isArray, isObject, type Json, jsonEqual, type JsonObject, objectFrom } from "../json.ts";
 import { itemSchema, patchMergeKeyOf, patchStrategiesOf, propertySchema, type Schema } from "../kinds/schema.ts";
 import { badRequest } from "../status.ts";
@@ -22,7 +23,9 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Schema | und
   if (instruction === "replace") return withoutDirectives(patch);
   if (instruction === "delete") return {};
   if (instruction !== undefined && instruction !== "merge") {
-    throw badRequest(`Unknown patch type found: ${String(instruction)} in $patch; expected replace, delete or merge`);
+    throw badRequest(
+      `Unknown patch type found: ${plainText(instruction)} in $patch; expected replace, delete or merge`,
+    );
   }
   const result = new Map<string, Json>(entriesOf(target));
   keepOnly(result, field(patch, retainKeys));

@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { field, type JsonObject } from "../json.ts";
 import { badRequest } from "../status.ts";
 
@@ -50,8 +51,8 @@ export function matcherOfSelectorObject(selector: JsonObject | undefined): Label
   for (const expression of Array.isArray(expressions) ? expressions : []) {
     const values = field(expression, "values");
     requirements.push({
-      key: String(field(expression, "key")),
-      operator: operatorOfExpression(String(field(expression, "operator"))),
+      key: plainText(field(expression, "key")),
+      operator: operatorOfExpression(plainText(field(expression, "operator"))),
       values: Array.isArray(values) ? values.map(String) : [],
     });
   }

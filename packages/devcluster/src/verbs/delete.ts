@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { namespaceOf, type StoredObject } from "../api-object.ts";
 import { at, field, type Json, stringAt, withField } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
@@ -34,12 +35,12 @@ export function readDeleteOptions(body: Json | undefined, query: URLSearchParams
     );
   }
   const grace = field(body, "gracePeriodSeconds") ?? query.get("gracePeriodSeconds");
-  if (grace !== null && grace !== undefined && !/^\d+$/.test(String(grace))) {
-    throw badRequest(`gracePeriodSeconds: Invalid value: ${String(grace)}: must be a non-negative integer`);
+  if (grace !== null && grace !== undefined && !/^\d+$/.test(plainText(grace))) {
+    throw badRequest(`gracePeriodSeconds: Invalid value: ${plainText(grace)}: must be a non-negative integer`);
   }
   const dryRun = field(body, "dryRun") ?? query.get("dryRun");
   return {
-    dryRun: dryRun !== null && dryRun !== undefined && String(dryRun) !== "",
+    dryRun: dryRun !== null && dryRun !== undefined && plainText(dryRun) !== "",
     propagation: propagation ?? (field(body, "orphanDependents") === true ? "Orphan" : undefined),
     gracePeriodSeconds: grace === null || grace === undefined ? undefined : Number(grace),
     uid: stringAt(body, "preconditions", "uid"),

@@ -1,6 +1,6 @@
 import { arrayAt, entriesOf, field, isArray, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { quoted } from "../quoting.ts";
+import { quoted, plainText } from "../quoting.ts";
 import { ApiFault, badRequest, type Cause } from "../status.ts";
 import { apiVersionOf } from "../kinds/resource-definition.ts";
 
@@ -22,7 +22,7 @@ export function metadataProblems(definition: ResourceDefinition, object: JsonObj
       qualifiedNameProblems("metadata.annotations", key.toLowerCase()),
     ),
     ...arrayAt(object, "metadata", "finalizers").flatMap((finalizer) =>
-      qualifiedNameProblems("metadata.finalizers", String(finalizer)),
+      qualifiedNameProblems("metadata.finalizers", plainText(finalizer)),
     ),
     ...arrayAt(object, "metadata", "ownerReferences").flatMap((owner, index) =>
       ["apiVersion", "kind", "name", "uid"].flatMap((key) =>
@@ -83,11 +83,11 @@ export function checkIdentity(
   const expected = apiVersionOf(definition);
   if (apiVersion !== undefined && apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`,
+      `the API version in the data (${plainText(apiVersion)}) does not match the expected API version (${expected})`,
     );
   }
   if (kind !== undefined && kind !== definition.kind) {
-    throw badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${definition.kind})`);
+    throw badRequest(`the kind in the data (${plainText(kind)}) does not match the expected kind (${definition.kind})`);
   }
   checkMetadataTypes(definition, body);
   const namespace = stringAt(body, "metadata", "namespace");

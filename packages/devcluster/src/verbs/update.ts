@@ -1,3 +1,4 @@
+import { plainText } from "../quoting.ts";
 import { namespaceOf, type StoredObject } from "../api-object.ts";
 import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
 import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
@@ -65,7 +66,7 @@ export function commit(
   if (jsonEqual(live, next)) return live;
   const { name, uid, creationTimestamp } = live.metadata;
   const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
-  const prepared = { ...next, apiVersion: String(next["apiVersion"]), kind: definition.kind, metadata };
+  const prepared = { ...next, apiVersion: plainText(next["apiVersion"]), kind: definition.kind, metadata };
   if (isReadyToGo(definition, prepared)) {
     return store.remove(definition.collection, namespaceOf(live), name, prepared) ?? prepared;
   }

@@ -1,0 +1,83 @@
+import {
+  type ApiClient,
+  isAlreadyExists,
+  isNotFound,
+  type KubeObject,
+  leaseResource,
+  nodeResource,
+} from "@millwright/kube";
+import type { Clock } from "../foundation.ts";
+import { rfc3339Micro } from "../timestamps.ts";
+import { type DesiredNode, newNode, nodeStatus, type Readiness } from "./node-object.ts";
+
+/** The namespace of the heartbeats of nodes. */
+export const leaseNamespace = "kube-node-lease";
+
+/** What a kubelet does for its node, as calls to the API server. Each is repeatable. */
+export interface Kubelet {
+  /** Registers the node, or takes over the Node object that is there, and posts its status. */
+  register(desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<void>;
+  /** Posts the status of a registered node. Resolves with false when the Node object is gone. */
+  postStatus(desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<boolean>;
+  /** Renews the heartbeat lease. */
+  renewLease(nodeName: string, durationSeconds: number, signal: AbortSignal): Promise<void>;
+}
+
+/** Creates a kubelet's side of the API. */
+export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
+  const postStatus = async (desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<boolean> => {
+    const ref = { name: desired.nodeName };
+    try {
+      const present = await api.get(nodeResource, ref, { signal });
+      const status = nodeStatus(desired, ready, present, clock.now());
+      await api.patch(nodeResource, ref, { status }, { kind: "strategic", subresource: "status", signal });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  };
+  return {
+    async register(desired, ready, signal) {
+      try {
+        await api.create(nodeResource, newNode(desired), { signal });
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+        const patch = { metadata: newNode(desired).metadata, spec: { providerID: desired.providerId } };
+        await api.patch(nodeResource, { name: desired.nodeName }, patch, { kind: "merge", signal });
+      }
+      await postStatus(desired, ready, signal);
+    },
+    postStatus,
+    async renewLease(nodeName, durationSeconds, signal) {
+      const ref = { namespace: leaseNamespace, name: nodeName };
+      const renewTime = rfc3339Micro(clock.now());
+      try {
+        await api.patch(leaseResource, ref, { spec: { renewTime } }, { kind: "merge", signal });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        await api.create(leaseResource, await newLease(nodeName, renewTime, durationSeconds, signal), { signal });
+      }
+    },
+  };
+
+  async function newLease(
+    nodeName: string,
+    renewTime: string,
+    leaseDurationSeconds: number,
+    signal: AbortSignal,
+  ): Promise<KubeObject> {
+    const node = await api.get(nodeResource, { name: nodeName }, { signal });
+    const { uid = "" } = node.metadata;
+    return {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: {
+        name: nodeName,
+        namespace: leaseNamespace,
+        ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }],
+      },
+      spec: { holderIdentity: nodeName, leaseDurationSeconds, renewTime },
+    };
+  }
+}

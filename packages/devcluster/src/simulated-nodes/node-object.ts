@@ -1,0 +1,107 @@
+import type { KubeObject } from "@millwright/kube";
+import { rfc3339 } from "../timestamps.ts";
+
+/** A machine that should be a node of the cluster, as its cloud describes it. */
+export interface DesiredNode {
+  readonly nodeName: string;
+  readonly providerId: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly addresses?: readonly { readonly type: string; readonly address: string }[];
+  /** Default: 4 CPUs, 16Gi of memory, 110 pods. */
+  readonly capacity?: Readonly<Record<string, string>>;
+}
+
+/** What a kubelet says of itself: fine, not ready, or (said by the node lifecycle) silent. */
+export type Readiness = "True" | "False" | "Unknown";
+
+const defaultCapacity = { cpu: "4", memory: "16Gi", pods: "110", "ephemeral-storage": "100Gi" };
+
+const readyReasons: Readonly<Record<Readiness, { readonly reason: string; readonly message: string }>> = {
+  True: { reason: "KubeletReady", message: "kubelet is posting ready status" },
+  False: { reason: "KubeletNotReady", message: "container runtime is down" },
+  Unknown: { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." },
+};
+
+const pressures = [
+  ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+  ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+  ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+] as const;
+
+/** The Node object with which a kubelet registers. */
+export function newNode(desired: DesiredNode): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: {
+      name: desired.nodeName,
+      labels: {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": desired.nodeName,
+        "kubernetes.io/os": "linux",
+        ...desired.labels,
+      },
+    },
+    spec: { providerID: desired.providerId },
+  };
+}
+
+/** The status that a kubelet posts. Conditions whose status has not changed keep their transition time. */
+export function nodeStatus(desired: DesiredNode, ready: Readiness, present: unknown, now: Date): object {
+  const capacity = desired.capacity ?? defaultCapacity;
+  return {
+    capacity,
+    allocatable: capacity,
+    ...(desired.addresses === undefined ? {} : { addresses: desired.addresses }),
+    conditions: conditionsFor(ready, present, now),
+    nodeInfo: {
+      architecture: "amd64",
+      bootID: "",
+      containerRuntimeVersion: "simulated://1",
+      kernelVersion: "6.12.0",
+      kubeProxyVersion: "",
+      kubeletVersion: "v1.35.0",
+      machineID: desired.nodeName,
+      operatingSystem: "linux",
+      osImage: "Simulated Linux",
+      systemUUID: desired.nodeName,
+    },
+  };
+}
+
+/** All conditions of a node in a state of readiness. A silent kubelet makes every condition unknown. */
+export function conditionsFor(ready: Readiness, present: unknown, now: Date): readonly object[] {
+  const time = rfc3339(now);
+  const condition = (type: string, status: Readiness, reason: string, message: string): object => {
+    const before = conditionOf(present, type);
+    const since = before?.status === status && before.since !== undefined ? before.since : time;
+    return { type, status, reason, message, lastHeartbeatTime: time, lastTransitionTime: since };
+  };
+  const silent = readyReasons.Unknown;
+  return [
+    ...pressures.map(([type, reason, message]) =>
+      ready === "Unknown"
+        ? condition(type, "Unknown", silent.reason, silent.message)
+        : condition(type, "False", reason, message),
+    ),
+    condition("Ready", ready, readyReasons[ready].reason, readyReasons[ready].message),
+  ];
+}
+
+/** A condition of a node as it is stored; undefined when there is none of that type. */
+export function conditionOf(
+  node: unknown,
+  type: string,
+): { readonly status: string; readonly since: string | undefined } | undefined {
+  const conditions = property(property(node, "status"), "conditions");
+  if (!Array.isArray(conditions)) return undefined;
+  const found: unknown = conditions.find((entry: unknown) => property(entry, "type") === type);
+  const status = property(found, "status");
+  const since = property(found, "lastTransitionTime");
+  return typeof status === "string" ? { status, since: typeof since === "string" ? since : undefined } : undefined;
+}
+
+/** The own property of something that came from an API server. */
+export function property(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
