@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { decodeProtobufObject } from "./decode-object.ts";
+
+/** `kubectl create configmap c --from-literal=a=b` as client-go sends it. */
+function field(number: number, content: Buffer | string): Buffer {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
+}
+
+function envelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
+  const typeMeta = Buffer.concat([field(1, apiVersion), field(2, kind)]);
+  return Buffer.concat([Buffer.from("k8s\0"), field(1, typeMeta), field(2, raw), field(3, ""), field(4, "")]);
+}
+
+test("reads a config map as its JSON would be", () => {
+  const metadata = Buffer.concat([field(1, "c"), field(3, ""), field(8, "")]);
+  const entry = Buffer.concat([field(1, "a"), field(2, "b")]);
+  const raw = Buffer.concat([field(1, metadata), field(2, entry)]);
+  expect(decodeProtobufObject(envelope("v1", "ConfigMap", raw))).toEqual({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "c" },
+    data: { a: "b" },
+  });
+});
+
+test("reads the bytes of secrets as base64", () => {
+  const entry = Buffer.concat([field(1, "k"), field(2, Buffer.from([0, 255]))]);
+  expect(decodeProtobufObject(envelope("v1", "Secret", field(2, entry)))).toMatchObject({ data: { k: "AP8=" } });
+});
+
+test("says that a kind must be sent as JSON when it cannot read it", () => {
+  expect(() => decodeProtobufObject(envelope("apps/v1", "Deployment", Buffer.alloc(0)))).toThrow(
+    "apps/v1 Deployment is not read as protobuf here; send it as application/json",
+  );
+});
+
+test("refuses what is torn or no envelope", () => {
+  const whole = envelope("v1", "ConfigMap", field(1, field(1, "c")));
+  expect(() => decodeProtobufObject(whole.subarray(0, whole.length - 6))).toThrow("ends in the middle of a field");
+  expect(() => decodeProtobufObject(Buffer.from("{}"))).toThrow("no k8s envelope");
+  expect(() => decodeProtobufObject(envelope("v1", "ConfigMap", Buffer.from([10, 200])))).toThrow();
+});

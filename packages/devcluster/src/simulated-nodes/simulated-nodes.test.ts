@@ -1,0 +1,107 @@
+import { createApiClient, type ApiClient } from "@millwright/kube";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../foundation.ts";
+import { startServer, type TestServer } from "../testing/start-server.ts";
+import { conditionOf } from "./node-object.ts";
+import { createSimulatedNodes, type SimulatedNodes, type SimulatedNodesOptions } from "./simulated-nodes.ts";
+
+let server: TestServer;
+let client: ApiClient;
+let stopping: AbortController;
+let running: Promise<void>;
+
+beforeEach(async () => {
+  server = await startServer();
+  client = createApiClient({ server: server.url });
+  stopping = new AbortController();
+  running = Promise.resolve();
+});
+afterEach(async () => {
+  stopping.abort();
+  await running;
+  await client.close();
+  await server.server.close();
+});
+
+function simulate(options: Partial<SimulatedNodesOptions> = {}): SimulatedNodes {
+  const nodes = createSimulatedNodes({
+    api: client,
+    clock: systemClock,
+    joinDelayMs: 10,
+    heartbeatMs: 300,
+    silenceMs: 1200,
+    ...options,
+  });
+  running = nodes.start(stopping.signal);
+  return nodes;
+}
+
+async function ready(name: string): Promise<string | undefined> {
+  const { body } = await server.call("GET", `/api/v1/nodes/${name}`);
+  return conditionOf(body, "Ready")?.status;
+}
+
+const desired = [{ nodeName: "n1", providerId: "mock:///n1", labels: { zone: "a" } }];
+const wait = { timeout: 5000, interval: 50 };
+
+test("a node joins with its machine, is ready and keeps its lease fresh", async () => {
+  simulate().sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  const { body } = await server.call("GET", "/api/v1/nodes/n1");
+  expect(body).toMatchObject({
+    metadata: { labels: { zone: "a", "kubernetes.io/hostname": "n1" } },
+    spec: { providerID: "mock:///n1" },
+  });
+  const path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1";
+  await expect.poll(async () => (await server.call("GET", path)).code, wait).toBe(200);
+  const first = (await server.call("GET", path)).body["spec"];
+  await expect.poll(async () => (await server.call("GET", path)).body["spec"], wait).not.toEqual(first);
+});
+
+test("a node whose machine is gone falls silent and becomes unknown, but stays", async () => {
+  const nodes = simulate();
+  nodes.sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  nodes.sync([]);
+  await expect.poll(() => ready("n1"), wait).toBe("Unknown");
+});
+
+test("a node is removed after its machine where the cloud does that", async () => {
+  const nodes = simulate({ removeWithVm: true, removeAfterMs: 50 });
+  nodes.sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  nodes.sync([]);
+  await expect.poll(() => ready("n1"), wait).toBeUndefined();
+});
+
+test("a node reports what it is told, and comes back", async () => {
+  const nodes = simulate();
+  nodes.sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  nodes.setReady("n1", false);
+  await expect.poll(() => ready("n1"), wait).toBe("False");
+  nodes.setReady("n1", true);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+});
+
+test("takes over nodes that are there already, with what others wrote into them", async () => {
+  await server.call("POST", "/api/v1/nodes", {
+    metadata: { name: "n1", annotations: { mine: "1" } },
+    spec: { unschedulable: true },
+  });
+  simulate().sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  expect((await server.call("GET", "/api/v1/nodes/n1")).body).toMatchObject({
+    metadata: { annotations: { mine: "1" } },
+    spec: { unschedulable: true, providerID: "mock:///n1" },
+  });
+});
+
+test("does not bring back a Node that was deleted under it", async () => {
+  const nodes = simulate();
+  nodes.sync(desired);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  await server.call("DELETE", "/api/v1/nodes/n1");
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  expect(await ready("n1")).toBeUndefined();
+});
