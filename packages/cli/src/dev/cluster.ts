@@ -28,6 +28,9 @@ export interface ClusterOptions {
 
 const NAMESPACE = "default";
 
+/** From a booted VM to its ready node, milliseconds: long enough to be seen, short enough to be waited for. */
+const JOIN_DELAY_MS = 1_000;
+
 /** Starts an API server, a simulated cloud with nodes that follow it, the controllers, and applies the example. */
 export async function startCluster({ workspace, port, withExample, signal }: ClusterOptions): Promise<Cluster> {
   const closers = createClosers();
@@ -62,8 +65,8 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
 
     const cloud = await startCloud(workspace);
     closers.add(cloud.close);
-    const nodes = createSimulatedNodes({ api, clock: systemClock });
-    keepRunning((stop) => nodes.run(stop));
+    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS });
+    keepRunning((stop) => nodes.start(stop));
     closers.add(cloud.follow((vms) => nodes.sync(vms)));
 
     const drivers = [await loadDriver("mock")];

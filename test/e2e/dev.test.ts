@@ -1,0 +1,177 @@
+import { access } from "node:fs/promises";
+import { dirname } from "node:path";
+import { systemClock } from "@millwright/core";
+import { createCloudClient, type MockCloud } from "@millwright/provider-mock";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "./eventually.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/** One story from the first start to the last VM: each test goes on where the one before ended. */
+describe("millwright dev, driven by kubectl", () => {
+  let dev: MillwrightProcess;
+  let kubectl: Kubectl;
+  let kubeconfig: string;
+  let cloud: MockCloud;
+
+  const phases = async (): Promise<readonly string[]> =>
+    (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].status.currentStatus.phase}"]))
+      .split(" ")
+      .filter((phase) => phase !== "");
+  const waitForReady = (replicas: number): Promise<string> =>
+    kubectl([
+      "wait",
+      `--for=jsonpath={.status.readyReplicas}=${replicas}`,
+      "machinedeployment/example",
+      "--timeout=30s",
+    ]);
+  /** The rollout is over when the condition that the cluster-autoscaler waits for says so, and nothing is left over. */
+  const waitForRollout = (replicas: number): Promise<void> =>
+    eventually(async () => {
+      const [updated, total, reason] = (
+        await kubectl([
+          "get",
+          "machinedeployment",
+          "example",
+          "-o",
+          'jsonpath={.status.updatedReplicas} {.status.replicas} {.status.conditions[?(@.type=="Progressing")].reason}',
+        ])
+      ).split(" ");
+      expect({ updated, total, reason }).toEqual({
+        updated: `${replicas}`,
+        total: `${replicas}`,
+        reason: "NewMachineSetAvailable",
+      });
+    }, 60_000);
+
+  beforeAll(async () => {
+    dev = startMillwright(["dev"]);
+    [, kubeconfig = ""] = await dev.waitFor(/kubeconfig: (\S+)/);
+    await dev.waitFor(/Ctrl-C stops everything/);
+    kubectl = await createKubectl(kubeconfig);
+    const endpoint = await kubectl(["get", "secret", "example", "-o", "jsonpath={.data.endpoint}"]);
+    cloud = createCloudClient({ endpoint: Buffer.from(endpoint, "base64").toString("utf8"), clock: systemClock });
+  });
+
+  afterAll(() => dev.stop("SIGKILL"));
+
+  it("brings the example to three running machines, each with a ready node and one VM", async () => {
+    await waitForReady(3);
+    expect(await phases()).toEqual(["Running", "Running", "Running"]);
+    await kubectl(["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=10s"]);
+    expect((await kubectl(["get", "nodes", "--no-headers"])).trim().split("\n")).toHaveLength(3);
+    const vms = (await cloud.listVms()).map(({ providerId }) => providerId).toSorted();
+    const ids = (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].spec.providerID}"]))
+      .split(" ")
+      .toSorted();
+    expect(ids).toEqual(vms);
+  });
+
+  it("shows machines as MCM's columns do", async () => {
+    const [header, row] = (await kubectl(["get", "mc", "-o", "wide"])).split("\n");
+    expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "AGE", "NODE", "PROVIDERID"]);
+    expect(row).toMatch(/^example-\S+ +Running +\d+s +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12}/);
+  });
+
+  it("describes a machine with its events", async () => {
+    const text = await kubectl(["describe", "machines"]);
+    expect(text).toContain("successfully joined the cluster in");
+    expect(text).toMatch(/Normal +CreatedVM .* millwright +Created VM mock:/);
+  });
+
+  it("follows a watch while it scales up to five", async () => {
+    const watch = kubectl.attempt([
+      "get",
+      "machines",
+      "-w",
+      "--request-timeout=8s",
+      "-o",
+      "jsonpath={.status.currentStatus.phase}{'\\n'}",
+    ]);
+    expect(await kubectl(["scale", "machinedeployment", "example", "--replicas=5"])).toContain("scaled");
+    await waitForReady(5);
+    expect((await watch).stdout).toContain("Pending\n");
+    expect(await cloud.listVms()).toHaveLength(5);
+  });
+
+  it("rolls to another class without ever having fewer ready nodes than promised, or more VMs than the surge allows", async () => {
+    const patch = '{"spec":{"template":{"spec":{"class":{"name":"example-large"}}}}}';
+    await kubectl(["patch", "machinedeployment", "example", "--type=merge", "-p", patch]);
+    const seen: { readonly ready: number; readonly vms: number }[] = [];
+    const stop = new AbortController();
+    const observer = (async () => {
+      while (!stop.signal.aborted) {
+        const ready = (await phases()).filter((phase) => phase === "Running").length;
+        seen.push({ ready, vms: (await cloud.listVms({ states: ["pending", "booting", "running"] })).length });
+      }
+    })();
+    await waitForRollout(5);
+    stop.abort();
+    await observer;
+    expect(Math.min(...seen.map(({ ready }) => ready))).toBeGreaterThanOrEqual(5);
+    expect(Math.max(...seen.map(({ vms }) => vms))).toBe(6);
+    expect(new Set((await cloud.listVms()).map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
+  });
+
+  it("applies a manifest client-side and server-side, and refuses a wrong type with its field", async () => {
+    const manifest = (replicas: string): string => `
+apiVersion: machine.sapcloud.io/v1alpha1
+kind: MachineDeployment
+metadata: { name: second }
+spec:
+  replicas: ${replicas}
+  selector: { matchLabels: { name: second } }
+  template:
+    metadata: { labels: { name: second } }
+    spec: { class: { kind: MachineClass, name: example } }
+`;
+    expect(await kubectl(["apply", "-f", "-"], manifest("1"))).toContain("created");
+    expect(await kubectl(["apply", "-f", "-"], manifest("0"))).toContain("configured");
+    expect(await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], manifest("1"))).toContain(
+      "serverside-applied",
+    );
+    await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=1", "machinedeployment/second", "--timeout=20s"]);
+    const refused = await kubectl.attempt(["apply", "-f", "-"], manifest('"many"'));
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain("spec.replicas");
+    await kubectl(["delete", "machinedeployment", "second", "--timeout=30s"]);
+  });
+
+  it("replaces a machine that a person deletes", async () => {
+    const [name = ""] = (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
+    await kubectl(["delete", "machine", name, "--timeout=30s"]);
+    await waitForReady(5);
+    await waitForRollout(5);
+    expect(await kubectl(["get", "machines", "-o", "name"])).not.toContain(name);
+  });
+
+  it("scales down to two", async () => {
+    await kubectl(["scale", "machinedeployment", "example", "--replicas=2"]);
+    await waitForRollout(2);
+    await eventually(async () => expect(await cloud.listVms()).toHaveLength(2));
+  });
+
+  it("deletes the deployment with everything below it, and leaves no VM and no node", async () => {
+    await kubectl(["delete", "machinedeployment", "example", "--timeout=40s"]);
+    await kubectl(["delete", "machineclass", "--all", "--timeout=10s"]);
+    expect(await kubectl(["get", "machines,machinesets,machinedeployments,machineclasses,nodes", "-o", "name"])).toBe(
+      "",
+    );
+    expect(await cloud.listVms()).toEqual([]);
+  });
+
+  it("stops on Ctrl-C with status 0 and leaves no file and no listener behind", async () => {
+    const { port } = new URL(
+      (await kubectl(["config", "view", "-o", "jsonpath={.clusters[0].cluster.server}"])).trim(),
+    );
+    expect(await dev.stop("SIGINT")).toBe(0);
+    expect(await exists(dirname(kubeconfig))).toBe(false);
+    await expect(fetch(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow();
+  });
+});
