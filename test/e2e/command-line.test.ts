@@ -1,0 +1,118 @@
+import { createServer } from "node:net";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startMillwright } from "./millwright.ts";
+
+describe("the command line", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs a command to its end. */
+  const run = async (...args: string[]): Promise<{ readonly code: number; readonly output: string }> => {
+    const command = startMillwright(args);
+    const code = await command.ended;
+    return { code, output: command.output() };
+  };
+  /** What is shown to a person: one line, no stack. */
+  const oneLine = (output: string): string => {
+    const lines = output.trimEnd().split("\n");
+    expect(lines, output).toHaveLength(1);
+    expect(output).not.toContain("    at ");
+    return lines[0] ?? "";
+  };
+
+  it("starts, shows the example becoming Running, and ends with status 0 when asked to", async () => {
+    const { code, output } = await run("dev", "--exit-when-ready");
+    expect(code, output).toBe(0);
+    expect(output).toMatch(/machine example-\S+: Pending -> Running/);
+    expect(output).toContain("example: 3 desired, 3 ready, 3 up to date");
+  });
+
+  it("keeps a cluster and its cloud in a data folder, over a kill", async () => {
+    const data = join(folder, "kept");
+    const first = startMillwright(["dev", "--data", data]);
+    await first.waitFor(/3 ready/);
+    expect((await stat(join(data, "kubeconfig"))).mode & 0o777).toBe(0o600);
+    await first.stop("SIGKILL");
+    const second = startMillwright(["dev", "--data", data]);
+    await second.waitFor(/3 desired, 3 ready/);
+    expect(second.output()).not.toContain("Pending");
+    expect(await second.stop("SIGINT")).toBe(0);
+  });
+
+  it("names a port that is in use", async () => {
+    const server = createServer();
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address();
+        resolve(typeof address === "object" && address !== null ? address.port : 0);
+      });
+    });
+    const { code, output } = await run("dev", "--port", String(port));
+    server.close();
+    expect(code).toBe(1);
+    expect(oneLine(output)).toMatch(new RegExp(`^millwright: .*port ${port} .*in use.*choose another port`));
+  });
+
+  it.each([
+    ["no file", undefined, "does not exist"],
+    ["no YAML", "{{{", "kubeconfig"],
+    ["an empty file", "", "kubeconfig"],
+    ["no context", "apiVersion: v1\nkind: Config\n", "current-context is not set"],
+    [
+      "a context without its cluster",
+      "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{ name: a, context: { cluster: b, user: c } }]\n",
+      'names the cluster "b", which is not under clusters',
+    ],
+  ])("refuses a kubeconfig that is broken (%s) in one line that names the file", async (name, content, expected) => {
+    const file = join(folder, `${name.replaceAll(" ", "-")}.yaml`);
+    if (content !== undefined) await writeFile(file, content);
+    const { code, output } = await run("run", "--provider", "mock", "--control-kubeconfig", file);
+    expect(code).toBe(1);
+    expect(oneLine(output)).toContain(file);
+    expect(output).toContain(expected);
+  });
+
+  it("refuses a driver package that does not exist, and one that is no driver", async () => {
+    const missing = await run("run", "--provider", "@example/no-such-driver");
+    expect(missing.code).toBe(1);
+    expect(oneLine(missing.output)).toContain("--provider @example/no-such-driver: cannot be loaded");
+    const file = join(folder, "not-a-driver.mjs");
+    await writeFile(file, "export default { name: 'half' };\n");
+    const half = await run("run", "--provider", file);
+    expect(half.code).toBe(1);
+    expect(oneLine(half.output)).toContain(`--provider ${file}`);
+  });
+
+  it("says what is wrong with a flag or a command, with status 2", async () => {
+    expect(await run("dev", "--port", "seventy")).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("expected a port from 0 to 65535"),
+    });
+    expect(await run("dve")).toMatchObject({ code: 2, output: expect.stringContaining("Did you mean dev?") });
+    expect(await run("run")).toMatchObject({ code: 2, output: expect.stringContaining("--provider") });
+    expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 1 });
+  });
+
+  it("prints help, its version and the CRDs", async () => {
+    expect(await run("--help")).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("run everything on this machine"),
+    });
+    expect((await run("version")).output).toMatch(/^millwright \d+\.\d+\.\d+ \(Node 24\./);
+    const { output } = await run("crds", "-o", "json");
+    const list = JSON.parse(output) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
+    expect(list.items.map(({ metadata }) => metadata.name)).toEqual([
+      "machineclasses.machine.sapcloud.io",
+      "machinedeployments.machine.sapcloud.io",
+      "machines.machine.sapcloud.io",
+      "machinesets.machine.sapcloud.io",
+    ]);
+  });
+});
