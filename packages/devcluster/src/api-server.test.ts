@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createApiServer } from "./api-server.ts";
-import { at, objectAt } from "./json.ts";
+import { at, objectAt, stringAt } from "./json.ts";
 import { startServer, type TestServer, versionOf } from "./testing/start-server.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
@@ -119,7 +119,7 @@ test("pages a list at the version of its first page", async () => {
   expect(first.body).toMatchObject({ metadata: { remainingItemCount: 2 }, items: [{}, {}] });
   await api.call("DELETE", `${configMaps}/c`);
   await api.call("POST", configMaps, { metadata: { name: "e" } });
-  const token = encodeURIComponent(String(at(first.body, "metadata", "continue")));
+  const token = encodeURIComponent(stringAt(first.body, "metadata", "continue") ?? "");
   const second = await api.call("GET", `${configMaps}?limit=2&continue=${token}`);
   expect(second.body["items"]).toMatchObject([{ metadata: { name: "c" } }, { metadata: { name: "d" } }]);
   expect(versionOf(second.body)).toBe(versionOf(first.body));
@@ -168,7 +168,7 @@ test("removes the content of a namespace before the namespace", async () => {
 test("deletes what only deleted owners own, waits in the foreground, and lets orphans go", async () => {
   const own = async (name: string): Promise<string> => {
     const { body } = await api.call("POST", configMaps, { metadata: { name } });
-    const uid = String(at(body, "metadata", "uid"));
+    const uid = stringAt(body, "metadata", "uid") ?? "";
     const owner = { apiVersion: "v1", kind: "ConfigMap", name, uid, blockOwnerDeletion: true };
     await api.call("POST", configMaps, { metadata: { name: `${name}-child`, ownerReferences: [owner] } });
     return name;

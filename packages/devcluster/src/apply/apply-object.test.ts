@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { arrayAt, at, field, type JsonObject } from "../json.ts";
+import { arrayAt, at, type JsonObject, stringAt } from "../json.ts";
 import {
   crdsPath,
   startServer,
@@ -22,14 +22,14 @@ afterEach(async () => {
 });
 
 function apply(manager: string, object: JsonObject, query = ""): Promise<TestAnswer> {
-  const name = String(at(object, "metadata", "name"));
+  const name = stringAt(object, "metadata", "name") ?? "";
   const headers = { "content-type": "application/apply-patch+yaml" };
   return api.call("PATCH", `${widgetsPath}/${name}?fieldManager=${manager}${query}`, object, headers);
 }
 
 function managers(object: JsonObject): readonly string[] {
   return arrayAt(object, "metadata", "managedFields").map(
-    (entry) => `${field(entry, "manager")} ${field(entry, "operation")}`,
+    (entry) => `${stringAt(entry, "manager")} ${stringAt(entry, "operation")}`,
   );
 }
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject } from "../json.ts";
 import { struct, text, textMap } from "../kinds/schema-notation.ts";

@@ -29,6 +29,12 @@ export function sendText(response: ServerResponse, code: number, text: string): 
   response.end(text);
 }
 
+/** Sends bytes of another media type. */
+export function sendBytes(response: ServerResponse, code: number, body: Buffer, contentType: string): void {
+  response.writeHead(code, { "content-type": contentType, "content-length": body.length });
+  response.end(body);
+}
+
 /** Sends a refusal as a Status. */
 export function sendFault(response: ServerResponse, fault: ApiFault): void {
   for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);

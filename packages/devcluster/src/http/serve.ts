@@ -4,10 +4,11 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "../discove
 import { reviewKinds } from "../discovery/review-kinds.ts";
 import type { JsonObject } from "../json.ts";
 import type { Machinery } from "../machinery.ts";
+import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
 import { answerReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
-import { sendJson, sendText } from "./answer.ts";
+import { sendBytes, sendJson, sendText } from "./answer.ts";
 import { readAccept } from "./negotiation.ts";
 import { readResourcePath } from "./request-info.ts";
 import { serveResource } from "./serve-resource.ts";
@@ -80,6 +81,10 @@ function discover({ registry }: Machinery, request: ApiRequest, path: string): (
       if (second === undefined) return json(apiGroup(registry, first));
       return rest.length === 0 ? json(apiResourceList(registry, first, second)) : undefined;
     case "openapi":
+      if (first === "v2") {
+        const { contentType, body } = openApiV2(raw.headers.accept);
+        return () => sendBytes(response, 200, body, contentType);
+      }
       if (first !== "v3") return undefined;
       return json(
         second === undefined ? openApiRoot(registry) : openApiDocument(registry, [second, ...rest].join("/")),

@@ -39,5 +39,7 @@ test("refuses what is torn or no envelope", () => {
   const whole = envelope("v1", "ConfigMap", field(1, field(1, "c")));
   expect(() => decodeProtobufObject(whole.subarray(0, whole.length - 6))).toThrow("ends in the middle of a field");
   expect(() => decodeProtobufObject(Buffer.from("{}"))).toThrow("no k8s envelope");
-  expect(() => decodeProtobufObject(envelope("v1", "ConfigMap", Buffer.from([10, 200])))).toThrow();
+  expect(() => decodeProtobufObject(envelope("v1", "ConfigMap", Buffer.from([10, 200])))).toThrow(
+    "ends in the middle of a field",
+  );
 });

@@ -93,5 +93,7 @@ test("refuses a directory that is in use, foreign or damaged, and says what to d
 
 test("takes over the lock of a process that is gone", () => {
   writeFileSync(join(directory, "lock"), "999999999");
-  open().close();
+  const store = open();
+  expect(readFileSync(join(directory, "lock"), "utf8")).toBe(String(process.pid));
+  store.close();
 });

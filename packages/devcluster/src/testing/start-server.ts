@@ -1,5 +1,5 @@
 import { type ApiServer, type ApiServerOptions, createApiServer } from "../api-server.ts";
-import { at, isObject, type Json, type JsonObject } from "../json.ts";
+import { isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 
 /** An answer of the server under test. */
 export interface TestAnswer {
@@ -60,7 +60,7 @@ export async function startServer(options: ApiServerOptions = {}): Promise<TestS
 
 /** The `metadata.resourceVersion` of an object, as a string. */
 export function versionOf(object: JsonObject): string {
-  return String(at(object, "metadata", "resourceVersion"));
+  return stringAt(object, "metadata", "resourceVersion") ?? "";
 }
 
 async function* readLines(pending: Promise<Response>): AsyncGenerator<string, void> {

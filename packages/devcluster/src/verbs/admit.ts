@@ -1,5 +1,6 @@
 import { isPreparedObject, type PreparedObject } from "../api-object.ts";
 import { type JsonObject, stringAt } from "../json.ts";
+import { checkTypes } from "../kinds/check-types.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { badRequest, internalError, invalid } from "../status.ts";
 import { metadataProblems } from "./metadata-rules.ts";
@@ -13,6 +14,7 @@ export interface Admitted {
 
 /** Prunes, defaults and validates an object. Throws 400 for unknown fields under Strict, 422 for invalid ones. */
 export function admit(definition: ResourceDefinition, candidate: JsonObject, options: WriteOptions): Admitted {
+  if (definition.origin === "built-in") checkTypes(definition, candidate);
   const { object, unknown } = definition.pipeline.prepare(candidate);
   if (unknown.length > 0 && options.fieldValidation === "Strict") {
     const list = unknown.map((path) => `unknown field "${path}"`).join(", ");

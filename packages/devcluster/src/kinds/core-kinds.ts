@@ -1,0 +1,148 @@
+import { field, objectAt, stringAt } from "../json.ts";
+import { configMapPipeline, namespacePipeline, podPipeline, secretPipeline } from "./built-in-pipeline.ts";
+import { configMapColumns, namespaceColumns, secretColumns, serviceAccountColumns, serviceColumns } from "./columns.ts";
+import { nodeColumns } from "./node-columns.ts";
+import { nodeSchema } from "./node-schema.ts";
+import { podColumns } from "./pod-columns.ts";
+import { podSchema } from "./pod-schema.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import {
+  anything,
+  conditions,
+  flag,
+  int32,
+  intOrString,
+  kindSchema,
+  list,
+  mapList,
+  objectReference,
+  struct,
+  text,
+  textMap,
+} from "./schema-notation.ts";
+import { kind } from "./kind-row.ts";
+
+/** The kinds of the core group that clusters are made of, volumes and events apart. */
+export const coreKinds: readonly ResourceDefinition[] = [
+  kind({
+    group: "",
+    kind: "Namespace",
+    plural: "namespaces",
+    shortNames: ["ns"],
+    namespaced: false,
+    nameRule: "label",
+    subresources: { status: true, finalize: true },
+    columns: namespaceColumns,
+    keepsStatusOnCreate: false,
+    schema: kindSchema({ spec: struct({ finalizers: list(text) }), status: struct({ phase: text, conditions }) }),
+    selectable: ["status.phase"],
+    fieldsOf: (object) => ({ "status.phase": stringAt(object, "status", "phase") ?? "" }),
+    pipeline: namespacePipeline,
+  }),
+  kind({
+    group: "",
+    kind: "Node",
+    plural: "nodes",
+    shortNames: ["no"],
+    namespaced: false,
+    subresources: { status: true },
+    columns: nodeColumns,
+    schema: nodeSchema,
+    selectable: ["spec.unschedulable"],
+    fieldsOf: (object) => ({
+      "spec.unschedulable": field(objectAt(object, "spec"), "unschedulable") === true ? "true" : "false",
+    }),
+  }),
+  kind({
+    group: "",
+    kind: "Pod",
+    plural: "pods",
+    shortNames: ["po"],
+    categories: ["all"],
+    namespaced: true,
+    subresources: { status: true, eviction: true },
+    columns: podColumns,
+    schema: podSchema,
+    selectable: [
+      "spec.nodeName",
+      "spec.restartPolicy",
+      "spec.schedulerName",
+      "spec.serviceAccountName",
+      "status.phase",
+    ],
+    fieldsOf: (object) => ({
+      "spec.nodeName": stringAt(object, "spec", "nodeName") ?? "",
+      "spec.restartPolicy": stringAt(object, "spec", "restartPolicy") ?? "",
+      "spec.schedulerName": stringAt(object, "spec", "schedulerName") ?? "",
+      "spec.serviceAccountName": stringAt(object, "spec", "serviceAccountName") ?? "",
+      "status.phase": stringAt(object, "status", "phase") ?? "",
+    }),
+    pipeline: podPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "Secret",
+    plural: "secrets",
+    namespaced: true,
+    columns: secretColumns,
+    schema: kindSchema({ data: textMap, stringData: textMap, immutable: flag, type: text }),
+    selectable: ["type"],
+    fieldsOf: (object) => ({ type: stringAt(object, "type") ?? "" }),
+    pipeline: secretPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "ConfigMap",
+    plural: "configmaps",
+    shortNames: ["cm"],
+    namespaced: true,
+    columns: configMapColumns,
+    schema: kindSchema({ data: textMap, binaryData: textMap, immutable: flag }),
+    pipeline: configMapPipeline,
+  }),
+  kind({
+    group: "",
+    kind: "ServiceAccount",
+    plural: "serviceaccounts",
+    shortNames: ["sa"],
+    namespaced: true,
+    columns: serviceAccountColumns,
+    schema: kindSchema({
+      automountServiceAccountToken: flag,
+      imagePullSecrets: list(objectReference),
+      secrets: mapList(["name"], objectReference),
+    }),
+  }),
+  kind({
+    group: "",
+    kind: "Service",
+    plural: "services",
+    shortNames: ["svc"],
+    categories: ["all"],
+    namespaced: true,
+    subresources: { status: true },
+    columns: serviceColumns,
+    schema: kindSchema({
+      spec: struct({
+        clusterIP: text,
+        clusterIPs: list(text),
+        externalName: text,
+        ports: mapList(
+          ["port", "protocol"],
+          struct({
+            appProtocol: text,
+            name: text,
+            nodePort: int32,
+            port: int32,
+            protocol: { ...text, default: "TCP" },
+            targetPort: intOrString,
+          }),
+        ),
+        selector: { ...textMap, "x-kubernetes-map-type": "atomic" },
+        sessionAffinity: text,
+        type: text,
+      }),
+      status: struct({ conditions, loadBalancer: anything }),
+    }),
+  }),
+];

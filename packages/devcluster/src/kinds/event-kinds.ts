@@ -1,0 +1,87 @@
+import { objectAt, stringAt } from "../json.ts";
+import type { StoredObject } from "../api-object.ts";
+import { eventPipeline } from "./built-in-pipeline.ts";
+import { eventColumns } from "./columns.ts";
+import { showAsEventsV1, storeFromEventsV1 } from "./events-view.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { int32, kindSchema, objectReference, struct, text, time } from "./schema-notation.ts";
+import { kind } from "./kind-row.ts";
+
+const eventFields = {
+  action: text,
+  eventTime: time,
+  related: objectReference,
+  reason: text,
+  reportingInstance: text,
+  series: struct({ count: int32, lastObservedTime: time }),
+  type: text,
+};
+
+const source = struct({ component: text, host: text });
+
+const involvedKeys = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+
+function eventSelectors(prefix: "involvedObject" | "regarding"): Pick<ResourceDefinition, "selectable" | "fieldsOf"> {
+  const common = ["reason", "type", "reportingComponent", "reportingController", "source"];
+  return {
+    selectable: [...involvedKeys.map((key) => `${prefix}.${key}`), ...common],
+    fieldsOf(event: StoredObject) {
+      const involved = objectAt(event, "involvedObject");
+      const component = stringAt(event, "source", "component") || (stringAt(event, "reportingComponent") ?? "");
+      return {
+        ...Object.fromEntries(involvedKeys.map((key) => [`${prefix}.${key}`, stringAt(involved, key) ?? ""])),
+        reason: stringAt(event, "reason") ?? "",
+        type: stringAt(event, "type") ?? "",
+        reportingComponent: stringAt(event, "reportingComponent") ?? "",
+        reportingController: stringAt(event, "reportingComponent") ?? "",
+        source: component,
+      };
+    },
+  };
+}
+
+/** Events, stored once and served in two groups. */
+export const eventKinds: readonly ResourceDefinition[] = [
+  kind({
+    group: "",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    namespaced: true,
+    columns: eventColumns,
+    schema: kindSchema({
+      ...eventFields,
+      involvedObject: objectReference,
+      message: text,
+      source,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: int32,
+      reportingComponent: text,
+    }),
+    ...eventSelectors("involvedObject"),
+    pipeline: eventPipeline,
+  }),
+  kind({
+    group: "events.k8s.io",
+    kind: "Event",
+    plural: "events",
+    shortNames: ["ev"],
+    namespaced: true,
+    collection: "events.",
+    columns: eventColumns,
+    schema: kindSchema({
+      ...eventFields,
+      regarding: objectReference,
+      note: text,
+      reportingController: text,
+      deprecatedSource: source,
+      deprecatedFirstTimestamp: time,
+      deprecatedLastTimestamp: time,
+      deprecatedCount: int32,
+    }),
+    ...eventSelectors("regarding"),
+    pipeline: eventPipeline,
+    view: { show: showAsEventsV1, store: storeFromEventsV1 },
+  }),
+];

@@ -1,0 +1,32 @@
+import { builtInPipeline } from "./built-in-pipeline.ts";
+import { defaultColumns } from "./columns.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { kindSchema } from "./schema-notation.ts";
+
+/** A row of the table of built-in kinds: what is different from most. */
+export type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> & Partial<ResourceDefinition>;
+
+/** Completes a row of the table with what most kinds have. */
+export function kind(row: Row): ResourceDefinition {
+  return {
+    version: "v1",
+    listKind: `${row.kind}List`,
+    singular: row.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    collection: `${row.plural}.${row.group}`,
+    origin: "built-in",
+    subresources: {},
+    columns: defaultColumns,
+    schema: kindSchema({}),
+    strategicMerge: true,
+    countsGeneration: false,
+    keepsStatusOnCreate: true,
+    unconditionalUpdate: true,
+    nameRule: "subdomain",
+    selectable: [],
+    fieldsOf: () => ({}),
+    pipeline: builtInPipeline(),
+    ...row,
+  };
+}
