@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from "../dev/cluster.ts";
 import { createDisplay, type Display } from "../dev/display.ts";
 import { exampleName } from "../dev/example.ts";
 import { missingFrom, viewFleet } from "../dev/fleet.ts";
-import { greeting, thingsToTry } from "../dev/instructions.ts";
+import { farewell, greeting, thingsToTry } from "../dev/instructions.ts";
 import { openWorkspace } from "../dev/workspace.ts";
 import { untilTold } from "../terminal/signals.ts";
 
@@ -89,6 +89,7 @@ export async function dev(flags: DevFlags): Promise<number> {
     } finally {
       display.finish();
       await cluster.close();
+      process.stdout.write(farewell(workspace));
     }
   } catch (error) {
     // Told to stop while still starting: there is nothing to complain about.

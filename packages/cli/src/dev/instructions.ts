@@ -1,4 +1,5 @@
 import { exampleName } from "./example.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** What stands above the table: where everything is. */
 export const greeting = (url: string, kubeconfig: string): string => `
@@ -16,3 +17,7 @@ In another terminal:
     -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
 Ctrl-C stops everything.
 `;
+
+/** The last line: whether anything is left. */
+export const farewell = ({ isTemporary, folder }: Pick<Workspace, "isTemporary" | "folder">): string =>
+  isTemporary ? "Stopped; nothing is left behind.\n" : `Stopped; the cluster and its machines are kept in ${folder}.\n`;

@@ -1,0 +1,49 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it } from "vitest";
+import type { FleetRow } from "./fleet.ts";
+import { renderFleet } from "./render.ts";
+
+const row = (name: string, extra: Partial<FleetRow> = {}): FleetRow => ({
+  name,
+  phase: "Running",
+  node: name,
+  vm: `mock:///local/i-${name}`,
+  ageSeconds: 5,
+  problem: undefined,
+  ...extra,
+});
+
+const render = (machines: readonly FleetRow[], width = 80, rows = 20): string =>
+  stripVTControlCharacters(renderFleet({ deployments: ["example: 2 desired"], machines }, width, rows));
+
+describe("renderFleet", () => {
+  it("lines columns up and shows a dash for what is not there yet", () => {
+    expect(render([row("long-name"), row("b", { phase: "Creating", node: "", vm: "" })])).toMatchInlineSnapshot(`
+      "  MachineDeployment example: 2 desired
+
+        MACHINE    PHASE     NODE       VM                         AGE
+        long-name  Running   long-name  mock:///local/i-long-name  5s
+        b          Creating  -          -                          5s"
+    `);
+  });
+
+  it("says so when there are no machines", () => {
+    expect(render([])).toContain("no machines");
+  });
+
+  it("shows no more rows than fit, and how many are hidden", () => {
+    const text = render(
+      Array.from({ length: 50 }, (_, index) => row(`m${index}`)),
+      80,
+      10,
+    );
+    expect(text.split("\n")).toHaveLength(14);
+    expect(text).toContain("… and 40 more");
+  });
+
+  it("keeps a problem on one line, however long or broken into lines it is", () => {
+    const text = render([row("a", { phase: "Failed", problem: `first\nsecond ${"x".repeat(500)}` })], 60);
+    expect(text.split("\n").at(-1)).toMatch(/^ {2}! a: first second x+…$/);
+    expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
+  });
+});
