@@ -13,6 +13,7 @@ describe("import directions", () => {
     ["packages/core/src/a/b.ts", `export { x } from "../c.ts";`],
     ["packages/cli/src/dev.ts", `const { run } = await import("@millwright/runtime");`],
     ["packages/cli/src/dev.ts", `import type { Run } from "@millwright/runtime";`],
+    ["packages/cli/src/dev.test.ts", `import { run } from "@millwright/runtime";`],
     ["packages/kube/src/a.ts", `import { Agent } from "undici";`],
     ["providers/mock/src/driver.ts", `import { defineDriver } from "@millwright/core";`],
     ["test/e2e/a.ts", `import { x } from "@millwright/runtime";`],

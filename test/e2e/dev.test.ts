@@ -172,6 +172,6 @@ spec:
     );
     expect(await dev.stop("SIGINT")).toBe(0);
     expect(await exists(dirname(kubeconfig))).toBe(false);
-    await expect(fetch(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow();
+    await expect(fetch(`http://127.0.0.1:${port}/readyz`)).rejects.toThrow("fetch failed");
   });
 });

@@ -58,7 +58,7 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
   const { url } = await server.listen();
   const api = createApiClient({ server: url });
   for (const crd of crds()) {
-    await api.create<KubeObject>(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+    await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
   }
   const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
   const cloudServer = createCloudServer(cloud);
@@ -68,7 +68,7 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
     metadata: { name: "cloud", namespace },
     data: { endpoint: encode(endpoint), userData: encode("boot <<MACHINE_NAME>>") },
   };
-  await api.create<KubeObject>(secretResource, secret);
+  await api.create(secretResource, secret);
 
   const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100 });
   const nodesEnded = nodes.start(stop.signal);

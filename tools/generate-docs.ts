@@ -1,0 +1,31 @@
+/**
+ * Fills the marked blocks of README.md and docs/*.md from the tables that the code runs. With `--check` it writes nothing and fails when a
+ * file differs. Needs `--conditions=@millwright/source`.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { generatedBlocks } from "./generated-blocks.ts";
+import { fillBlocks } from "./marked-blocks.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const isCheck = process.argv.includes("--check");
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+const blocks = generatedBlocks(read);
+const unused = new Set(blocks.keys());
+const stale: string[] = [];
+const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+for (const file of ["README.md", ...pages.toSorted().map((name) => `docs/${name}`)]) {
+  const before = read(file);
+  const { text, used } = fillBlocks(file, before, blocks);
+  for (const name of used) unused.delete(name);
+  if (text === before) continue;
+  stale.push(file);
+  if (!isCheck) writeFileSync(join(root, file), text);
+}
+
+for (const file of stale) console.log(isCheck ? `${file} is out of date: run npm run docs` : `${file} written`);
+for (const name of unused) console.error(`no document has the block "${name}"`);
+console.log(`generated documents: ${blocks.size} blocks, ${stale.length} files ${isCheck ? "out of date" : "written"}`);
+process.exitCode = unused.size > 0 || (isCheck && stale.length > 0) ? 1 : 0;

@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { annotationKeys, labelKeys, machineErrorCodes, phaseTransitions, taintKeys } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { generatedBlocks } from "./generated-blocks.ts";
+import { markdownTable } from "./markdown-table.ts";
+
+const blocks = generatedBlocks((file) => readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), "utf8"));
+const block = (name: string): string => blocks.get(name) ?? "";
+const rowsOf = (name: string): readonly string[] => block(name).split("\n").slice(2);
+
+describe("generated blocks", () => {
+  it("have a row with a meaning for every key that other programs read", () => {
+    for (const [name, table] of [
+      ["labels", labelKeys],
+      ["annotations", annotationKeys],
+      ["taints", taintKeys],
+    ] as const) {
+      expect(rowsOf(name)).toHaveLength(Object.keys(table).length);
+      for (const row of rowsOf(name)) expect(row).toMatch(/^\| `[\w./-]+` +\| \S.{20,} +\|$/);
+    }
+  });
+
+  it("replace links by what they point at", () => {
+    expect(block("annotations")).not.toContain("{@link");
+    expect(block("annotations")).toContain(
+      "`cluster-autoscaler.kubernetes.io/scale-down-disabled` was set by a controller",
+    );
+  });
+
+  it("draw an arrow for each transition that changes the phase", () => {
+    const arrows = block("phase-diagram").match(/^ {2}\w+ --> \w+: [\d, ]+$/gm) ?? [];
+    const numbers = new Set(arrows.flatMap((arrow) => (arrow.split(": ")[1] ?? "").split(", ").map(Number)));
+    expect([...numbers].toSorted((a, b) => a - b)).toEqual(phaseTransitions.map(({ row }) => row));
+    expect(arrows).toContain("  Pending --> Running: 7");
+    expect(arrows).toContain("  AnyPhase --> Terminating: 20");
+    expect(arrows.filter((arrow) => /^ {2}(\w+) --> \1:/.test(arrow))).toEqual([]);
+  });
+
+  it("list every error code with its retry class", () => {
+    expect(rowsOf("error-codes")).toHaveLength(Object.keys(machineErrorCodes).length);
+    expect(block("error-codes")).toMatch(/`ResourceExhausted` +\| 8 +\| exhausted/);
+  });
+});
+
+describe("markdownTable", () => {
+  it("pads columns, folds lines and keeps bars inside their cell", () => {
+    expect(markdownTable(["a", "long heading"], [["x|y", "two\nlines"]])).toBe(
+      "| a    | long heading |\n| ---- | ------------ |\n| x\\|y | two lines    |",
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import {
+  annotationKeys,
+  deletionStages,
+  eventReasons,
+  finalizers,
+  labelKeys,
+  machineErrorCodes,
+  phases,
+  phaseTransitions,
+  taintKeys,
+} from "@millwright/core";
+import { markdownTable } from "./markdown-table.ts";
+import { readEntryComments } from "./read-doc-comments.ts";
+
+/** Reads a source file by its path from the root of the repository. */
+export type ReadSource = (file: string) => string;
+
+/** The blocks that `tools/generate-docs.ts` fills, by name. Each is made from a table of `@millwright/core` and nothing else. */
+export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
+  const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
+    const meanings = readEntryComments(file, read(file), name);
+    return markdownTable(
+      ["key", "meaning"],
+      Object.entries(table).map(([entry, key]) => [code(key), withLinks(meanings.get(entry) ?? "", table)]),
+    );
+  };
+  return new Map([
+    [
+      "phases",
+      markdownTable(
+        ["phase", "meaning"],
+        Object.entries(phases).map(([name, text]) => [phaseName(name), text]),
+      ),
+    ],
+    ["phase-diagram", phaseDiagram()],
+    ["phase-transitions", phaseTable()],
+    ["deletion-diagram", deletionDiagram()],
+    [
+      "deletion-stages",
+      markdownTable(
+        ["stage", "purpose", "marker"],
+        deletionStages.map(({ name, purpose, marker }) => [name, purpose, code(marker)]),
+      ),
+    ],
+    ["error-codes", errorTable()],
+    ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
+    ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
+    ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],
+    ["finalizers", keys("packages/core/src/wire/finalizers.ts", "finalizers", finalizers)],
+    [
+      "event-reasons",
+      Object.values(eventReasons)
+        .map((reason) => `- ${code(reason)}`)
+        .join("\n"),
+    ],
+  ]);
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+const phaseName = (phase: string): string => (phase === "" ? "(empty)" : code(phase));
+
+/** `{@link table.entry}` becomes the key that the entry holds; a link to something else becomes its name. */
+function withLinks(text: string, table: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\{@link ([\w.]+)\}/g, (_, target: string) =>
+    code(table[target.split(".").at(-1) ?? ""] ?? target),
+  );
+}
+
+/** Names of states; mermaid needs one for the empty phase and for "any". */
+const stateOf = (phase: string): string => (phase === "" ? "Empty" : phase);
+
+/** The phases as a state diagram: arrows carry the numbers of the rows in the table. A row that keeps the phase is no arrow. */
+function phaseDiagram(): string {
+  const numbers = new Map<string, number[]>();
+  for (const { row, from, to } of phaseTransitions) {
+    for (const start of from === "any" ? ["AnyPhase"] : from) {
+      if (start === to) continue;
+      const arrow = `${stateOf(start)} --> ${stateOf(to)}`;
+      numbers.set(arrow, [...(numbers.get(arrow) ?? []), row]);
+    }
+  }
+  return [
+    "```mermaid",
+    "stateDiagram-v2",
+    '  state "(empty)" as Empty',
+    '  state "any phase" as AnyPhase',
+    "  [*] --> Empty",
+    ...[...numbers].map(([arrow, rows]) => `  ${arrow}: ${rows.join(", ")}`),
+    "  Terminating --> [*]",
+    "```",
+  ].join("\n");
+}
+
+function phaseTable(): string {
+  return markdownTable(
+    ["#", "from", "to", "when", "operation", "state"],
+    phaseTransitions.map(({ row, from, to, trigger, operation, state }) => [
+      String(row),
+      from === "any" ? "any" : from.map(phaseName).join(", "),
+      phaseName(to),
+      trigger,
+      operation,
+      state,
+    ]),
+  );
+}
+
+function deletionDiagram(): string {
+  const names = deletionStages.map(({ name }) => name);
+  return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> gone([gone])`, "```"].join("\n");
+}
+
+function errorTable(): string {
+  return markdownTable(
+    ["code", "number", "retry class", "when a driver answers it"],
+    Object.entries(machineErrorCodes).map(([name, { number, retry, meaning }]) => [
+      code(name),
+      String(number),
+      retry === "none" ? "-" : retry,
+      meaning,
+    ]),
+  );
+}
