@@ -7,6 +7,7 @@ import { serve } from "./http/serve.ts";
 import { createRegistry } from "./kinds/registry.ts";
 import { serveCustomResources } from "./life/custom-resources.ts";
 import { keepDisruptionBudgets } from "./life/disruption-budgets.ts";
+import { expireEvents } from "./life/expire-events.ts";
 import { collectGarbage } from "./life/garbage-collector.ts";
 import { keepNamespaces } from "./life/namespaces.ts";
 import type { Log, Machinery } from "./machinery.ts";
@@ -78,6 +79,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
         server.once("error", (error) => reject(listenError(error, host, port)));
         server.listen({ port, host }, () => {
           server.removeAllListeners("error");
+          // A timer keeps the process alive, so it starts with the listening and not before.
+          stops.push(expireEvents(machinery));
           const address = server.address();
           const bound = typeof address === "object" && address !== null ? address.port : port;
           resolve({ url: `http://${host}:${bound}` });

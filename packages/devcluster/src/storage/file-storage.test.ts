@@ -86,14 +86,20 @@ test("refuses a directory that is in use, foreign or damaged, and says what to d
   const good = readFileSync(path, "utf8");
   writeFileSync(path, good.replace('"k":', "k:"));
   expect(() => open()).toThrow("line 2 is damaged");
-  abandon();
   writeFileSync(path, '{"format":"else"}\n');
   expect(() => open()).toThrow("choose another directory");
+});
+
+test("takes over the lock of a process whose id another one has now", () => {
+  writeFileSync(join(directory, "lock"), `${process.ppid} 1`);
+  const store = open();
+  expect(store.list("configmaps.")).toEqual([]);
+  store.close();
 });
 
 test("takes over the lock of a process that is gone", () => {
   writeFileSync(join(directory, "lock"), "999999999");
   const store = open();
-  expect(readFileSync(join(directory, "lock"), "utf8")).toBe(String(process.pid));
+  expect(readFileSync(join(directory, "lock"), "utf8")).toMatch(new RegExp(`^${process.pid} `));
   store.close();
 });

@@ -1,26 +1,14 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isStoredObject } from "../api-object.ts";
 import { ConfigError } from "../foundation.ts";
 import { field, isObject, type Json, jsonText, stringAt } from "../json.ts";
 import type { Log } from "../machinery.ts";
+import { lockDirectory } from "./directory-lock.ts";
 import type { Journal, JournalContent, JournalRecord } from "./journal.ts";
 
 const formatVersion = 1;
 const logName = "objects.jsonl";
-const lockName = "lock";
 /** The log is rewritten when it is this much larger than after its last rewriting. */
 const growthFactor = 3;
 const smallestRewriteBytes = 8 * 1024 * 1024;
@@ -40,9 +28,8 @@ export interface FileStorageOptions {
 export function openFileStorage(directory: string, options: FileStorageOptions = {}): Journal {
   const { log = () => {} } = options;
   const path = join(directory, logName);
-  const lockPath = join(directory, lockName);
   prepareDirectory(directory);
-  takeLock(lockPath, directory);
+  const lock = lockDirectory(directory);
   let file = openLog(path);
   let sizeBytes = 0;
   let rewriteAtBytes = smallestRewriteBytes;
@@ -66,7 +53,12 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
       sizeBytes = end;
       if (end === 0) write(`${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`);
       rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
-      return parseLog(bytes.subarray(0, end), path);
+      try {
+        return parseLog(bytes.subarray(0, end), path);
+      } catch (error) {
+        this.close();
+        throw error;
+      }
     },
     append(record) {
       write(lineOf(record));
@@ -98,7 +90,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
       if (isClosed) return;
       isClosed = true;
       closeSync(file);
-      rmSync(lockPath, { force: true });
+      lock.release();
     },
   };
 }
@@ -176,38 +168,6 @@ function openLog(path: string): number {
     throw new ConfigError(`${path}: cannot be written (${reasonOf(error)}); choose a directory that is writable`, {
       cause: error,
     });
-  }
-}
-
-/** One process owns a directory. The lock of a process that is gone is taken over. */
-function takeLock(lockPath: string, directory: string): void {
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    try {
-      writeFileSync(lockPath, String(process.pid), { flag: "wx", mode: 0o600 });
-      return;
-    } catch (error) {
-      if (!existsSync(lockPath)) {
-        throw new ConfigError(`data directory ${directory}: cannot be written (${reasonOf(error)})`, { cause: error });
-      }
-      const owner = Number(readFileSync(lockPath, "utf8"));
-      if (isAlive(owner)) {
-        throw new ConfigError(
-          `data directory ${directory}: in use by process ${owner}; stop it or choose another directory`,
-          { cause: error },
-        );
-      }
-      rmSync(lockPath, { force: true });
-    }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 
