@@ -22,9 +22,3 @@ export interface Decision<Action, Status> {
   readonly wakeAfterMs?: number;
   readonly because: readonly Reason[];
 }
-
-/** The earliest of several optional deadlines, in milliseconds from now; never negative. */
-export function earliest(...deadlinesMs: readonly (number | undefined)[]): number | undefined {
-  const set = deadlinesMs.filter((deadline) => deadline !== undefined);
-  return set.length === 0 ? undefined : Math.max(0, Math.min(...set));
-}

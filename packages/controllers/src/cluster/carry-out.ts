@@ -11,6 +11,17 @@ export interface CarryOutOptions<T extends ApiObject> {
   readonly log: Log;
 }
 
+/** Writes the difference of the status, or nothing. */
+export async function writeStatus<T extends ApiObject>(
+  status: Readonly<Record<string, unknown>> | undefined,
+  { object, writer }: Pick<CarryOutOptions<T>, "object" | "writer">,
+): Promise<void> {
+  if (status === undefined) return;
+  const patch = createMergePatch({ ...object.status }, { ...status });
+  const { namespace, name = "" } = object.metadata;
+  if (patch !== undefined) await writer.patchStatus({ namespace, name }, patch);
+}
+
 /**
  * Carries out a decision: its actions in order, then the difference of the status in one patch, then what is to be said. Reasons come last because they
  * tell what happened; an action that fails ends the pass, and the next pass decides anew.
@@ -21,11 +32,7 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
   { object, writer, events, log }: CarryOutOptions<T>,
 ): Promise<ReconcileResult> {
   for (const action of decision.actions) await act(action);
-  if (decision.status !== undefined) {
-    const patch = createMergePatch({ ...object.status }, { ...decision.status });
-    const { namespace, name = "" } = object.metadata;
-    if (patch !== undefined) await writer.patchStatus({ namespace, name }, patch);
-  }
+  await writeStatus(decision.status, { object, writer });
   for (const reason of decision.because) {
     events.record(object, reason);
     log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });

@@ -53,6 +53,8 @@ export function createWriter<T extends ApiObject>({ api, type, store }: WriterOp
         const answer = await api.delete(type, ref, { uid, propagation: "Background" });
         // While finalizers hold it the answer is the object with its deletion timestamp; else it is a status, or the last state.
         const isHeld = answer.metadata.deletionTimestamp !== undefined && (answer.metadata.finalizers ?? []).length > 0;
+        // What the server keeps under a key of this type is of this type.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
         else store.applyDelete({ ...ref, uid });
       } catch (error) {

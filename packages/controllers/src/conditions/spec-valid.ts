@@ -1,5 +1,12 @@
-import { type FieldProblem, specValidConditionType, specValidReasons } from "@millwright/core";
-import type { ConditionState } from "./set-condition.ts";
+import {
+  eventReasons,
+  type FieldProblem,
+  formatProblems,
+  specValidConditionType,
+  specValidReasons,
+} from "@millwright/core";
+import type { Reason } from "../decision.ts";
+import { type Condition, type ConditionState, findCondition } from "./set-condition.ts";
 
 /** All problems, one per line with a bullet, as conditions list them: `* spec.replicas: must be …` (cluster-api-conditions.md, section 12). */
 const describe = (problems: readonly FieldProblem[]): string =>
@@ -13,3 +20,14 @@ export const specValidState = (problems: readonly FieldProblem[], generation: nu
     : { status: "False", reason: specValidReasons.invalid, message: describe(problems) }),
   ...(generation === undefined ? {} : { observedGeneration: generation }),
 });
+
+/** One reason when a spec turns invalid, or invalid in another way; none in the passes that find it as `conditions` say already. */
+export function refusalOf(
+  problems: readonly FieldProblem[],
+  conditions: readonly Condition[] | undefined,
+): readonly Reason[] {
+  if (problems.length === 0) return [];
+  const before = findCondition(conditions, specValidConditionType);
+  if (before?.status === "False" && before.message === describe(problems)) return [];
+  return [{ type: "Warning", reason: eventReasons.invalidSpec, message: formatProblems(problems) }];
+}

@@ -16,18 +16,19 @@ import {
   claimObjects,
   type Controller,
   createController,
-  isAlreadyExists,
   newControllerRef,
   releasePatch,
   watchTriggers,
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { shapeProblemsOf } from "../cluster/readable.ts";
-import { confirmOwner } from "../ownership/confirm-owner.ts";
+import { problemsOf } from "../cluster/readable.ts";
+import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { decideMachineDeployment, type MachineDeploymentAction, type MachineDeploymentSnapshot } from "./decide.ts";
+import { decideMachineDeployment } from "./decide.ts";
+import { createMachineSetMaker } from "./make-machine-set.ts";
+import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./snapshot.ts";
 
 /** Strategies that this version cannot follow yet are refused like any other field, in plain sight. */
 function unsupported({ spec }: MachineDeployment): readonly FieldProblem[] {
@@ -47,11 +48,7 @@ export function createMachineDeploymentController(context: ControllerContext, wo
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
 
   const observe = (deployment: MachineDeployment): MachineDeploymentSnapshot => {
-    const problems = [
-      ...shapeProblemsOf(deployment),
-      ...validateMachineDeployment(deployment),
-      ...unsupported(deployment),
-    ];
+    const problems = problemsOf(deployment, (each) => [...validateMachineDeployment(each), ...unsupported(each)]);
     // On its way out an owner is responsible for all that it controls, whatever has become of its selector.
     const isWanted = (set: MachineSet): boolean =>
       deployment.metadata.deletionTimestamp !== undefined ||
@@ -70,20 +67,13 @@ export function createMachineDeploymentController(context: ControllerContext, wo
     };
   };
 
-  /** A set of that name that is not ours, or of another template, is in the way: the next pass draws another name. */
-  const countCollision = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
-    const ref = { namespace, name: set.metadata.name };
-    const live = await control.get<MachineSet>(machineSetResource, ref);
-    // Ours, only the cache is behind: its event brings the next pass.
-    if (controllerOf(live)?.uid === deployment.metadata.uid && live.metadata.deletionTimestamp === undefined) {
-      caches.sets.store.applyWrite(live);
-      return;
-    }
-    const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-    await deployments.patchStatus({ namespace, name: deployment.metadata.name }, { collisionCount });
-  };
+  const makeSet = createMachineSetMaker(context, deployments, sets);
 
-  const act = async (deployment: MachineDeployment, action: MachineDeploymentAction): Promise<void> => {
+  const act = async (
+    deployment: MachineDeployment,
+    action: MachineDeploymentAction,
+    confirmOwner: () => Promise<void>,
+  ): Promise<void> => {
     const ref = { namespace, name: deployment.metadata.name };
     switch (action.kind) {
       case "AddFinalizer":
@@ -95,7 +85,7 @@ export function createMachineDeploymentController(context: ControllerContext, wo
       case "AdoptMachineSet": {
         const set = caches.sets.store.getByRef({ namespace, name: action.name });
         if (set === undefined) return;
-        await confirmOwner(control, machineDeploymentResource, deployment);
+        await confirmOwner();
         return sets.patch(
           { namespace, name: action.name },
           adoptPatch(set, newControllerRef(machineDeploymentResource, deployment)),
@@ -107,13 +97,7 @@ export function createMachineDeploymentController(context: ControllerContext, wo
         return sets.patch({ namespace, name: action.name }, releasePatch(set, deployment.metadata.uid ?? ""));
       }
       case "CreateMachineSet":
-        try {
-          await sets.create(action.set);
-        } catch (error) {
-          if (!isAlreadyExists(error)) throw error;
-          await countCollision(deployment, action.set);
-        }
-        return;
+        return makeSet(deployment, action.set);
       case "PatchMachineSet":
         return sets.patch({ namespace, name: action.name }, action.patch);
       case "DeleteMachineSet":
@@ -132,9 +116,9 @@ export function createMachineDeploymentController(context: ControllerContext, wo
       const deployment = caches.deployments.store.get(key);
       if (deployment === undefined) return { done: true };
       const decision = decideMachineDeployment(observe(deployment), clock.now());
-      const object = deployment;
-      return carryOut(decision, (action) => act(deployment, action), {
-        object,
+      const confirmOwner = confirmOwnerOnce(control, machineDeploymentResource, deployment);
+      return carryOut(decision, (action) => act(deployment, action, confirmOwner), {
+        object: deployment,
         writer: deployments,
         events: context.events,
         log: context.log,

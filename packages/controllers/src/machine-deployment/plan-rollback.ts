@@ -7,6 +7,7 @@ import {
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import type { Reason } from "../decision.ts";
+import { findNewSet } from "./find-new-set.ts";
 import { revisionOf } from "./revision.ts";
 import { isSameTemplate } from "./template-hash.ts";
 
@@ -20,11 +21,11 @@ const clear = (because: Reason): RollbackPlan => ({ patch: { spec: { rollbackTo:
 
 const warning = (reason: string, message: string): Reason => ({ type: "Warning", reason, message });
 
-/** The revision asked for; 0 asks for the one before the newest. */
-function targetRevision(asked: number, sets: readonly MachineSet[]): number | undefined {
+/** The revision asked for; 0 asks for the newest one that is not of the current template, whether that was rolled out already or not. */
+function targetRevision(asked: number, deployment: MachineDeployment, sets: readonly MachineSet[]): number | undefined {
   if (asked !== 0) return asked;
-  const known = [...new Set(sets.map(revisionOf))].filter((revision) => revision > 0).toSorted((a, b) => b - a);
-  return known[1];
+  const current = findNewSet(deployment, sets);
+  return Math.max(0, ...sets.filter((set) => set !== current).map(revisionOf)) || undefined;
 }
 
 /**
@@ -34,7 +35,7 @@ function targetRevision(asked: number, sets: readonly MachineSet[]): number | un
 export function planRollback(deployment: MachineDeployment, sets: readonly MachineSet[]): RollbackPlan | undefined {
   const { rollbackTo, template } = deployment.spec;
   if (rollbackTo === undefined) return undefined;
-  const revision = targetRevision(rollbackTo.revision ?? 0, sets);
+  const revision = targetRevision(rollbackTo.revision ?? 0, deployment, sets);
   if (revision === undefined)
     return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find last revision."));
   const target = sets.find((set) => revisionOf(set) === revision);

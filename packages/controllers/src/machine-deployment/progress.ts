@@ -32,18 +32,27 @@ export interface Progress {
 
 const type = legacyConditionTypes.progressing;
 
+/** Reasons with which nothing is in progress. */
+const resting: ReadonlySet<string> = new Set([legacyReasons.newMachineSetAvailable, legacyReasons.deploymentPaused]);
+
 /** All machines are of the current template, none is missing, none is left over (machineset-machinedeployment.md, 18.2). */
-export const isComplete = (deployment: MachineDeployment, counters: Counters): boolean => {
+export const isComplete = (
+  deployment: MachineDeployment,
+  counters: Pick<MachineDeploymentStatus, "replicas" | "updatedReplicas" | "availableReplicas">,
+): boolean => {
   const wanted = deployment.spec.replicas ?? 0;
   return counters.updatedReplicas === wanted && counters.replicas === wanted && counters.availableReplicas === wanted;
 };
 
-/** Milliseconds until the progress deadline passes; `undefined` without a deadline, or when nothing is in progress. */
+/**
+ * Milliseconds until the progress deadline passes; `undefined` without a deadline, or when nothing is in progress. A pause does not count: resuming
+ * renews the time of the condition.
+ */
 export function untilDeadline(deployment: MachineDeployment, now: Date): number | undefined {
   const seconds = deployment.spec.progressDeadlineSeconds;
   const condition = findCondition(deployment.status?.conditions, type);
-  if (seconds === undefined || condition?.lastUpdateTime == null || condition.status !== "True") return undefined;
-  if (condition.reason === legacyReasons.newMachineSetAvailable) return undefined;
+  if (seconds === undefined || condition?.lastUpdateTime == null || condition.status === "False") return undefined;
+  if (resting.has(condition.reason ?? "")) return undefined;
   return Date.parse(condition.lastUpdateTime) + seconds * 1000 - now.getTime();
 }
 

@@ -30,10 +30,7 @@ export const templateHash = (template: MachineTemplate | undefined, collisionCou
 
 /** Name of the set for a template hash: the deployment's name and five safe characters. */
 export const machineSetName = (deployment: string, hash: string): string =>
-  `${deployment}-${[...hash]
-    .slice(0, 5)
-    .map((char) => alphabet[char.charCodeAt(0) % alphabet.length])
-    .join("")}`;
+  `${deployment}-${Array.from(hash.slice(0, 5), (digit) => alphabet[digit.charCodeAt(0) % alphabet.length]).join("")}`;
 
 /** The parts of a template whose change asks for new machines; everything else is handed down in place (section 4.6). */
 function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
@@ -43,14 +40,14 @@ function rollingPart(template: MachineTemplate | undefined, hashLabel: string): 
   const { kind: __, ...reference } = machineClass ?? {};
   // Server-written noise of an embedded object is not a wish of anybody.
   const { creationTimestamp: ___, ...wished } = metadata as Record<string, unknown>;
-  return canonicalJson({ labels: ownLabels, metadata: dropEmpty(wished), reference, providerID });
+  return canonicalJson([ownLabels, dropEmpty(wished), dropEmpty({ ...reference, providerID })]);
 }
 
-/** An empty map and a missing one are the same wish. */
-const dropEmpty = (metadata: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(metadata).filter(([, value]) => canonicalJson(value) !== "{}" && canonicalJson(value) !== "[]"),
-  );
+const emptyJson: ReadonlySet<string> = new Set(["{}", "[]", '""', "null"]);
+
+/** What is empty and what is missing are the same wish: Go writes neither. */
+const dropEmpty = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => !emptyJson.has(canonicalJson(value))));
 
 /** Whether two templates ask for the same machines, the hash label aside; symmetric, unlike the Go comparison (F9). */
 export const isSameTemplate = (

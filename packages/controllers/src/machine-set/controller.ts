@@ -15,17 +15,18 @@ import {
   controllerRefOf,
   createController,
   isAlreadyExists,
+  keyOf,
   newControllerRef,
   releasePatch,
   watchTriggers,
 } from "@millwright/kube";
-import { carryOut } from "../cluster/carry-out.ts";
+import { carryOut, writeStatus } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { shapeProblemsOf } from "../cluster/readable.ts";
-import { confirmOwner } from "../ownership/confirm-owner.ts";
+import { problemsOf } from "../cluster/readable.ts";
+import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { decideMachineSet, type MachineSetAction, type MachineSetSnapshot } from "./decide.ts";
+import { changesReplicas, decideMachineSet, type MachineSetAction, type MachineSetSnapshot } from "./decide.ts";
 import { newMachine } from "./new-machine.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -38,7 +39,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
   const { caches, namespace, control, random, clock } = context;
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
-  /** Refused creations and deletions by UID of the set, until one succeeds; they show as the condition ReplicaFailure. */
+  /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
 
   const observe = (set: MachineSet): MachineSetSnapshot => ({
@@ -50,8 +51,8 @@ export function createMachineSetController(context: ControllerContext, workers: 
       (machine) =>
         set.metadata.deletionTimestamp !== undefined || selectorMatches(set.spec.selector, machine.metadata.labels),
     ),
-    problems: [...shapeProblemsOf(set), ...validateMachineSet(set)],
-    failure: failures.get(set.metadata.uid ?? ""),
+    problems: problemsOf(set, validateMachineSet),
+    failure: failures.get(keyOf(set)),
   });
 
   /** Does something to machines and remembers whether the API server refused it. */
@@ -60,13 +61,13 @@ export function createMachineSetController(context: ControllerContext, workers: 
     reason: ReplicaFailure["reason"],
     run: () => Promise<void>,
   ): Promise<void> => {
-    const uid = set.metadata.uid ?? "";
+    const key = keyOf(set);
     try {
       await run();
-      if (failures.delete(uid)) controller.enqueue(`${namespace}/${set.metadata.name}`);
+      if (failures.delete(key)) controller.enqueue(key);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      failures.set(uid, { reason, message });
+      failures.set(key, { reason, message });
       context.events.record(set, {
         type: "Warning",
         reason,
@@ -82,23 +83,23 @@ export function createMachineSetController(context: ControllerContext, workers: 
       await machines.create(newMachine(set, name));
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
     } catch (error) {
-      // The name is taken, by chance: the next pass draws another.
       if (!isAlreadyExists(error)) throw error;
+      // The name is taken, by chance: another pass draws another.
+      controller.enqueue(keyOf(set));
     }
   };
 
-  const act = async (set: MachineSet, action: MachineSetAction): Promise<void> => {
+  const act = async (set: MachineSet, action: MachineSetAction, confirmOwner: () => Promise<void>): Promise<void> => {
     const ref = { namespace, name: set.metadata.name };
     switch (action.kind) {
       case "AddFinalizer":
         return sets.patch(ref, addFinalizerPatch(set, finalizers.machine));
       case "RemoveFinalizer":
-        failures.delete(set.metadata.uid ?? "");
         return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
       case "AdoptMachine": {
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
         if (machine === undefined) return;
-        await confirmOwner(control, machineSetResource, set);
+        await confirmOwner();
         return machines.patch(
           { namespace, name: action.name },
           adoptPatch(machine, newControllerRef(machineSetResource, set)),
@@ -134,14 +135,21 @@ export function createMachineSetController(context: ControllerContext, workers: 
     log: context.log,
     reconcile: async (key) => {
       const set = caches.sets.store.get(key);
-      if (set === undefined) return { done: true };
+      if (set === undefined) {
+        failures.delete(key);
+        return { done: true };
+      }
       const decision = decideMachineSet(observe(set), clock.now());
-      return carryOut(decision, (action) => act(set, action), {
-        object: set,
-        writer: sets,
-        events: context.events,
-        log: context.log,
-      });
+      if (!changesReplicas(decision.actions)) failures.delete(key);
+      const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
+      const options = { object: set, writer: sets, events: context.events, log: context.log };
+      try {
+        return await carryOut(decision, (action) => act(set, action, confirmOwner), options);
+      } catch (error) {
+        // The failed pass wrote no status, and the passes after it may fail too: this is the moment to show the failure.
+        if (failures.has(key)) await writeStatus(decideMachineSet(observe(set), clock.now()).status, options);
+        throw error;
+      }
     },
   });
 

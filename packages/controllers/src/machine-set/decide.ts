@@ -1,16 +1,7 @@
-import {
-  eventReasons,
-  type FieldProblem,
-  finalizers,
-  formatProblems,
-  type Machine,
-  type MachineSet,
-  type MachineSetStatus,
-} from "@millwright/core";
+import { type FieldProblem, finalizers, type Machine, type MachineSet, type MachineSetStatus } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
-import { findCondition } from "../conditions/set-condition.ts";
-import { specValidState } from "../conditions/spec-valid.ts";
-import type { Decision, Reason } from "../decision.ts";
+import { refusalOf } from "../conditions/spec-valid.ts";
+import type { Decision } from "../decision.ts";
 import { planReplicas } from "./plan-replicas.ts";
 import { machineSetStatus, type ReplicaFailure } from "./status.ts";
 import { templateDrift } from "./template-drift.ts";
@@ -69,14 +60,9 @@ function decideReplicas({ set, claim }: MachineSetSnapshot, now: Date): readonly
   ];
 }
 
-/** One reason when the spec turns invalid, or invalid in another way; none in the passes that find it so. */
-function reasonsOf({ set, problems }: MachineSetSnapshot): readonly Reason[] {
-  if (problems.length === 0) return [];
-  const state = specValidState(problems, set.metadata.generation);
-  const before = findCondition(set.status?.machineSetCondition, state.type);
-  if (before?.status === "False" && before.message === state.message) return [];
-  return [{ type: "Warning", reason: eventReasons.invalidSpec, message: formatProblems(problems) }];
-}
+/** Whether the pass asks the API server for something that it may refuse. */
+export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =>
+  actions.some(({ kind }) => kind === "CreateMachines" || kind === "DeleteMachine");
 
 /**
  * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
@@ -87,15 +73,20 @@ export function decideMachineSet(
   now: Date,
 ): Decision<MachineSetAction, MachineSetStatus> {
   const { set, claim, problems } = snapshot;
-  const status = machineSetStatus({ set, owned: claim.owned, problems, failure: snapshot.failure }, now);
+  // A failure stands only as long as there is something left to try.
+  const statusWith = (actions: readonly MachineSetAction[]): MachineSetStatus => {
+    const failure = changesReplicas(actions) ? snapshot.failure : undefined;
+    return machineSetStatus({ set, owned: claim.owned, problems, failure }, now);
+  };
   if (set.metadata.deletionTimestamp != null) {
     const actions = decideDeletion(snapshot);
     // With the finalizer the object itself goes: there is nothing left to write a status to.
     const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
-    return { actions, because: [], ...(isLast ? {} : { status }) };
+    return { actions, because: [], ...(isLast ? {} : { status: statusWith(actions) }) };
   }
-  const because = reasonsOf(snapshot);
-  if (problems.length > 0) return { actions: [], status, because };
+  const because = refusalOf(problems, set.status?.machineSetCondition);
+  if (problems.length > 0) return { actions: [], status: statusWith([]), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
-  return { actions: decideReplicas(snapshot, now), status, because };
+  const actions = decideReplicas(snapshot, now);
+  return { actions, status: statusWith(actions), because };
 }

@@ -35,7 +35,7 @@ const isPreservedFailure = (machine: Machine): boolean =>
   phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;
 
 /** How a broken machine is summarised to its set and deployment. */
-function summariesOfFailed(owned: readonly Machine[]): NonNullable<MachineSetStatus["failedMachines"]> {
+function summariesOfFailed({ set, owned }: MachineSetFacts): NonNullable<MachineSetStatus["failedMachines"]> {
   return owned
     .filter((machine) => machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine))
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -43,9 +43,7 @@ function summariesOfFailed(owned: readonly Machine[]): NonNullable<MachineSetSta
       name: machine.metadata.name,
       ...(machine.spec?.providerID === undefined ? {} : { providerID: machine.spec.providerID }),
       ...(machine.status?.lastOperation === undefined ? {} : { lastOperation: machine.status.lastOperation }),
-      ...(machine.metadata.ownerReferences?.[0] === undefined
-        ? {}
-        : { ownerRef: machine.metadata.ownerReferences[0].name }),
+      ownerRef: set.metadata.name,
     }));
 }
 
@@ -71,7 +69,7 @@ function conditionsOf({ set, problems, failure }: MachineSetFacts, now: Date): r
 export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetStatus {
   const { set, owned, problems } = facts;
   const { failedMachines: _, ...kept } = set.status ?? {};
-  const failed = summariesOfFailed(owned);
+  const failed = summariesOfFailed(facts);
   return {
     ...kept,
     replicas: owned.length,

@@ -1,8 +1,8 @@
-import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet, parseGoDuration, phaseOf } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import { isDeleting } from "../machine/phase.ts";
 
-/** Fields of a machine's spec that follow the template of its set without a new machine (machineset-machinedeployment.md, 4.6). */
+/** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (machineset-machinedeployment.md, 4.6). */
 const inPlaceFields = [
   "nodeTemplate",
   "drainTimeout",
@@ -24,11 +24,16 @@ const pick = (spec: Machine["spec"]): Record<string, unknown> =>
  */
 export function templateDrift(set: MachineSet, machine: Machine): Readonly<Record<string, unknown>> | undefined {
   if (isDeleting(machine) || phaseOf(machine) === "Failed") return undefined;
-  const wanted = pick(set.spec?.template?.spec);
-  // The annotation, when there is one, was written into spec.creationTimeout at birth and beats the template.
-  const hasOwnTimeout = machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout] !== undefined;
-  const ownTimeout = machine.spec?.creationTimeout;
-  if (hasOwnTimeout && ownTimeout !== undefined) wanted["creationTimeout"] = ownTimeout;
-  const patch = createMergePatch(pick(machine.spec), wanted);
+  const template = set.spec?.template?.spec;
+  const current = pick(machine.spec);
+  const wanted = pick(template);
+  // The annotation, when it reads as a duration, was written into spec.creationTimeout at birth and beats the template.
+  const ownTimeout = parseGoDuration(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout] ?? "");
+  if (ownTimeout !== undefined) wanted["creationTimeout"] = current["creationTimeout"];
+  if (template?.class?.kind !== undefined) {
+    current["class"] = { kind: machine.spec.class?.kind };
+    wanted["class"] = { kind: template.class.kind };
+  }
+  const patch = createMergePatch(current, wanted);
   return patch === undefined ? undefined : { spec: patch };
 }

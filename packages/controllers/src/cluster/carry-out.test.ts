@@ -1,0 +1,94 @@
+import { type MachineSet, machineSetResource } from "@millwright/core";
+import { createStore, type EventRecord } from "@millwright/kube";
+import { createFakeApi } from "@millwright/kube/testing";
+import { describe, expect, it } from "vitest";
+import { aMachineSet } from "../testing/builders.ts";
+import { carryOut, type CarryOutOptions } from "./carry-out.ts";
+import { createWriter } from "./writer.ts";
+
+function setUp() {
+  const api = createFakeApi();
+  const store = createStore<MachineSet>();
+  const object = api.seed(machineSetResource, aMachineSet({ status: { replicas: 1, readyReplicas: 1 } }));
+  const told: EventRecord[] = [];
+  const logged: string[] = [];
+  const options: CarryOutOptions<MachineSet> = {
+    object,
+    writer: createWriter({ api, type: machineSetResource, store }),
+    events: {
+      record: (_, event) => void told.push(event),
+      flush: async () => {},
+      close: () => {},
+      counts: () => ({ sent: 0, dropped: 0 }),
+    },
+    log: (level, message) => void logged.push(`${level} ${message}`),
+  };
+  return { api, told, logged, options };
+}
+
+const nothing = { actions: [], because: [] };
+const noAction = async (): Promise<void> => {};
+
+describe("carryOut", () => {
+  it("does the actions in order, then writes the status, then says why", async () => {
+    const { api, told, logged, options } = setUp();
+    const order: string[] = [];
+    const because = [
+      { type: "Normal", reason: "Grown", message: "two more" },
+      { type: "Warning", reason: "Odd", message: "look here" },
+    ] as const;
+    const decision = { actions: ["a", "b"], status: { replicas: 2, readyReplicas: 1 }, because };
+    await carryOut(
+      decision,
+      async (action) => {
+        await Promise.resolve();
+        order.push(`${action} before ${api.writes().length} writes and ${told.length} events`);
+      },
+      options,
+    );
+    expect(order).toEqual(["a before 0 writes and 0 events", "b before 0 writes and 0 events"]);
+    expect(api.writes()).toMatchObject([{ subresource: "status", body: { status: { replicas: 2 } } }]);
+    expect(told).toEqual(because);
+    expect(logged).toEqual(["info Grown", "warn Odd"]);
+  });
+
+  it("writes no status that is as it was, and none when the decision has none", async () => {
+    const { api, options } = setUp();
+    await carryOut({ ...nothing, status: { replicas: 1, readyReplicas: 1 } }, noAction, options);
+    await carryOut(nothing, noAction, options);
+    expect(api.calls).toEqual([]);
+  });
+
+  it("removes fields that the status no longer has", async () => {
+    const { api, options } = setUp();
+    await carryOut({ ...nothing, status: { replicas: 1 } }, noAction, options);
+    expect(api.writes()).toMatchObject([{ body: { status: { readyReplicas: null } } }]);
+  });
+
+  it("ends with the first action that fails: nothing is written or said that did not happen", async () => {
+    const { api, told, options } = setUp();
+    const done: string[] = [];
+    const decision = {
+      actions: ["a", "b", "c"],
+      status: { replicas: 9 },
+      because: [{ type: "Normal", reason: "Done", message: "" }] as const,
+    };
+    const outcome = carryOut(
+      decision,
+      async (action) => {
+        await Promise.resolve();
+        if (action === "b") throw new Error("refused");
+        done.push(action);
+      },
+      options,
+    );
+    await expect(outcome).rejects.toThrow("refused");
+    expect([done, api.calls, told]).toEqual([["a"], [], []]);
+  });
+
+  it("asks to be woken when the decision does", async () => {
+    const { options } = setUp();
+    expect(await carryOut(nothing, noAction, options)).toEqual({ done: true });
+    expect(await carryOut({ ...nothing, wakeAfterMs: 5 }, noAction, options)).toEqual({ requeueAfterMs: 5 });
+  });
+});

@@ -1,0 +1,46 @@
+import type { FieldProblem } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { refusalOf, specValidState } from "./spec-valid.ts";
+
+const problems: readonly FieldProblem[] = [
+  { path: "spec.replicas", message: "must not be negative", kind: "invalid" },
+  { path: "spec.selector", message: "is required", kind: "required" },
+];
+
+describe("specValidState", () => {
+  it("lists every problem on a line of its own", () => {
+    expect(specValidState(problems, 2)).toEqual({
+      type: "SpecValid",
+      status: "False",
+      reason: "InvalidSpec",
+      message: "* spec.replicas: must not be negative\n* spec.selector: is required",
+      observedGeneration: 2,
+    });
+  });
+
+  it("is True without problems, and says for which generation if it is known", () => {
+    const valid = { type: "SpecValid", status: "True", reason: "Valid", message: "" };
+    expect(specValidState([], 2)).toEqual({ ...valid, observedGeneration: 2 });
+    expect(specValidState([], undefined)).toEqual(valid);
+  });
+});
+
+describe("refusalOf", () => {
+  it("is one warning with all problems, until the condition says the same", () => {
+    const [reason, ...more] = refusalOf(problems, undefined);
+    expect(more).toEqual([]);
+    expect(reason).toMatchObject({ type: "Warning", reason: "InvalidSpec" });
+    expect(reason?.message).toContain("spec.replicas");
+    expect(reason?.message).toContain("spec.selector");
+    expect(refusalOf(problems, [specValidState(problems, 1)])).toEqual([]);
+  });
+
+  it("is said again for other problems and after the spec was valid", () => {
+    expect(refusalOf(problems.slice(1), [specValidState(problems, 1)])).toHaveLength(1);
+    expect(refusalOf(problems, [specValidState([], 1)])).toHaveLength(1);
+  });
+
+  it("is nothing without problems", () => {
+    expect(refusalOf([], [specValidState(problems, 1)])).toEqual([]);
+  });
+});

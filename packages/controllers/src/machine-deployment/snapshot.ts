@@ -1,0 +1,76 @@
+import {
+  type FieldProblem,
+  type Machine,
+  type MachineDeployment,
+  type MachineDeploymentStatus,
+  type MachineSet,
+  resolveFenceposts,
+} from "@millwright/core";
+import type { Claims } from "@millwright/kube";
+import type { Decision } from "../decision.ts";
+import { findNewSet, oldestFirst } from "./find-new-set.ts";
+import type { RolloutBounds } from "./plan-rolling-update.ts";
+import type { SetView } from "./set-size.ts";
+import { machineDeploymentStatus } from "./status.ts";
+
+/** What a pass over a MachineDeployment sees. */
+export interface MachineDeploymentSnapshot {
+  /** With defaults filled in. */
+  readonly deployment: MachineDeployment;
+  readonly claim: Claims<MachineSet>;
+  /** Machines by the UID of the set that controls them. */
+  readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  /** What is wrong with the spec; empty when it can be followed. */
+  readonly problems: readonly FieldProblem[];
+}
+
+/** Everything that a MachineDeployment does to the world. */
+export type MachineDeploymentAction =
+  | { readonly kind: "AddFinalizer" }
+  | { readonly kind: "RemoveFinalizer" }
+  | { readonly kind: "AdoptMachineSet"; readonly name: string }
+  | { readonly kind: "ReleaseMachineSet"; readonly name: string }
+  | { readonly kind: "CreateMachineSet"; readonly set: MachineSet }
+  | { readonly kind: "PatchMachineSet"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "DeleteMachineSet"; readonly name: string; readonly uid: string }
+  | { readonly kind: "PatchDeployment"; readonly patch: Readonly<Record<string, unknown>> };
+
+export type MachineDeploymentDecision = Decision<MachineDeploymentAction, MachineDeploymentStatus>;
+
+/** The sets of a deployment, sorted into the one of the current template and the others, oldest first. */
+export interface Sets {
+  readonly newSet: SetView | undefined;
+  readonly oldSets: readonly SetView[];
+}
+
+/** All sets, the one of the current template last. */
+export const allOf = ({ newSet, oldSets }: Sets): readonly SetView[] =>
+  newSet === undefined ? oldSets : [...oldSets, newSet];
+
+/** Sorts the sets that a snapshot owns, each with its machines. */
+export function viewSets({ deployment, claim, machines }: MachineDeploymentSnapshot): Sets {
+  const view = (set: MachineSet): SetView => ({ set, machines: machines.get(set.metadata.uid ?? "") ?? [] });
+  const newSet = findNewSet(deployment, claim.owned);
+  return {
+    newSet: newSet === undefined ? undefined : view(newSet),
+    oldSets: oldestFirst(claim.owned.filter((set) => set !== newSet)).map(view),
+  };
+}
+
+/** Surge and unavailability in machines. Only a rolling update has a surge; Recreate promises nothing while it runs. */
+export function boundsOf({ spec }: MachineDeployment): RolloutBounds {
+  const replicas = spec.replicas ?? 0;
+  if (spec.strategy?.type !== "RollingUpdate") return { replicas, maxSurge: 0, maxUnavailable: 0 };
+  return { replicas, ...resolveFenceposts({ replicas, ...spec.strategy.rollingUpdate }) };
+}
+
+/** The status that goes with a snapshot. `createdSet` is the name of the set that this pass makes. */
+export function statusOf(
+  { deployment, problems }: MachineDeploymentSnapshot,
+  { newSet, oldSets }: Sets,
+  createdSet: string | undefined,
+  now: Date,
+): MachineDeploymentStatus {
+  const maxUnavailable = problems.length === 0 ? boundsOf(deployment).maxUnavailable : undefined;
+  return machineDeploymentStatus({ deployment, newSet, oldSets, createdSet, maxUnavailable, problems }, now);
+}

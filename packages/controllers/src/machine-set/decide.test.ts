@@ -1,0 +1,150 @@
+import { type Machine, type MachineSet, type MachineSetStatus, validateMachineSet } from "@millwright/core";
+import { claimObjects } from "@millwright/kube";
+import { describe, expect, it } from "vitest";
+import { findCondition } from "../conditions/set-condition.ts";
+import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, named, ownedBy } from "../testing/builders.ts";
+import { decideMachineSet, type MachineSetAction } from "./decide.ts";
+import type { ReplicaFailure } from "./status.ts";
+
+const now = new Date("2026-01-02T00:00:00Z");
+const machine = (name: string, ...changes: readonly Change<Machine>[]): Machine =>
+  aMachine(named(name), inPhase("Running"), ...changes);
+
+interface Case {
+  readonly set?: Change<MachineSet>;
+  readonly owned?: readonly Change<Machine>[];
+  readonly orphans?: readonly string[];
+  readonly strangers?: readonly string[];
+  readonly failure?: ReplicaFailure;
+}
+
+/** Decides about a set and machines; those of `strangers` are its own without its labels. */
+function decide({ set: change = {}, owned = [], orphans = [], strangers = [], failure }: Case) {
+  const set = aMachineSet(change);
+  const machines = [
+    ...owned.map((each, index) => machine(`m${index}`, ownedBy(set), each)),
+    ...orphans.map((name) => machine(name)),
+    ...strangers.map((name) => machine(name, ownedBy(set), { metadata: { labels: null } })),
+  ];
+  const isWanted = ({ metadata }: Machine) =>
+    set.metadata.deletionTimestamp !== undefined || metadata.labels?.["name"] === "pool";
+  const claim = claimObjects(set, machines, isWanted);
+  return decideMachineSet({ set, claim, problems: validateMachineSet(set), failure }, now);
+}
+
+const line = ({ kind, ...rest }: MachineSetAction): string =>
+  [kind, ...Object.values(rest).map((part) => (typeof part === "object" ? JSON.stringify(part) : String(part)))].join(
+    " ",
+  );
+const actionsOf = (given: Case): readonly string[] => decide(given).actions.map(line);
+
+describe("decideMachineSet", () => {
+  it.each<[string, Case, readonly string[]]>([
+    ["sets its finalizer before it makes anything", { set: { metadata: { finalizers: null } } }, ["AddFinalizer"]],
+    ["creates what is missing", { owned: [{}, {}] }, ["CreateMachines 1"]],
+    ["does nothing when all is as it should be", { owned: [{}, {}, {}] }, []],
+    [
+      "deletes the very machine that is surplus",
+      { owned: [{}, {}, {}, inPhase("Failed")] },
+      ["DeleteMachine m3 uid-m3"],
+    ],
+    [
+      "adopts orphans before it creates, lest there be too many",
+      { owned: [{}], orphans: ["orphan"] },
+      ["AdoptMachine orphan"],
+    ],
+    [
+      "releases machines that its selector no longer matches, and replaces them",
+      { owned: [{}, {}], strangers: ["stray"] },
+      ["ReleaseMachine stray", "CreateMachines 1"],
+    ],
+    [
+      "hands changes of the template down",
+      { set: { spec: { replicas: 1, template: { spec: { drainTimeout: "1h" } } } }, owned: [{}] },
+      ['PatchMachine m0 {"spec":{"drainTimeout":"1h"}}'],
+    ],
+    [
+      "deletes and creates in the same pass",
+      { owned: [{}, inPhase("Failed")] },
+      ["DeleteMachine m1 uid-m1", "CreateMachines 1"],
+    ],
+    ["follows no invalid spec", { set: { spec: { replicas: -1 } }, owned: [{}] }, []],
+    ["follows no spec without a selector (F1)", { set: { spec: { selector: null } } }, []],
+    [
+      "follows no spec whose selector selects everything (F33)",
+      { set: { spec: { selector: { matchLabels: { name: null } } } } },
+      [],
+    ],
+    [
+      "on its way out deletes its machines, each once",
+      { set: beingDeleted(), owned: [{}, beingDeleted(), {}] },
+      ["DeleteMachine m0 uid-m0", "DeleteMachine m2 uid-m2"],
+    ],
+    [
+      "on its way out takes along what it controls without selecting it",
+      { set: beingDeleted(), strangers: ["stray"] },
+      ["DeleteMachine stray uid-stray"],
+    ],
+    ["on its way out waits for the last machine", { set: beingDeleted(), owned: [beingDeleted()] }, []],
+    ["on its way out adopts nothing", { set: beingDeleted(), orphans: ["orphan"] }, ["RemoveFinalizer"]],
+    [
+      "goes when its last machine is gone, be its spec valid or not (F4)",
+      { set: { ...beingDeleted(), spec: { selector: null } } },
+      ["RemoveFinalizer"],
+    ],
+    [
+      "has nothing to do on its way out once its finalizer is gone",
+      { set: { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [] } }, owned: [{}] },
+      [],
+    ],
+  ])("%s", (_, given, expected) => {
+    expect(actionsOf(given)).toEqual(expected);
+  });
+
+  it("deletes by a UID that no machine has when it does not know the UID", () => {
+    const { uid: _, ...metadata } = machine("m").metadata;
+    const owned = [{ ...machine("m"), metadata }];
+    const set = aMachineSet({ spec: { replicas: 0 } });
+    const { actions } = decideMachineSet({ set, claim: { owned, adopt: [], release: [] }, problems: [] }, now);
+    expect(actions).toEqual([{ kind: "DeleteMachine", name: "m", uid: "" }]);
+  });
+
+  describe("an invalid spec", () => {
+    const invalid = { spec: { replicas: -1 } };
+    const statusAfter = (set: Change<MachineSet>): MachineSetStatus => {
+      const { status } = decide({ set });
+      if (status === undefined) throw new Error("a set that stays has a status");
+      return status;
+    };
+
+    it("is told once, and again when it is invalid in another way", () => {
+      const first = decide({ set: invalid });
+      expect(first.because).toMatchObject([{ type: "Warning", reason: "InvalidSpec" }]);
+      expect(first.because[0]?.message).toContain("spec.replicas");
+      const status = statusAfter(invalid);
+      expect(decide({ set: { ...invalid, status } }).because).toEqual([]);
+      expect(decide({ set: { spec: { selector: null }, status } }).because).toHaveLength(1);
+    });
+
+    it("is followed by a valid one without a word but the condition", () => {
+      const healed = decide({ set: { status: statusAfter(invalid) }, owned: [{}, {}, {}] });
+      expect(healed.because).toEqual([]);
+      expect(findCondition(healed.status?.machineSetCondition, "SpecValid")?.status).toBe("True");
+    });
+  });
+
+  it("shows a failure only as long as there is something left to try", () => {
+    const failure: ReplicaFailure = { reason: "FailedCreate", message: "quota exceeded" };
+    const failureOf = (given: Case) =>
+      findCondition(decide({ ...given, failure }).status?.machineSetCondition, "ReplicaFailure")?.message;
+    expect(failureOf({ owned: [{}] })).toBe("quota exceeded");
+    expect(failureOf({ owned: [{}, {}, {}] })).toBeUndefined();
+    expect(failureOf({ owned: [{}], set: { metadata: { labels: { freeze: "True" } } } })).toBeUndefined();
+    expect(failureOf({ owned: [{}], set: { spec: { replicas: -1 } } })).toBeUndefined();
+  });
+
+  it("counts down in its status while it is deleted, and writes none with the last finalizer", () => {
+    expect(decide({ set: beingDeleted(), owned: [beingDeleted()] }).status?.replicas).toBe(1);
+    expect(decide({ set: beingDeleted() }).status).toBeUndefined();
+  });
+});

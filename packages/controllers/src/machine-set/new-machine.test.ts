@@ -1,0 +1,65 @@
+import { annotationKeys, finalizers, validateMachine } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachineSet, annotated, testNamespace } from "../testing/builders.ts";
+import { newMachine } from "./new-machine.ts";
+
+const timeout = (value: string) => annotated({ [annotationKeys.effectiveCreationTimeout]: value });
+
+describe("newMachine", () => {
+  it("is what the template says, belongs to the set, and has its finalizer from birth", () => {
+    const set = aMachineSet({
+      spec: {
+        template: {
+          metadata: { labels: { zone: "a" }, annotations: { note: "x" }, finalizers: ["example.org/hold"] },
+          spec: { drainTimeout: "1h0m0s" },
+        },
+      },
+    });
+    const machine = newMachine(set, "set-abcde");
+    expect(validateMachine(machine)).toEqual([]);
+    expect(machine).toEqual({
+      apiVersion: "machine.sapcloud.io/v1alpha1",
+      kind: "Machine",
+      metadata: {
+        name: "set-abcde",
+        namespace: testNamespace,
+        labels: { name: "pool", zone: "a" },
+        annotations: { note: "x" },
+        finalizers: ["example.org/hold", finalizers.machine],
+        ownerReferences: [
+          {
+            apiVersion: "machine.sapcloud.io/v1alpha1",
+            kind: "MachineSet",
+            name: "set",
+            uid: "uid-set",
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: { class: { kind: "MachineClass", name: "small" }, drainTimeout: "1h0m0s" },
+    });
+  });
+
+  it("carries its finalizer once when the template has it, too", () => {
+    const set = aMachineSet({ spec: { template: { metadata: { finalizers: [finalizers.machine] } } } });
+    expect(newMachine(set, "m").metadata.finalizers).toEqual([finalizers.machine]);
+  });
+
+  it("is given the creation time that the set is given", () => {
+    const machine = newMachine(
+      aMachineSet(timeout("30m"), { spec: { template: { spec: { creationTimeout: "10m" } } } }),
+      "m",
+    );
+    expect(machine.spec.creationTimeout).toBe("30m");
+    expect(machine.metadata.annotations).toEqual({ [annotationKeys.effectiveCreationTimeout]: "30m" });
+  });
+
+  it("follows the template when the creation time of the set does not read as a duration", () => {
+    const machine = newMachine(
+      aMachineSet(timeout("soon"), { spec: { template: { spec: { creationTimeout: "10m" } } } }),
+      "m",
+    );
+    expect(machine.spec.creationTimeout).toBe("10m");
+  });
+});

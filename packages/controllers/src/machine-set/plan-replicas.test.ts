@@ -1,0 +1,222 @@
+import { annotationKeys, labelKeys, type Machine, type MachinePhase, type MachineSet } from "@millwright/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  aMachine,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  type Change,
+  createdAt,
+  inPhase,
+  labelled,
+  named,
+} from "../testing/builders.ts";
+import { BURST, planReplicas } from "./plan-replicas.ts";
+
+const now = new Date("2026-01-02T00:00:00Z");
+const scaledAt = "2026-01-01T12:00:00Z";
+const before = "2026-01-01T11:00:00Z";
+const after = "2026-01-01T13:00:00Z";
+const future = "2026-01-03T00:00:00Z";
+
+/** A machine created in the n-th minute, so that `m0` is the oldest. */
+const machine = (index: number, ...changes: readonly Change<Machine>[]): Machine =>
+  aMachine(
+    named(`m${index}`),
+    createdAt(new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString().replace(".000", "")),
+    inPhase("Running"),
+    ...changes,
+  );
+const several = (count: number, ...changes: readonly Change<Machine>[]): readonly Machine[] =>
+  Array.from({ length: count }, (_, index) => machine(index, ...changes));
+const failed = inPhase("Failed");
+const moved = labelled({ [labelKeys.updateResult]: "successful" });
+const marked = (at: string) =>
+  annotated({ [annotationKeys.machinePriority]: "1", [annotationKeys.markedForDeletionTime]: at });
+const scaledSet = annotated({ [annotationKeys.lastReplicaChangeByScaler]: scaledAt });
+const frozen = labelled({ [labelKeys.freeze]: "True" });
+
+/** What a plan says: `+2`, `-m1 -m3`, or nothing. */
+const planOf = (replicas: number, machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): string => {
+  const plan = planReplicas(aMachineSet({ spec: { replicas } }, ...changes), machines, now);
+  return [
+    ...(plan.create > 0 ? [`+${plan.create}`] : []),
+    ...plan.remove.map(({ metadata }) => `-${metadata.name}`),
+    ...(plan.blocked === undefined ? [] : [plan.blocked]),
+  ].join(" ");
+};
+
+describe("planReplicas", () => {
+  it.each<[string, string, () => string]>([
+    ["creates what is missing", "+1", () => planOf(3, several(2))],
+    ["creates no more than a hundred at once", "+100", () => planOf(200, [])],
+    ["leaves a complete set alone", "", () => planOf(3, several(3))],
+    [
+      "wants no machines when it says nothing about replicas",
+      "-m0",
+      () => planOf(3, several(1), { spec: { replicas: null } }),
+    ],
+    [
+      "gives up the Failed machine when there is one too many",
+      "-m3",
+      () => planOf(3, [...several(3), machine(3, failed)]),
+    ],
+    [
+      "replaces a Failed machine: it goes first, its successor comes when it is on its way",
+      "-m2",
+      () => planOf(3, [...several(2), machine(2, failed)]),
+    ],
+    ["gives up the oldest of equal machines", "-m0", () => planOf(3, several(4))],
+    [
+      "deletes failed machines even while others are missing (F35)",
+      "+1 -m1",
+      () => planOf(3, [machine(0), machine(1, failed)]),
+    ],
+    [
+      "deletes failed machines of a frozen set",
+      "-m1 frozen",
+      () => planOf(3, [machine(0), machine(1, failed)], frozen),
+    ],
+    [
+      "does not count machines on their way out",
+      "",
+      () => planOf(3, [...several(3), machine(3, inPhase("Terminating")), machine(4, beingDeleted())]),
+    ],
+    [
+      "replaces marked machines although nothing is surplus",
+      "-m2 -m3",
+      () => planOf(4, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
+    ],
+    [
+      "gives up exactly the marked machines",
+      "-m2 -m3",
+      () => planOf(2, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
+    ],
+    [
+      "gives up the marked machines and then the next in order",
+      "-m2 -m3 -m0",
+      () => planOf(1, [...several(2), machine(2, marked(before)), machine(3, marked(before))], scaledSet),
+    ],
+    [
+      "waits for the replica change that belongs to a mark",
+      "",
+      () => planOf(2, [machine(0), machine(1, marked(after))], scaledSet),
+    ],
+    [
+      "takes a mark of the very second of the replica change",
+      "-m1",
+      () => planOf(2, [machine(0), machine(1, marked(scaledAt))], scaledSet),
+    ],
+    [
+      "does not act on a mark while the set knows of no replica change",
+      "",
+      () => planOf(2, [machine(0), machine(1, marked(before))]),
+    ],
+    [
+      "does not delete by a priority without a mark",
+      "",
+      () => planOf(2, [machine(0), machine(1, annotated({ [annotationKeys.machinePriority]: "1" }))], scaledSet),
+    ],
+    [
+      "does not delete by a mark without a priority",
+      "",
+      () =>
+        planOf(2, [machine(0), machine(1, annotated({ [annotationKeys.markedForDeletionTime]: before }))], scaledSet),
+    ],
+    ["counts a machine moved by an in-place update as present", "+1", () => planOf(3, [machine(0), machine(1, moved)])],
+    ["has enough with two of its own and one moved here", "", () => planOf(3, [...several(2), machine(2, moved)])],
+    [
+      "counts a machine moved by an in-place update as no surplus",
+      "-m0",
+      () => planOf(3, [...several(4), machine(4, moved)]),
+    ],
+    ["creates nothing while frozen", "frozen", () => planOf(3, several(1), frozen)],
+    ["still shrinks while frozen", "-m0 -m1", () => planOf(1, several(3), frozen)],
+    [
+      "creates nothing while scale-up is disabled, whatever the label says",
+      "scale-up disabled",
+      () => planOf(3, several(2), labelled({ [labelKeys.scaleUpDisabled]: "" })),
+    ],
+    [
+      "takes freeze only with a capital letter, as the Go implementation does",
+      "+1",
+      () => planOf(3, several(2), labelled({ [labelKeys.freeze]: "true" })),
+    ],
+    ["says nothing about a blockade when nothing is missing", "", () => planOf(3, several(3), frozen)],
+  ])("%s", (_, expected, plan) => {
+    expect(plan()).toBe(expected);
+  });
+
+  it.each<[string, boolean, Change<Machine>]>([
+    ["replaces a Failed machine that nobody wants to keep", true, {}],
+    [
+      "keeps a Failed machine until its preservation expires",
+      false,
+      { status: { currentStatus: { preserveExpiryTime: future } } },
+    ],
+    [
+      "replaces it when the preservation has expired, whatever is asked for",
+      true,
+      { ...annotated({ [annotationKeys.preserve]: "now" }), status: { currentStatus: { preserveExpiryTime: before } } },
+    ],
+    ["keeps a Failed machine that is to be preserved now", false, annotated({ [annotationKeys.preserve]: "now" })],
+    [
+      "keeps a Failed machine that is to be preserved when it fails",
+      false,
+      annotated({ [annotationKeys.preserve]: "when-failed" }),
+    ],
+    [
+      "keeps a Failed machine that is preserved automatically",
+      false,
+      annotated({ [annotationKeys.preserve]: "auto-preserved" }),
+    ],
+    ["replaces a Failed machine that must not be preserved", true, annotated({ [annotationKeys.preserve]: "false" })],
+    [
+      "replaces a Failed machine with a preservation that nobody knows",
+      true,
+      annotated({ [annotationKeys.preserve]: "please" }),
+    ],
+  ])("%s", (_, isReplaced, change) => {
+    expect(planOf(1, [machine(0, failed, change)])).toBe(isReplaced ? "-m0" : "");
+  });
+
+  it("deletes no more than a hundred at once", () => {
+    const plan = planReplicas(aMachineSet({ spec: { replicas: 0 } }), several(130, failed), now);
+    expect(plan.remove).toHaveLength(BURST);
+  });
+
+  it("creates up to the wanted number, deletes each machine at most once, and never below it without a reason", () => {
+    const phase = fc.constantFrom<MachinePhase>(
+      "",
+      "Pending",
+      "Running",
+      "Available",
+      "Unknown",
+      "Failed",
+      "Terminating",
+    );
+    const kind = fc.record({ phase, mark: fc.constantFrom("none", "due", "early"), isMoved: fc.boolean() });
+    fc.assert(
+      fc.property(fc.nat(8), fc.array(kind, { maxLength: 8 }), (replicas, kinds) => {
+        const machines = kinds.map(({ phase: each, mark, isMoved }, index) =>
+          machine(
+            index,
+            inPhase(each),
+            mark === "none" ? {} : marked(mark === "due" ? before : after),
+            isMoved ? moved : {},
+          ),
+        );
+        const { create, remove } = planReplicas(aMachineSet({ spec: { replicas } }, scaledSet), machines, now);
+        const present = kinds.filter((each) => each.phase !== "Terminating");
+        const settled = present.filter(({ isMoved }) => !isMoved);
+        const unwanted = settled.filter((each) => each.phase === "Failed" || each.mark === "due").length;
+
+        expect(create).toBe(Math.max(0, replicas - present.length));
+        expect(new Set(remove).size).toBe(remove.length);
+        expect(remove.length).toBeGreaterThanOrEqual(Math.max(unwanted, settled.length - replicas));
+        expect(remove.length).toBeLessThanOrEqual(unwanted + Math.max(0, settled.length - replicas));
+      }),
+    );
+  });
+});
