@@ -16,9 +16,8 @@ export function unhealthyConditions(
 
 /** Whether two lists of conditions say the same: heartbeats, messages and reasons are no news, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {
-  const stages: readonly string[] = [nodeConditionTypes.inPlaceUpdate];
-  const key = ({ type, status, reason }: NodeCondition): string =>
-    `${type}=${status}${stages.includes(type) ? `/${reason ?? ""}` : ""}`;
+  const key = ({ type, status, reason = "" }: NodeCondition): string =>
+    type === nodeConditionTypes.inPlaceUpdate ? `${type}=${status}/${reason}` : `${type}=${status}`;
   const keys = (list: readonly NodeCondition[]): string => list.map(key).toSorted().join(",");
   return keys(a) === keys(b);
 }

@@ -1,0 +1,313 @@
+import {
+  allowsTransition,
+  continueWith,
+  deletionStages,
+  finalizers,
+  type MachineErrorCode,
+  machineErrorCodes,
+  type MachinePhase,
+  phaseOf,
+  phases,
+} from "@millwright/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../cluster/node-objects.ts";
+import { aMachine, aMachineClass } from "../testing/builders.ts";
+import {
+  aSnapshot,
+  failed,
+  itsNode,
+  later,
+  machineAfter,
+  running,
+  succeeded,
+  testNow,
+  unusable,
+} from "../testing/snapshots.ts";
+import { decideMachine } from "./decide.ts";
+import type { MachineDecision } from "./decision.ts";
+import type { OperationView } from "./operation.ts";
+import type { ClassView, MachineSnapshot } from "./snapshot.ts";
+
+const kinds = fc.constantFrom("create", "find", "delete");
+const codes = fc.constantFrom(...(Object.keys(machineErrorCodes) as MachineErrorCode[]));
+const operations: fc.Arbitrary<OperationView | undefined> = fc.oneof(
+  fc.constant(undefined),
+  kinds.map(running),
+  fc
+    .tuple(kinds, fc.constantFrom("", "node"))
+    .map(([kind, nodeName]) => succeeded(kind, { providerId: "vm-1", nodeName })),
+  fc
+    .tuple(kinds, codes, fc.boolean(), fc.constantFrom("class-1/secret-1", "older"), fc.nat(700_000))
+    .map(([kind, code, isAcknowledged, inputs, ago]) =>
+      failed(kind, code, { isAcknowledged, inputs, endedAt: testNow.getTime() - ago }),
+    ),
+);
+const classViews = fc.constantFrom<ClassView>(
+  { state: "usable", machineClass: aMachineClass() },
+  { state: "usable", machineClass: aMachineClass(), obstacle: { reason: "InvalidSecret", problem: "no userData" } },
+  unusable("MachineClassNotFound", "no class", true),
+  unusable("InvalidMachineClass", "bad class"),
+);
+const descriptions = fc.oneof(
+  fc.constantFrom("", "Creating machine on cloud provider", "random"),
+  fc
+    .tuple(fc.constantFrom(...deletionStages.map(({ name }) => name)), fc.constantFrom(undefined, "x failed"))
+    .map(([stage, happened]) => continueWith(stage, happened)),
+);
+const machines = fc
+  .record({
+    phase: fc.constantFrom(...Object.keys(phases), "Hibernating"),
+    isGoing: fc.boolean(),
+    isHeld: fc.constantFrom(true, true, true, false),
+    providerID: fc.constantFrom("", "vm-1"),
+    label: fc.constantFrom(null, "", "node"),
+    force: fc.constantFrom(null, "True", "x"),
+    type: fc.constantFrom("Create", "Delete", "HealthCheck"),
+    state: fc.constantFrom("Processing", "Failed", "Successful"),
+    description: descriptions,
+    hadConditions: fc.boolean(),
+  })
+  .map((draw) => {
+    const change = {
+      metadata: {
+        labels: { node: draw.label, "force-deletion": draw.force },
+        finalizers: draw.isHeld ? [finalizers.machine] : [],
+        ...(draw.isGoing ? { deletionTimestamp: "2026-01-01T00:09:00Z" } : {}),
+      },
+      spec: { providerID: draw.providerID },
+      status: {
+        currentStatus: { phase: draw.phase },
+        lastOperation: { type: draw.type, state: draw.state, description: draw.description },
+        conditions: draw.hadConditions ? [{ type: "Ready", status: "True" }] : [],
+      },
+    };
+    return aMachine(change);
+  });
+const nodes = fc.option(
+  fc
+    .record({ ready: fc.constantFrom("True", "False", "Unknown"), unschedulable: fc.boolean(), going: fc.boolean() })
+    .map(({ ready, unschedulable, going }) =>
+      itsNode({
+        metadata: going ? { deletionTimestamp: "2026-01-01T00:09:30Z" } : { finalizers: [finalizers.node] },
+        spec: { unschedulable },
+        status: { conditions: [{ type: "Ready", status: ready }] },
+      }),
+    ),
+  { nil: undefined },
+);
+const pods: fc.Arbitrary<readonly Pod[]> = fc.array(
+  fc.record({ name: fc.constantFrom("a", "b", "c"), going: fc.boolean() }).map(({ name, going }) => ({
+    metadata: {
+      name,
+      namespace: "default",
+      uid: name,
+      ...(going ? { deletionTimestamp: "2026-01-01T00:09:30Z" } : {}),
+    },
+  })),
+  { maxLength: 3 },
+);
+const snapshots: fc.Arbitrary<MachineSnapshot> = fc
+  .record({
+    machine: machines,
+    hasTarget: fc.boolean(),
+    operation: operations,
+    classView: classViews,
+    node: nodes,
+    pods,
+    attachments: fc.constantFrom([], [{ metadata: { name: "va", uid: "va" } }]),
+    problems: fc.constantFrom([], [{ path: "spec", message: "is wrong", kind: "invalid" as const }]),
+  })
+  .map(({ hasTarget, ...drawn }) =>
+    aSnapshot(
+      hasTarget ? { ...drawn, hasTarget } : { ...drawn, hasTarget, node: undefined, pods: [], attachments: [] },
+    ),
+  );
+const times = fc.constantFrom(testNow, later(15 * 60_000), later(3 * 3_600_000));
+
+const removesFinalizer = ({ actions }: MachineDecision): boolean =>
+  actions.some(
+    (action) =>
+      action.kind === "PatchMachine" &&
+      "metadata" in action.patch &&
+      JSON.stringify(action.patch.metadata).includes('"finalizers":[]'),
+  );
+
+describe("whatever the snapshot", () => {
+  it("takes only ways from phase to phase that the table has", () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const { status } = decideMachine(snapshot, now);
+        if (status === undefined) return;
+        const from = phaseOf(snapshot.machine);
+        const to = phaseOf({ status });
+        if (from === to) return;
+        seen.add(`${from}>${to}`);
+        // A phase of another version is only ever left for Terminating.
+        expect(from === undefined ? to : allowsTransition(from, to as MachinePhase), `${from} to ${to}`).toBe(
+          from === undefined ? "Terminating" : true,
+        );
+      }),
+      { numRuns: 4_000 },
+    );
+    // The property is worth something only if the ways are taken.
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  it("decides the same twice, and changes nothing of what it read", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const before = JSON.stringify(snapshot);
+        const decision = decideMachine(snapshot, now);
+        expect(decideMachine(snapshot, now)).toEqual(decision);
+        expect(JSON.stringify(snapshot)).toBe(before);
+        expect(JSON.parse(JSON.stringify(decision.actions))).toEqual(decision.actions);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("comes to rest: a status that was written is not written anew while nothing happens", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        let machine = snapshot.machine;
+        const written: (object | undefined)[] = [];
+        for (let pass = 0; pass < 4; pass++) {
+          const { status } = decideMachine({ ...snapshot, machine }, now);
+          written.push(status);
+          machine = machineAfter({ ...snapshot, machine }, { actions: [], because: [], ...(status && { status }) });
+        }
+        expect(written[3]).toEqual(written[2]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("never asks to be woken at a time that is none, or that has passed", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const { wakeAfterMs = 0 } = decideMachine(snapshot, now);
+        expect(wakeAfterMs).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("asks for a driver call only where there is a class to ask with, and for one at a time", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const calls = decideMachine(snapshot, now).actions.filter(({ kind }) => kind === "StartOperation");
+        const mayCall = snapshot.classView.state === "usable" && snapshot.operation?.state !== "running";
+        expect(calls.length).toBeLessThanOrEqual(mayCall ? 1 : 0);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("makes no VM for a machine that has one, is Failed or goes", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const { machine } = snapshot;
+        const mayCreate =
+          machine.spec.providerID === "" &&
+          phaseOf(machine) !== "Failed" &&
+          machine.metadata.deletionTimestamp === undefined &&
+          machine.metadata.finalizers?.includes(finalizers.machine) === true;
+        const creates = decideMachine(snapshot, now).actions.some(
+          (action) => action.kind === "StartOperation" && action.operation === "create",
+        );
+        expect(creates && !mayCreate).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe("a deletion", () => {
+  const isPast = ({ machine }: MachineSnapshot): boolean => {
+    const { description = "", type } = machine.status?.lastOperation ?? {};
+    return (
+      phaseOf(machine) === "Terminating" &&
+      type === "Delete" &&
+      /(Initiate node object deletion|Initiate machine object finalizer removal)$/.test(description)
+    );
+  };
+
+  it("gives up the finalizer only when the VM is gone for sure, or there never was one", () => {
+    let removals = 0;
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        if (snapshot.machine.metadata.deletionTimestamp === undefined) return;
+        if (!removesFinalizer(decideMachine(snapshot, now))) return;
+        removals++;
+        const { operation, classView, machine } = snapshot;
+        const isDeleted =
+          operation?.kind === "delete" &&
+          (operation.state === "done" || (operation.state === "failed" && operation.code === "NotFound"));
+        const neverWas =
+          machine.spec.providerID === "" &&
+          classView.state === "unusable" &&
+          (classView.isMissing || machine.metadata.labels?.["force-deletion"] === "True");
+        expect(isDeleted || neverWas || isPast(snapshot)).toBe(true);
+        expect(operation?.kind === "create" && operation.state !== "failed").toBe(false);
+      }),
+      { numRuns: 4_000 },
+    );
+    expect(removals).toBeGreaterThan(10);
+  });
+
+  it("never deletes the node before the VM", () => {
+    fc.assert(
+      fc.property(snapshots, times, (snapshot, now) => {
+        const kinds = new Set(decideMachine(snapshot, now).actions.map(({ kind }) => kind));
+        expect(kinds.has("DeleteNode") && kinds.has("StartOperation")).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("ends from wherever it starts when driver and cluster do their part", () => {
+    fc.assert(
+      fc.property(snapshots, (start) => {
+        const { machine: drawn } = start;
+        if (drawn.metadata.deletionTimestamp === undefined) return;
+        let snapshot: MachineSnapshot = {
+          ...start,
+          classView: { state: "usable", machineClass: aMachineClass() },
+          machine: aMachine(drawn, { metadata: { finalizers: [finalizers.machine] } }),
+        };
+        let now = testNow;
+        for (let pass = 0; pass < 40; pass++) {
+          const decision = decideMachine(snapshot, now);
+          if (removesFinalizer(decision)) return;
+          snapshot = obey(snapshot, decision);
+          now = new Date(now.getTime() + Math.min(decision.wakeAfterMs ?? 0, 600_000) + 1);
+        }
+        expect.unreachable(`stands at: ${snapshot.machine.status?.lastOperation?.description}`);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** The world after a decision, in which everything that was asked for happens at once. */
+function obey(snapshot: MachineSnapshot, decision: MachineDecision): MachineSnapshot {
+  let { node, pods, operation } = snapshot;
+  // What ran has ended by now.
+  if (operation?.state === "running") operation = succeeded(operation.kind, { providerId: "vm-1", nodeName: "node" });
+  for (const action of decision.actions) {
+    if (action.kind === "StartOperation")
+      operation = succeeded(action.operation, { providerId: "vm-1", nodeName: "node" });
+    if (action.kind === "AcknowledgeOperation")
+      operation = operation?.state === "failed" ? { ...operation, isAcknowledged: true } : undefined;
+    if (action.kind === "PatchNode" && node !== undefined)
+      node = { ...node, spec: { ...node.spec, unschedulable: true } };
+    if (action.kind === "DeleteNode") node = undefined;
+    if (action.kind === "EvictPod" || action.kind === "DeletePod")
+      pods = pods.filter(({ metadata }) => metadata.name !== action.name);
+  }
+  // Terminating pods come to their end by themselves.
+  if (decision.actions.length === 0) pods = [];
+  return { ...snapshot, machine: machineAfter(snapshot, decision), node, pods, operation };
+}

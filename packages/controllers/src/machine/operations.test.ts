@@ -1,0 +1,144 @@
+import { MachineError } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { describe, expect, it, vi } from "vitest";
+import type { DriverOutcome } from "./driver-port.ts";
+import type { OperationResult } from "./operation.ts";
+import { createOperations, type OperationStart } from "./operations.ts";
+
+type Outcome = DriverOutcome<OperationResult>;
+
+/** A call whose end the test decides. */
+function aCall(kind: OperationStart["kind"] = "create") {
+  const end = Promise.withResolvers<Outcome>();
+  const signals: AbortSignal[] = [];
+  const wake = vi.fn<() => void>();
+  const run = vi.fn<OperationStart["run"]>((signal) => {
+    signals.push(signal);
+    return end.promise;
+  });
+  return { end, signals, wake, run, start: { kind, inputs: "v1", run, wake } };
+}
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const error = new MachineError("ResourceExhausted", "quota", { retryAfterMs: 7, lastKnownState: "s" });
+
+describe("operations", () => {
+  it("run one call of a machine at a time, and calls of two machines side by side", () => {
+    const operations = createOperations(createVirtualClock());
+    const [first, second, other] = [aCall(), aCall("delete"), aCall()];
+    operations.start("a", first.start);
+    operations.start("a", second.start);
+    operations.start("b", other.start);
+    expect(operations.get("a")).toEqual({ kind: "create", state: "running" });
+    expect([first.run, second.run, other.run].map((run) => run.mock.calls.length)).toEqual([1, 0, 1]);
+    expect(operations.get("c")).toBeUndefined();
+  });
+
+  it("keep a success until it is acknowledged, and wake the machine once", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall();
+    operations.start("a", call.start);
+    operations.acknowledge("a");
+    expect(operations.get("a")?.state).toBe("running");
+    call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
+    await settle();
+    expect(call.wake).toHaveBeenCalledTimes(1);
+    expect(operations.get("a")).toEqual({ kind: "create", state: "done", result: { providerId: "vm-1" } });
+    operations.acknowledge("a");
+    expect(operations.get("a")).toBeUndefined();
+    operations.acknowledge("a");
+  });
+
+  it("keep a failure with all that a retry needs, also when it is acknowledged", async () => {
+    const clock = createVirtualClock();
+    const operations = createOperations(clock);
+    const call = aCall("delete");
+    operations.start("a", call.start);
+    await clock.advance(1_000);
+    call.end.resolve({ ok: false, error });
+    await settle();
+    const view = {
+      kind: "delete",
+      state: "failed",
+      code: "ResourceExhausted",
+      message: "quota",
+      retryAfterMs: 7,
+      lastKnownState: "s",
+      endedAt: clock.now().getTime(),
+      inputs: "v1",
+      isAcknowledged: false,
+    };
+    expect(operations.get("a")).toEqual(view);
+    operations.acknowledge("a");
+    expect(operations.get("a")).toEqual({ ...view, isAcknowledged: true });
+  });
+
+  it("let a new call take the place of one that has ended", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall("find");
+    operations.start("a", call.start);
+    call.end.resolve({ ok: true, value: {} });
+    await settle();
+    operations.start("a", aCall("delete").start);
+    expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
+  });
+
+  it("abort the call of a machine that is gone, and do not wake it", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall();
+    operations.start("a", call.start);
+    operations.forget("a");
+    operations.forget("a");
+    expect(call.signals[0]?.reason).toMatchObject({ message: "the machine is gone" });
+    call.end.resolve({ ok: true, value: {} });
+    await settle();
+    expect(operations.get("a")).toBeUndefined();
+    expect(call.wake).not.toHaveBeenCalled();
+  });
+
+  it("do not let the late end of a forgotten call touch its successor", async () => {
+    const operations = createOperations(createVirtualClock());
+    const [old, fresh] = [aCall(), aCall("delete")];
+    operations.start("a", old.start);
+    operations.forget("a");
+    operations.start("a", fresh.start);
+    old.end.resolve({ ok: true, value: {} });
+    await settle();
+    expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
+    expect(old.wake).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["rejects", () => Promise.reject(new Error("bug"))],
+    [
+      "throws at once",
+      () => {
+        throw new Error("bug");
+      },
+    ],
+  ])("turn a call that %s into a failure: a machine never waits for a call that is over", async (_, run) => {
+    const operations = createOperations(createVirtualClock());
+    const { start, wake } = aCall();
+    operations.start("a", { ...start, run });
+    await settle();
+    expect(operations.get("a")).toMatchObject({ state: "failed", code: "Internal" });
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
+  it("close by aborting all calls, wait for their ends, and start none after that", async () => {
+    const operations = createOperations(createVirtualClock());
+    const [kept, forgotten, late] = [aCall(), aCall(), aCall()];
+    operations.start("a", kept.start);
+    operations.start("b", forgotten.start);
+    operations.forget("b");
+    let isClosed = false;
+    const closing = operations.close().then(() => (isClosed = true));
+    expect(kept.signals[0]?.reason).toMatchObject({ message: "the controller stops" });
+    operations.start("c", late.start);
+    expect(late.run).not.toHaveBeenCalled();
+    kept.end.resolve({ ok: false, error });
+    await settle();
+    expect(isClosed).toBe(false);
+    forgotten.end.resolve({ ok: false, error });
+    await closing;
+  });
+});

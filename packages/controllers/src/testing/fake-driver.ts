@@ -1,0 +1,83 @@
+import { type Machine, MachineError, type MachineErrorCode } from "@millwright/core";
+import type { DriverOutcome, MachineDriver, VmCall } from "../machine/driver-port.ts";
+import type { OperationResult } from "../machine/operation.ts";
+
+/** A cloud in memory behind the port of the machine controller: one VM per machine UID. */
+export interface FakeDriver extends MachineDriver {
+  /** Method and machine of every call. */
+  readonly calls: string[];
+  /** VM ids by machine UID. */
+  readonly vms: Map<string, string>;
+  /** Lets the next calls of a method fail; `after` the VM is made or gone, if so wanted. */
+  fail(method: "ensureVm" | "findVm" | "deleteVm", code: MachineErrorCode, times?: number, after?: "after"): void;
+  /** Holds every call back until the returned function is called. */
+  hold(): () => void;
+}
+
+/** Makes a {@link FakeDriver} for classes of provider `mock`. */
+export function createFakeDriver(): FakeDriver {
+  const calls: string[] = [];
+  const vms = new Map<string, string>();
+  const faults: { readonly method: string; readonly code: MachineErrorCode; times: number; readonly after: boolean }[] =
+    [];
+  let gate: Promise<void> = Promise.resolve();
+  let made = 0;
+
+  const idOf = ({ metadata }: Machine): string => metadata.uid ?? "";
+  const found = (machine: Machine, isAdopted: boolean): OperationResult => ({
+    providerId: vms.get(idOf(machine)) ?? "",
+    nodeName: `node-of-${machine.metadata.name}`,
+    isAdopted,
+  });
+  const method =
+    (name: "ensureVm" | "findVm" | "deleteVm", act: (machine: Machine) => OperationResult) =>
+    async ({ machine }: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>> => {
+      calls.push(`${name} ${machine.metadata.name}`);
+      await gate;
+      try {
+        signal.throwIfAborted();
+      } catch {
+        return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
+      }
+      const fault = faults.find((each) => each.method === name && each.times > 0);
+      if (fault !== undefined) {
+        fault.times--;
+        if (fault.after) act(machine);
+        return { ok: false, error: new MachineError(fault.code, "injected") };
+      }
+      try {
+        return { ok: true, value: act(machine) };
+      } catch (error) {
+        if (error instanceof MachineError) return { ok: false, error };
+        throw error;
+      }
+    };
+
+  return {
+    calls,
+    vms,
+    ensureVm: method("ensureVm", (machine) => {
+      const isAdopted = vms.has(idOf(machine));
+      if (!isAdopted) vms.set(idOf(machine), `vm-${++made}`);
+      return found(machine, isAdopted);
+    }),
+    findVm: method("findVm", (machine) => {
+      if (!vms.has(idOf(machine))) throw new MachineError("NotFound", "no VM");
+      return found(machine, true);
+    }),
+    deleteVm: method("deleteVm", (machine) => {
+      if (!vms.delete(idOf(machine))) throw new MachineError("NotFound", "no VM");
+      return {};
+    }),
+    refusalOf: ({ provider = "" }) =>
+      provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,
+    fail(name, code, times = 1, after) {
+      faults.push({ method: name, code, times, after: after === "after" });
+    },
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
+import { applyMergePatch } from "@millwright/kube";
+import type { MachineDecision } from "../machine/decision.ts";
+import type { FailedOperation, OperationKind, OperationResult, OperationView } from "../machine/operation.ts";
+import { type ClassView, defaultMachineSettings, type MachineSnapshot } from "../machine/snapshot.ts";
+import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
+
+/** Ten minutes after everything was created. */
+export const testNow = new Date("2026-01-01T00:10:00Z");
+
+/** A time so many milliseconds after {@link testNow}. */
+export const later = (ms: number): Date => new Date(testNow.getTime() + ms);
+
+/** What a pass sees of a sound machine in a target cluster, no call under way and no node, unless changed. */
+export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapshot => ({
+  machine: aMachine(),
+  isReadable: true,
+  problems: [],
+  classView: { state: "usable", machineClass: aMachineClass() },
+  inputs: "class-1/secret-1",
+  hasTarget: true,
+  node: undefined,
+  pods: [],
+  attachments: [],
+  operation: undefined,
+  settings: defaultMachineSettings,
+  ...change,
+});
+
+/** A class that cannot be used. */
+export const unusable = (reason: string, problem: string, isMissing = false): ClassView => ({
+  state: "unusable",
+  reason,
+  problem,
+  isMissing,
+});
+
+export const running = (kind: OperationKind): OperationView => ({ kind, state: "running" });
+
+export const succeeded = (kind: OperationKind, result: OperationResult = {}): OperationView => ({
+  kind,
+  state: "done",
+  result,
+});
+
+/** A call that failed just now and has not been written down. */
+export const failed = (
+  kind: OperationKind,
+  code: MachineErrorCode,
+  change: Partial<Omit<FailedOperation, "kind" | "code" | "state">> = {},
+): FailedOperation => ({
+  kind,
+  state: "failed",
+  code,
+  message: "no luck",
+  endedAt: testNow.getTime(),
+  inputs: "class-1/secret-1",
+  isAcknowledged: false,
+  ...change,
+});
+
+/** With the VM `vm-1` and the node name `node`. */
+export const withVm: Change<Machine> = {
+  metadata: { labels: { node: "node" }, annotations: { "machinepriority.machine.sapcloud.io": "3" } },
+  spec: { providerID: "vm-1" },
+};
+
+/** The last operation of a machine. */
+export const lastly = (type: string, state: string, description: string): Change<Machine> => ({
+  status: { lastOperation: { type, state, description, lastUpdateTime: "2026-01-01T00:00:00Z" } },
+});
+
+/** The node of {@link withVm}. */
+export const itsNode = (change: Parameters<typeof aNode>[0] = {}): ReturnType<typeof aNode> =>
+  aNode({
+    ...change,
+    metadata: { resourceVersion: "7", labels: { "node.gardener.cloud/machine-name": "machine" }, ...change.metadata },
+    spec: { providerID: "vm-1", ...change.spec },
+  });
+
+/** The kinds of a decision's actions, in order. */
+export const kindsOf = ({ actions }: MachineDecision): readonly string[] => actions.map(({ kind }) => kind);
+
+/** The status as it reads after a decision. */
+export const statusAfter = (snapshot: MachineSnapshot, { status }: MachineDecision): MachineStatus =>
+  status ?? snapshot.machine.status ?? {};
+
+/** A machine after a decision: its patches and its status written down, as the executor would. */
+export function machineAfter(snapshot: MachineSnapshot, decision: MachineDecision): Machine {
+  const patched = decision.actions.reduce<unknown>(
+    (object, action) => (action.kind === "PatchMachine" ? applyMergePatch(object, action.patch) : object),
+    snapshot.machine,
+  );
+  const result = readMachine(patched);
+  if (!result.ok) throw new TypeError(`a decision made what cannot be: ${JSON.stringify(result.problems)}`);
+  return { ...result.value, status: statusAfter(snapshot, decision) };
+}
