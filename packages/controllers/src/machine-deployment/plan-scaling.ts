@@ -11,19 +11,15 @@ export interface ScalableSet extends SetSize {
 const round = (value: number): number => Math.sign(value) * Math.round(Math.abs(value));
 
 /** Shares a reduction among the active sets in proportion to their size; what rounding leaves falls on the largest. */
-function shrinkInProportion(
-  bounds: RolloutBounds,
-  active: readonly ScalableSet[],
-  surplus: number,
-  fallbackMax: number,
-): Sizes {
+function shrinkInProportion(bounds: RolloutBounds, active: readonly ScalableSet[], surplus: number): Sizes {
   const total = bounds.replicas + bounds.maxSurge;
+  const current = sum(active.map(({ spec }) => spec));
   const largestFirst = active.toSorted((a, b) => b.spec - a.spec);
   const sizes = new Map<string, number>();
   let removed = 0;
   for (const set of largestFirst) {
     const fraction =
-      bounds.replicas === 0 ? -set.spec : round((set.spec * total) / (set.maxReplicas ?? fallbackMax)) - set.spec;
+      bounds.replicas === 0 ? -set.spec : round((set.spec * total) / (set.maxReplicas ?? current)) - set.spec;
     const change = Math.min(0, Math.max(fraction, -(surplus - removed), -set.spec));
     removed -= change;
     sizes.set(set.name, set.spec + change);
@@ -40,14 +36,13 @@ function shrinkInProportion(
  * Brings the sets to a changed `spec.replicas` without going on with a rollout (machineset-machinedeployment.md, 14.2): more goes to the
  * newest set only, less is shared in proportion.
  *
- * `sets` are ordered from oldest to newest, the one for the current template (`newSet`) last. `currentReplicas` is the deployment's
- * `status.replicas`, the base of proportions where a set does not know its own.
+ * `sets` are ordered from oldest to newest, the one for the current template (`newSet`) last. Where a set does not know the base of its
+ * proportion, that is what all sets have together.
  */
 export function planScaling(
   bounds: RolloutBounds,
   newSet: ScalableSet | undefined,
   sets: readonly ScalableSet[],
-  currentReplicas: number,
 ): Sizes {
   const active = sets.filter(({ spec }) => spec > 0);
   const [only, another] = active;
@@ -62,7 +57,7 @@ export function planScaling(
   }
   const allowed = bounds.replicas > 0 ? bounds.replicas + bounds.maxSurge : 0;
   const room = allowed - sum(active.map(({ spec }) => spec));
-  if (room < 0) return shrinkInProportion(bounds, active, -room, Math.max(1, currentReplicas));
+  if (room < 0) return shrinkInProportion(bounds, active, -room);
   // Without an active set for the current template (a paused rollout) the newest one that serves grows (F32).
   const grown = active.find(({ name }) => name === newSet?.name) ?? active.at(-1);
   return grown === undefined || room === 0 ? new Map() : new Map([[grown.name, grown.spec + room]]);

@@ -41,7 +41,7 @@ export function planSizes(
   const { newSet, oldSets } = sets;
   if (isScalingPass(snapshot, sets)) {
     const newSize = newSet === undefined ? undefined : scalable(newSet);
-    return planScaling(bounds, newSize, allOf(sets).map(scalable), deployment.status?.replicas ?? 0);
+    return planScaling(bounds, newSize, allOf(sets).map(scalable));
   }
   const newSize = newSet === undefined ? undefined : sizeOf(newSet);
   const oldSizes = oldSets.map(sizeOf);

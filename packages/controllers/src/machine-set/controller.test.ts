@@ -1,0 +1,210 @@
+import { finalizers, type Machine, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import { ApiError, controllerRefOf } from "@millwright/kube";
+import type { FakeApi } from "@millwright/kube/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { findCondition } from "../conditions/set-condition.ts";
+import { aMachine, aMachineSet, type Change, inPhase, named, ownedBy, testNamespace } from "../testing/builders.ts";
+import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
+import { createMachineSetController } from "./controller.ts";
+
+const ref = { namespace: testNamespace, name: "set" };
+const at = (name: string) => ({ namespace: testNamespace, name });
+const quota = new ApiError({ status: 403, reason: "Forbidden", message: "exceeded quota: machines" });
+
+let running: RunningControllers | undefined;
+afterEach(async () => running?.stop());
+
+async function start(prepare: (api: FakeApi) => void): Promise<RunningControllers> {
+  running = await runControllers((context) => [createMachineSetController(context, 2)], prepare);
+  return running;
+}
+const withSet = (...changes: readonly Change<MachineSet>[]) =>
+  start((api) => void api.seed(machineSetResource, aMachineSet(...changes)));
+const setOf = ({ api }: RunningControllers): MachineSet | undefined => api.peek<MachineSet>(machineSetResource, ref);
+const failureOf = (cluster: RunningControllers) =>
+  findCondition(setOf(cluster)?.status?.machineSetCondition, "ReplicaFailure");
+
+describe("MachineSet controller", () => {
+  it("creates the machines of a new set, and its finalizer before them", async () => {
+    const cluster = await withSet({ metadata: { finalizers: null } });
+    expect(cluster.machines()).toHaveLength(3);
+    for (const machine of cluster.machines()) {
+      expect(controllerRefOf(machine)).toMatchObject({ kind: "MachineSet", uid: "uid-set" });
+      expect(machine.metadata.name).toMatch(/^set-[b-z2-9]{5}$/);
+    }
+    expect(cluster.api.writes()[0]).toMatchObject({
+      verb: "patch",
+      body: { metadata: { finalizers: [finalizers.machine] } },
+    });
+    expect(setOf(cluster)?.status).toMatchObject({ replicas: 3, availableReplicas: 0, observedGeneration: 1 });
+    expect(cluster.events.filter((event) => event.startsWith("SuccessfulCreate Created Machine: set-"))).toHaveLength(
+      3,
+    );
+  });
+
+  it("writes nothing while nothing changes", async () => {
+    const cluster = await withSet();
+    cluster.api.calls.length = 0;
+    await cluster.settle(3_600_000);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("follows its machines with its status, one write for each change", async () => {
+    const cluster = await withSet({ spec: { replicas: 1 } });
+    const [machine] = cluster.machines();
+    cluster.api.calls.length = 0;
+    cluster.api.change(machineResource, at(machine?.metadata.name ?? ""), inPhase("Running"));
+    await cluster.settle();
+    expect(setOf(cluster)?.status).toMatchObject({ readyReplicas: 1, availableReplicas: 1 });
+    expect(cluster.api.writes()).toHaveLength(1);
+  });
+
+  it("scales down and up again", async () => {
+    const cluster = await withSet();
+    cluster.api.change(machineSetResource, ref, { spec: { replicas: 1 } });
+    await cluster.settle();
+    const going = cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    expect(going).toHaveLength(2);
+    cluster.api.change(machineSetResource, ref, { spec: { replicas: 2 } });
+    await cluster.settle();
+    expect(cluster.machines()).toHaveLength(4);
+    for (const { metadata } of going) cluster.api.remove(machineResource, at(metadata.name));
+    await cluster.settle();
+    expect(setOf(cluster)?.status?.replicas).toBe(2);
+  });
+
+  it("replaces a machine that somebody deletes", async () => {
+    const cluster = await withSet({ spec: { replicas: 1 } });
+    const [machine] = cluster.machines();
+    cluster.api.remove(machineResource, at(machine?.metadata.name ?? ""));
+    await cluster.settle();
+    expect(cluster.machines()).toHaveLength(1);
+    expect(cluster.machines()[0]?.metadata.name).not.toBe(machine?.metadata.name);
+  });
+
+  it("adopts matching orphans, leaves other owners in place, asks the API server once", async () => {
+    const other = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" };
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2 } }));
+      for (const name of ["a", "b"])
+        api.seed(machineResource, aMachine(named(name), { metadata: { ownerReferences: [other] } }));
+    });
+    expect(cluster.machines().map(({ metadata }) => metadata.ownerReferences?.map(({ kind }) => kind))).toEqual([
+      ["ConfigMap", "MachineSet"],
+      ["ConfigMap", "MachineSet"],
+    ]);
+    expect(cluster.api.calls.filter(({ verb }) => verb === "get")).toHaveLength(1);
+    expect(cluster.api.writes().filter(({ verb }) => verb === "create")).toEqual([]);
+  });
+
+  it("adopts nothing for a set that the API server knows to be going", async () => {
+    const cluster = await withSet({ spec: { replicas: 0 } });
+    cluster.api.inject({ verb: "get", error: new ApiError({ status: 404, reason: "NotFound", message: "gone" }) });
+    cluster.api.seed(machineResource, aMachine());
+    await cluster.settle();
+    expect(controllerRefOf(cluster.machines()[0] ?? aMachine())).toBeUndefined();
+  });
+
+  it("really releases a machine that no longer matches (F18), and replaces it", async () => {
+    const cluster = await withSet({ spec: { replicas: 1 } });
+    const name = cluster.machines()[0]?.metadata.name ?? "";
+    cluster.api.change(machineResource, at(name), { metadata: { labels: { name: "debugging" } } });
+    await cluster.settle();
+    expect(cluster.api.peek<Machine>(machineResource, at(name))?.metadata.ownerReferences).toEqual([]);
+    expect(cluster.machines()).toHaveLength(2);
+  });
+
+  it("leaves machines of other controllers alone", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 0 } }));
+      api.seed(machineResource, aMachine(named("theirs"), ownedBy(aMachineSet(named("other")))));
+    });
+    expect(cluster.api.writes().filter(({ resource }) => resource.startsWith("machines."))).toEqual([]);
+  });
+
+  it("shows a refused creation while it stands, tries again with patience, and stops showing it on success", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet());
+      api.inject({ verb: "create", type: machineResource, error: quota, times: 3 });
+    });
+    expect(failureOf(cluster)).toMatchObject({
+      status: "True",
+      reason: "FailedCreate",
+      message: "exceeded quota: machines",
+    });
+    expect(cluster.events).toContain("FailedCreate Error creating: exceeded quota: machines");
+    const attempts = () => cluster.api.calls.filter(({ verb }) => verb === "create").length;
+    // The second attempt is that of the pass which the changed status wakes.
+    expect(attempts()).toBe(2);
+    await cluster.settle(60_000);
+    expect(cluster.machines()).toHaveLength(3);
+    expect(failureOf(cluster)).toBeUndefined();
+    expect(attempts()).toBe(6);
+  });
+
+  it("shows a refused deletion, and stops showing it when the machine is wanted again (F23)", async () => {
+    const cluster = await withSet({ spec: { replicas: 1 } });
+    cluster.api.inject({ verb: "delete", error: quota, times: 1_000 });
+    cluster.api.change(machineSetResource, ref, { spec: { replicas: 0 } });
+    await cluster.settle();
+    expect(failureOf(cluster)).toMatchObject({ reason: "FailedDelete" });
+    expect(cluster.machines()[0]?.status).toBeUndefined();
+    cluster.api.change(machineSetResource, ref, { spec: { replicas: 1 } });
+    await cluster.settle();
+    expect(failureOf(cluster)).toBeUndefined();
+  });
+
+  it("draws another name when the one it drew is taken", async () => {
+    const first = await withSet({ spec: { replicas: 1 } });
+    const taken = first.machines()[0]?.metadata.name ?? "";
+    await first.stop();
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      api.seed(machineResource, aMachine(named(taken), ownedBy(aMachineSet(named("other")))));
+    });
+    expect(cluster.machines()).toHaveLength(2);
+    expect(failureOf(cluster)).toBeUndefined();
+  });
+
+  it("does not create a second time what was created although the answer got lost", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      api.inject({
+        verb: "create",
+        phase: "after",
+        error: new ApiError({ status: 504, reason: "Timeout", message: "late" }),
+      });
+    });
+    await cluster.settle(60_000);
+    expect(cluster.machines()).toHaveLength(1);
+    expect(failureOf(cluster)).toBeUndefined();
+  });
+
+  it("takes its machines with it and goes after the last", async () => {
+    const cluster = await withSet();
+    await cluster.api.delete(machineSetResource, ref);
+    await cluster.settle();
+    expect(cluster.machines().every(({ metadata }) => metadata.deletionTimestamp !== undefined)).toBe(true);
+    expect(setOf(cluster)?.status?.replicas).toBe(3);
+    for (const { metadata } of cluster.machines()) cluster.api.remove(machineResource, at(metadata.name));
+    await cluster.settle();
+    expect(setOf(cluster)).toBeUndefined();
+  });
+
+  it("says what is wrong with a set that it cannot read, once, and lets it go (F4)", async () => {
+    const cluster = await start((api) => {
+      const set = aMachineSet();
+      // A list where a map belongs: no reader takes it, and the type must be fooled to seed it.
+      const broken: MachineSet = JSON.parse(JSON.stringify({ ...set, spec: { ...set.spec, selector: [] } }));
+      api.seed(machineSetResource, broken);
+    });
+    expect(findCondition(setOf(cluster)?.status?.machineSetCondition, "SpecValid")?.message).toContain("spec.selector");
+    expect(cluster.events).toHaveLength(1);
+    cluster.api.calls.length = 0;
+    await cluster.settle(3_600_000);
+    expect(cluster.api.writes()).toEqual([]);
+    await cluster.api.delete(machineSetResource, ref);
+    await cluster.settle();
+    expect(setOf(cluster)).toBeUndefined();
+  });
+});
