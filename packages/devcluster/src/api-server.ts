@@ -1,9 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "./foundation.ts";
-import type { ApiRequest } from "./http/api-request.ts";
-import { sendFault } from "./http/answer.ts";
-import { refuseForeignCallers } from "./http/loopback-guard.ts";
-import { serve } from "./http/serve.ts";
+import { createFaults, type Faults } from "./faults/faults.ts";
+import { type Clock, type Random, systemClock, systemRandom } from "./foundation.ts";
+import { handleRequest } from "./http/handle-request.ts";
 import { createRegistry } from "./kinds/registry.ts";
 import { serveCustomResources } from "./life/custom-resources.ts";
 import { keepDisruptionBudgets } from "./life/disruption-budgets.ts";
@@ -11,7 +8,8 @@ import { expireEvents } from "./life/expire-events.ts";
 import { collectGarbage } from "./life/garbage-collector.ts";
 import { keepNamespaces } from "./life/namespaces.ts";
 import type { Log, Machinery } from "./machinery.ts";
-import { internalError, isApiFault } from "./status.ts";
+import { createRequestLog, type RequestRecord } from "./observe/request-log.ts";
+import { type RunningServer, runServer } from "./run-server.ts";
 import type { Journal } from "./storage/journal.ts";
 import { createObjectStore } from "./storage/object-store.ts";
 
@@ -27,6 +25,8 @@ export interface ApiServerOptions {
   readonly log?: Log;
   /** How many changes of each resource a watch can go back; older versions answer 410. Default 4096. */
   readonly historyLimit?: number;
+  /** How many requests `requests` keeps. Default 10,000. */
+  readonly requestLogLimit?: number;
 }
 
 /** Where to listen. */
@@ -37,6 +37,14 @@ export interface ListenOptions {
   readonly host?: "127.0.0.1";
 }
 
+/** How to restart. */
+export interface RestartOptions {
+  /** Default true; false comes back empty, as a cluster whose etcd was lost, with versions that start again. */
+  readonly keepData?: boolean;
+  /** How long the port is closed in between. Default 0. */
+  readonly downMs?: number;
+}
+
 /** A Kubernetes API server inside of this process. */
 export interface ApiServer {
   /** Starts to listen. Rejects with a ConfigError that names the port when it is taken. */
@@ -45,7 +53,15 @@ export interface ApiServer {
   close(): Promise<void>;
   /** Forgets the history of changes, as etcd's compaction does: older watches answer 410 from here on. */
   compactHistory(): void;
+  /** Ends all connections and comes back on the same port, without the history of changes. */
+  restart(options?: RestartOptions): Promise<void>;
+  /** What goes wrong on demand; also at `/millwright/faults`. */
+  readonly faults: Faults;
+  /** The latest requests, oldest first; a watch is noted when it ends. Also at `/millwright/requests`. */
+  readonly requests: readonly RequestRecord[];
 }
+
+const defaultRequestLogLimit = 10_000;
 
 /**
  * Creates an API server. It serves nothing until `listen` is called.
@@ -57,94 +73,90 @@ export interface ApiServer {
  * await server.close();
  */
 export function createApiServer(options: ApiServerOptions = {}): ApiServer {
-  const { clock = systemClock, random = systemRandom, log = () => {} } = options;
+  const { random = systemRandom, log = () => {}, requestLogLimit = defaultRequestLogLimit } = options;
+  const faults = createFaults(random);
+  const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
-  const machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
+  const requests = createRequestLog(requestLogLimit);
+  let machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
+  let stopLife = startLife(machinery);
+  let closing = new AbortController();
+  let running: RunningServer | undefined;
+  let address = { host: "127.0.0.1", port: 0 };
+  let closed: Promise<void> | undefined;
+
+  const open = async (): Promise<void> => {
+    const { signal } = closing;
+    const gate = { machinery, faults, requests, control: { faults, requests, store, restart } };
+    running = await runServer(address, (raw, response) => void handleRequest(gate, raw, response, signal));
+    address = { ...address, port: running.port };
+    // A timer keeps the process alive, so it starts with the listening and not before.
+    const stopExpiry = expireEvents(machinery);
+    signal.addEventListener("abort", stopExpiry, { once: true });
+  };
+
+  const hangUp = async (): Promise<void> => {
+    closing.abort();
+    stopLife();
+    const stopping = running?.stop();
+    running = undefined;
+    await stopping;
+  };
+
+  async function restart({ keepData = true, downMs = 0 }: RestartOptions = {}): Promise<void> {
+    if (closed !== undefined || running === undefined) return;
+    await hangUp();
+    if (keepData) store.compactHistory();
+    else store.clear();
+    if (downMs > 0) await clock.sleep(downMs);
+    if (closed !== undefined) return;
+    machinery = { ...machinery, registry: createRegistry() };
+    stopLife = startLife(machinery);
+    closing = new AbortController();
+    await open();
+  }
+
+  return {
+    async listen({ port = 0, host = "127.0.0.1" } = {}) {
+      address = { host, port };
+      await open();
+      return { url: `http://${host}:${address.port}` };
+    },
+    close() {
+      closed ??= hangUp().then(() => store.close());
+      return closed;
+    },
+    compactHistory: () => store.compactHistory(),
+    restart,
+    faults,
+    get requests() {
+      return requests.latest();
+    },
+  };
+}
+
+/** Starts what a controller manager does, from the objects that are there. Returns the function that ends it. */
+function startLife(machinery: Machinery): () => void {
   const stops = [
     serveCustomResources(machinery),
     keepNamespaces(machinery),
     collectGarbage(machinery),
     keepDisruptionBudgets(machinery),
   ];
-  const closing = new AbortController();
-  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 }, (raw, response) => {
-    void handle(machinery, raw, response, closing.signal);
-  });
-  server.requestTimeout = 60_000;
-  let closed: Promise<void> | undefined;
-
-  return {
-    listen({ port = 0, host = "127.0.0.1" } = {}) {
-      return new Promise((resolve, reject) => {
-        server.once("error", (error) => reject(listenError(error, host, port)));
-        server.listen({ port, host }, () => {
-          server.removeAllListeners("error");
-          // A timer keeps the process alive, so it starts with the listening and not before.
-          stops.push(expireEvents(machinery));
-          const address = server.address();
-          const bound = typeof address === "object" && address !== null ? address.port : port;
-          resolve({ url: `http://${host}:${bound}` });
-        });
-      });
-    },
-    close() {
-      closed ??= new Promise((resolve) => {
-        closing.abort();
-        for (const stop of stops) stop();
-        server.close(() => {
-          store.close();
-          resolve();
-        });
-        server.closeAllConnections();
-      });
-      return closed;
-    },
-    compactHistory: () => store.compactHistory(),
+  return () => {
+    for (const stop of stops) stop();
   };
 }
 
-async function handle(
-  machinery: Machinery,
-  raw: IncomingMessage,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    refuseForeignCallers(raw);
-    const url = new URL(raw.url ?? "/", "http://localhost");
-    const request: ApiRequest = {
-      method: raw.method ?? "GET",
-      pathname: url.pathname,
-      query: url.searchParams,
-      raw,
-      response,
-      signal,
-    };
-    await serve(machinery, request);
-  } catch (error) {
-    if (!isApiFault(error) && !response.destroyed) {
-      machinery.log("error", "request failed", { method: raw.method, path: raw.url, error });
-    }
-    if (response.headersSent || response.destroyed) {
-      response.destroy();
-      return;
-    }
-    if (!raw.complete) response.setHeader("connection", "close");
-    sendFault(response, isApiFault(error) ? error : internalError(error instanceof Error ? error.message : "unknown"));
-  }
-}
-
-function listenError(error: Error, host: string, port: number): Error {
-  const code = "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE") {
-    return new ConfigError(`API server: port ${port} of ${host} is in use; choose another port, or 0 for a free one`, {
-      cause: error,
-    });
-  }
-  if (code === "EACCES" || code === "ERR_SOCKET_BAD_PORT") {
-    return new ConfigError(`API server: cannot listen on port ${port} of ${host}; choose a port from 1024 to 65535`, {
-      cause: error,
-    });
-  }
-  return error;
+/** A clock whose wall time is off by what the faults say; durations are right. */
+function skewed(clock: Clock, faults: Faults): Clock {
+  return {
+    now() {
+      const now = clock.now();
+      return faults.clockSkewMs === 0 ? now : new Date(now.getTime() + faults.clockSkewMs);
+    },
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    setTimer: (ms, run) => clock.setTimer(ms, run),
+  };
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { isAnswerLost } from "../faults/lost-answers.ts";
 import { type JsonObject, jsonText } from "../json.ts";
 import type { ApiFault } from "../status.ts";
 
@@ -9,6 +10,7 @@ export function sendJson(
   body: JsonObject,
   options: { readonly warnings?: readonly string[] | undefined; readonly contentType?: string } = {},
 ): void {
+  if (isAnswerLost(response)) return;
   const payload = Buffer.from(jsonText(body), "utf8");
   response.statusCode = code;
   response.setHeader("content-type", options.contentType ?? "application/json");
@@ -25,12 +27,14 @@ export function sendJson(
 
 /** Sends plain text, as health checks and unknown paths do. */
 export function sendText(response: ServerResponse, code: number, text: string): void {
+  if (isAnswerLost(response)) return;
   response.writeHead(code, { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text) });
   response.end(text);
 }
 
 /** Sends bytes of another media type. */
 export function sendBytes(response: ServerResponse, code: number, body: Buffer, contentType: string): void {
+  if (isAnswerLost(response)) return;
   response.writeHead(code, { "content-type": contentType, "content-length": body.length });
   response.end(body);
 }

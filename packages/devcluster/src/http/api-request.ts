@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "../json.ts";
 import { decodeProtobufObject, protobufType } from "../protobuf/decode-object.ts";
+import type { WatchStream } from "../faults/watch-stream.ts";
 import { checkHostile, parseJsonBody, parseYamlBody, readBody } from "./body.ts";
 
 /** A request on its way through the server. */
@@ -12,6 +13,8 @@ export interface ApiRequest {
   readonly response: ServerResponse;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
+  /** Starts the answer of a watch: what carries its lines, with the faults that strike them. */
+  openStream(): WatchStream;
 }
 
 /** The media type of a request's body, without parameters. */

@@ -124,6 +124,7 @@ function watch(
       query,
       representation: negotiate(raw.headers.accept),
       include: includeOf(request),
+      openStream: () => request.openStream(),
     },
     response,
     signal,

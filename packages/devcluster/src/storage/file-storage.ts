@@ -8,6 +8,7 @@ import { lockDirectory } from "./directory-lock.ts";
 import type { Journal, JournalContent, JournalRecord } from "./journal.ts";
 
 const formatVersion = 1;
+const headerLine = `${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`;
 const logName = "objects.jsonl";
 /** The log is rewritten when it is this much larger than after its last rewriting. */
 const growthFactor = 3;
@@ -51,7 +52,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
         ftruncateSync(file, end);
       }
       sizeBytes = end;
-      if (end === 0) write(`${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`);
+      if (end === 0) write(headerLine);
       rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
       try {
         return parseLog(bytes.subarray(0, end), path);
@@ -75,7 +76,7 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
         while (offset < bytes.length) offset += writeSync(next, bytes, offset);
         written += bytes.length;
       };
-      add(`${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`);
+      add(headerLine);
       add(`${JSON.stringify({ rv: content.resourceVersion })}\n`);
       for (const record of content.records) add(lineOf(record));
       fsyncSync(next);
@@ -85,6 +86,12 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
       file = openSync(path, "a", 0o600);
       sizeBytes = written;
       rewriteAtBytes = Math.max(smallestRewriteBytes, written * growthFactor);
+    },
+    clear() {
+      ftruncateSync(file, 0);
+      sizeBytes = 0;
+      write(headerLine);
+      rewriteAtBytes = smallestRewriteBytes;
     },
     close() {
       if (isClosed) return;

@@ -25,5 +25,7 @@ export interface Journal {
   append(record: JournalRecord): void;
   /** Offers the journal a moment to rewrite itself out of what is live. */
   compact(live: () => JournalContent): void;
+  /** Forgets everything. */
+  clear(): void;
   close(): void;
 }

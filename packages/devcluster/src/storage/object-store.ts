@@ -44,6 +44,10 @@ export interface ObjectStore {
   /** Calls back after every change of a collection, or of all when none is given. Returns the function that ends it. */
   subscribe(collection: string | undefined, subscriber: StoreSubscriber): () => void;
   collections(): readonly string[];
+  /** How many objects a collection holds. */
+  count(collection: string): number;
+  /** Forgets all objects and starts the versions again, as an etcd restored from nothing. Subscribers hear nothing. */
+  clear(): void;
   /** Forgets the history, as compaction of etcd does: older versions answer 410 from here on. */
   compactHistory(): void;
   close(): void;
@@ -219,6 +223,14 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
       return () => void subscribers.delete(subscriber);
     },
     collections: () => [...collections.keys()],
+    count: (name) => collections.get(name)?.objects.size ?? 0,
+    clear() {
+      journal?.clear();
+      collections.clear();
+      uids.clear();
+      resourceVersion = 1;
+      floor = 0;
+    },
     compactHistory() {
       floor = resourceVersion;
       for (const collection of collections.values()) {

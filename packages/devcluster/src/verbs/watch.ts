@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { StoredObject } from "../api-object.ts";
 import type { Timer } from "../foundation.ts";
+import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Representation } from "../http/negotiation.ts";
 import { type JsonObject, jsonText } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
@@ -24,6 +25,8 @@ export interface WatchRequest {
   readonly query: URLSearchParams;
   readonly representation: Representation;
   readonly include: IncludedObject;
+  /** Called once, after the head of the answer was sent. */
+  readonly openStream: () => WatchStream;
 }
 
 /**
@@ -52,6 +55,7 @@ export async function serveWatch(
   const timers: Timer[] = [];
   let unsubscribe = (): void => {};
   let isOver = false;
+  let stream: WatchStream | undefined;
   const finish = (): void => {
     if (isOver) return;
     isOver = true;
@@ -59,13 +63,13 @@ export async function serveWatch(
     for (const timer of timers) timer.cancel();
     signal.removeEventListener("abort", finish);
     response.off("close", finish);
-    response.end();
+    stream?.end();
     end();
   };
   const send = (line: string): void => {
-    if (isOver) return;
-    response.write(line);
-    if (response.writableLength <= unreadLimitBytes) return;
+    if (isOver || stream === undefined) return;
+    stream.line(line);
+    if (stream.unreadBytes <= unreadLimitBytes) return;
     machinery.log("warn", "watch client is too slow and was cut off", { resource: definition.plural });
     finish();
     response.destroy();
@@ -84,6 +88,7 @@ export async function serveWatch(
 
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   response.flushHeaders();
+  stream = request.openStream();
   if (initial) {
     for (const object of store.list(definition.collection, namespace)) {
       if (selects(object)) send(encode.event("ADDED", object));
@@ -94,7 +99,8 @@ export async function serveWatch(
       for (const event of store.since(definition.collection, asked ?? 0)) deliver(event);
     } catch (error) {
       if (!isApiFault(error)) throw error;
-      response.end(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
+      send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
+      stream.end();
       return;
     }
   }

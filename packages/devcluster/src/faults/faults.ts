@@ -1,0 +1,114 @@
+import type { Random } from "../foundation.ts";
+import type { RequestAttributes } from "../http/request-attributes.ts";
+import {
+  type Fault,
+  type FaultEffect,
+  isLineEffect,
+  isRequestEffect,
+  type LineEffect,
+  type RequestEffect,
+} from "./fault.ts";
+import { matchesRequest } from "./match-fault.ts";
+
+/** A fault that has been added. */
+export interface ActiveFault {
+  readonly id: string;
+  readonly fault: Fault;
+  /** How often it has struck. */
+  readonly hits: number;
+  /** Takes it away; safe to call twice. */
+  remove(): void;
+}
+
+/** The faults of a server, as tests and `/millwright/faults` set them. */
+export interface Faults {
+  add(fault: Fault): ActiveFault;
+  list(): readonly ActiveFault[];
+  /** Takes all faults away and sets the clock right. */
+  clear(): void;
+  /** Shifts the timestamps that the server writes, milliseconds; 0 sets the clock right. */
+  skewClock(ms: number): void;
+  readonly clockSkewMs: number;
+}
+
+/** A watch that runs. */
+export interface RunningWatch {
+  readonly attributes: RequestAttributes;
+  reset(): void;
+}
+
+/** The server's side of the faults. */
+export interface FaultSource extends Faults {
+  /** What strikes a request, in the order in which the faults were added; each is counted. */
+  forRequest(request: RequestAttributes): readonly RequestEffect[];
+  /** What strikes the next line of a watch. */
+  forLine(request: RequestAttributes): readonly LineEffect[];
+  /** Makes a running watch known to partitions. Returns the function that ends it. */
+  watching(watch: RunningWatch): () => void;
+}
+
+const noEffects: readonly never[] = [];
+
+/** Creates an empty set of faults. */
+export function createFaults(random: Random): FaultSource {
+  const active = new Map<string, { readonly fault: Fault; hits: number }>();
+  const watches = new Set<RunningWatch>();
+  let lastId = 0;
+  let clockSkewMs = 0;
+
+  const strike = <Effect extends FaultEffect>(
+    request: RequestAttributes,
+    belongs: (effect: FaultEffect) => effect is Effect,
+  ): readonly Effect[] => {
+    if (active.size === 0) return noEffects;
+    const effects: Effect[] = [];
+    for (const [id, entry] of active) {
+      const { match, effect, probability = 1, times = Number.POSITIVE_INFINITY } = entry.fault;
+      if (!belongs(effect) || !matchesRequest(match, request)) continue;
+      if (probability < 1 && random.next() >= probability) continue;
+      entry.hits += 1;
+      if (entry.hits >= times) active.delete(id);
+      effects.push(effect);
+    }
+    return effects;
+  };
+
+  const shown = (id: string, entry: { readonly fault: Fault; readonly hits: number }): ActiveFault => ({
+    id,
+    fault: entry.fault,
+    get hits() {
+      return entry.hits;
+    },
+    remove: () => void active.delete(id),
+  });
+
+  return {
+    add(fault) {
+      lastId += 1;
+      const id = String(lastId);
+      const entry = { fault, hits: 0 };
+      active.set(id, entry);
+      if (fault.effect.kind === "partition") {
+        for (const watch of watches) if (matchesRequest(fault.match, watch.attributes)) watch.reset();
+      }
+      return shown(id, entry);
+    },
+    list: () => [...active].map(([id, entry]) => shown(id, entry)),
+    clear() {
+      active.clear();
+      clockSkewMs = 0;
+    },
+    skewClock(ms) {
+      clockSkewMs = ms;
+    },
+    get clockSkewMs() {
+      return clockSkewMs;
+    },
+    forRequest: (request) => strike(request, isRequestEffect),
+    forLine: (request) => strike(request, isLineEffect),
+    watching(watch) {
+      watches.add(watch);
+      return () => void watches.delete(watch);
+    },
+  };
+}

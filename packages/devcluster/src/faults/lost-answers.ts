@@ -1,0 +1,22 @@
+import type { ServerResponse } from "node:http";
+
+const lost = new WeakSet<ServerResponse>();
+
+/** From here on the answer of a request is lost: its connection is reset where the answer would be sent. */
+export function loseAnswer(response: ServerResponse): void {
+  lost.add(response);
+}
+
+/** Resets the connection when the answer is to be lost; tells whether it did. */
+export function isAnswerLost(response: ServerResponse): boolean {
+  if (!lost.has(response)) return false;
+  resetConnection(response);
+  return true;
+}
+
+/** Closes a connection with RST, as a crashed peer or a firewall does. */
+export function resetConnection(response: ServerResponse): void {
+  const { socket } = response;
+  if (socket === null) response.destroy();
+  else if ("resetAndDestroy" in socket) socket.resetAndDestroy();
+}

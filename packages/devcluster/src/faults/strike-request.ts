@@ -1,0 +1,75 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../foundation.ts";
+import { ApiFault } from "../status.ts";
+import type { RequestEffect } from "./fault.ts";
+import { loseAnswer, resetConnection } from "./lost-answers.ts";
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/**
+ * Lets the effects of faults strike a request. Resolves with `served: false` when the request is not to be served any
+ * more (its connection is reset or stays silent); throws the Status that a fault wants.
+ */
+export async function strikeRequest(
+  effects: readonly RequestEffect[],
+  response: ServerResponse,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<"serve" | "done"> {
+  for (const effect of effects) {
+    switch (effect.kind) {
+      case "latency":
+        await clock.sleep(effect.ms, signal);
+        break;
+      case "status":
+        throw faultStatus(effect);
+      case "reset":
+        if (effect.when === "after") loseAnswer(response);
+        else {
+          resetConnection(response);
+          return "done";
+        }
+        break;
+      case "partition":
+        resetConnection(response);
+        return "done";
+      case "silence":
+        await untilGone(response, signal);
+        return "done";
+    }
+  }
+  return "serve";
+}
+
+/** The Status of a `status` fault. */
+export function faultStatus(effect: Extract<RequestEffect, { kind: "status" }>): ApiFault {
+  const { code, reason = reasons[code] ?? "", message = `fault on demand: ${code}` } = effect;
+  const seconds = effect.retryAfterSeconds ?? (code === 429 ? 1 : undefined);
+  return seconds === undefined
+    ? new ApiFault(code, reason, message)
+    : new ApiFault(code, reason, message, { retryAfterSeconds: seconds }, { "retry-after": String(seconds) });
+}
+
+/** The reason that goes with a code. */
+export function reasonOf(code: number): string {
+  return reasons[code] ?? "";
+}
+
+function untilGone(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("close", () => resolve());
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

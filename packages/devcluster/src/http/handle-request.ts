@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FaultSource } from "../faults/faults.ts";
+import { resetConnection } from "../faults/lost-answers.ts";
+import { strikeRequest } from "../faults/strike-request.ts";
+import { openWatchStream } from "../faults/watch-stream.ts";
+import type { Machinery } from "../machinery.ts";
+import type { RequestLog } from "../observe/request-log.ts";
+import { internalError, isApiFault } from "../status.ts";
+import { sendFault } from "./answer.ts";
+import type { ApiRequest } from "./api-request.ts";
+import { refuseForeignCallers } from "./loopback-guard.ts";
+import { attributesOf, type RequestAttributes } from "./request-attributes.ts";
+import { serve } from "./serve.ts";
+import { type Control, isControlPath, serveControl } from "./serve-control.ts";
+
+/** What stands between a connection and the verbs. */
+export interface Gate {
+  readonly machinery: Machinery;
+  readonly faults: FaultSource;
+  readonly requests: RequestLog;
+  readonly control: Control;
+}
+
+/** Answers one HTTP request: guard, faults, service, log. Never rejects. `signal` aborts when the server closes. */
+export async function handleRequest(
+  gate: Gate,
+  raw: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { machinery, requests } = gate;
+  const { clock, log } = machinery;
+  const time = clock.now();
+  const startedMs = clock.monotonicMs();
+  let attributes: RequestAttributes | undefined;
+  try {
+    refuseForeignCallers(raw);
+    const url = new URL(raw.url ?? "/", "http://localhost");
+    attributes = attributesOf(raw, url);
+    await answer(gate, attributes, url, raw, response, signal);
+  } catch (error) {
+    if (!isApiFault(error) && !response.destroyed) {
+      log("error", "request failed", { method: raw.method, path: raw.url, error });
+    }
+    if (response.headersSent || response.destroyed) response.destroy();
+    else {
+      if (!raw.complete) response.setHeader("connection", "close");
+      sendFault(
+        response,
+        isApiFault(error) ? error : internalError(error instanceof Error ? error.message : "unknown"),
+      );
+    }
+  }
+  if (attributes === undefined || isControlPath(attributes.path)) return;
+  requests.add(attributes, {
+    time,
+    status: response.headersSent ? response.statusCode : 0,
+    durationMs: clock.monotonicMs() - startedMs,
+    user: "",
+  });
+}
+
+async function answer(
+  { machinery, faults, requests, control }: Gate,
+  attributes: RequestAttributes,
+  url: URL,
+  raw: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const request: ApiRequest = {
+    method: raw.method ?? "GET",
+    pathname: url.pathname,
+    query: url.searchParams,
+    raw,
+    response,
+    signal,
+    openStream: () => openWatchStream(response, attributes, faults, machinery.clock),
+  };
+  if (isControlPath(url.pathname)) return serveControl(control, request);
+  const struck = await strikeRequest(faults.forRequest(attributes), response, machinery.clock, signal);
+  if (struck === "done") return;
+  if (attributes.verb !== "watch") return serve(machinery, request);
+  const ended = [
+    requests.watchStarted(attributes),
+    faults.watching({ attributes, reset: () => resetConnection(response) }),
+  ];
+  try {
+    await serve(machinery, request);
+  } finally {
+    for (const end of ended) end();
+  }
+}

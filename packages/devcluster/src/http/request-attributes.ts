@@ -1,0 +1,50 @@
+import type { IncomingMessage } from "node:http";
+import { readResourcePath } from "./request-info.ts";
+
+/** What a request wants to do, in the words of Kubernetes' authorization and audit. */
+export interface RequestAttributes {
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the HTTP method in lower case outside of resources. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  /** The plural, without the subresource; empty for paths that are no resource. */
+  readonly resource: string;
+  readonly subresource: string;
+  /** Empty for cluster-scoped resources and for requests across namespaces. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: string;
+  readonly userAgent: string;
+  readonly headers: IncomingMessage["headers"];
+}
+
+const verbs: Readonly<Record<string, readonly [ofOne: string, ofMany: string]>> = {
+  GET: ["get", "list"],
+  HEAD: ["get", "list"],
+  POST: ["create", "create"],
+  PUT: ["update", "update"],
+  PATCH: ["patch", "patch"],
+  DELETE: ["delete", "deletecollection"],
+};
+
+/** Reads the attributes of a request, with the rules of kube-apiserver's RequestInfo. */
+export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes {
+  const method = raw.method ?? "GET";
+  const resource = readResourcePath(url.pathname);
+  const watch = url.searchParams.get("watch");
+  const [ofOne, ofMany] = verbs[method] ?? [method.toLowerCase(), method.toLowerCase()];
+  const verb = resource?.name === undefined ? ofMany : ofOne;
+  const isWatch = method === "GET" && resource !== undefined && (watch === "true" || watch === "1");
+  return {
+    verb: resource === undefined ? method.toLowerCase() : isWatch ? "watch" : verb,
+    group: resource?.group ?? "",
+    version: resource?.version ?? "",
+    resource: resource?.plural ?? "",
+    subresource: resource?.subresource ?? "",
+    namespace: resource?.namespace ?? "",
+    name: resource?.name ?? "",
+    path: url.pathname,
+    userAgent: raw.headers["user-agent"] ?? "",
+    headers: raw.headers,
+  };
+}

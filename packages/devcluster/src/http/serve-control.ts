@@ -1,0 +1,99 @@
+import { readFault } from "../faults/read-fault.ts";
+import type { ActiveFault, Faults } from "../faults/faults.ts";
+import { field, type JsonObject } from "../json.ts";
+import { metricsText } from "../observe/metrics.ts";
+import type { RequestLog } from "../observe/request-log.ts";
+import { ApiFault, badRequest, methodNotAllowed } from "../status.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { sendBytes, sendJson } from "./answer.ts";
+import { type ApiRequest, readJsonBody } from "./api-request.ts";
+
+/** What the server's own pages work with. */
+export interface Control {
+  readonly faults: Faults;
+  readonly requests: RequestLog;
+  readonly store: ObjectStore;
+  restart(options: { readonly keepData: boolean; readonly downMs: number }): Promise<void>;
+}
+
+/** Whether a path belongs to the server itself; faults never strike those. */
+export function isControlPath(pathname: string): boolean {
+  return pathname === "/metrics" || pathname === "/millwright" || pathname.startsWith("/millwright/");
+}
+
+/**
+ * Serves the server's own pages: `/metrics`, `/millwright/requests`, `/millwright/clock`, `/millwright/restart`, and
+ * `/millwright/faults` (GET lists, POST adds, DELETE clears; DELETE `/millwright/faults/ID` removes one).
+ */
+export async function serveControl(control: Control, request: ApiRequest): Promise<void> {
+  const { method, pathname, response } = request;
+  const [, , page = "", id, ...more] = pathname.split("/");
+  if (pathname === "/metrics") {
+    const text = Buffer.from(metricsText(control.requests, control.store));
+    return sendBytes(response, 200, text, "text/plain; version=0.0.4; charset=utf-8");
+  }
+  if (more.length > 0) throw unknownPage();
+  switch (page) {
+    case "faults":
+      return serveFaults(control.faults, request, id);
+    case "clock": {
+      if (method === "PUT")
+        control.faults.skewClock(finite(field(await readJsonBody(request.raw), "skewMs"), "skewMs"));
+      else if (method !== "GET") throw methodNotAllowed();
+      return sendJson(response, 200, { skewMs: control.faults.clockSkewMs });
+    }
+    case "requests": {
+      if (method !== "GET") throw methodNotAllowed();
+      const items = control.requests.latest().map((record) => ({ ...record, time: record.time.toISOString() }));
+      return sendJson(response, 200, { items });
+    }
+    case "restart": {
+      if (method !== "POST") throw methodNotAllowed();
+      const body = await readJsonBody(request.raw);
+      const keepData = field(body, "keepData") ?? true;
+      if (typeof keepData !== "boolean") throw badRequest("keepData: expected true or false");
+      const downMs = finite(field(body, "downMs") ?? 0, "downMs");
+      sendJson(response, 202, { keepData, downMs });
+      response.once("finish", () => void control.restart({ keepData, downMs }));
+      return;
+    }
+    default:
+      throw unknownPage();
+  }
+}
+
+async function serveFaults(faults: Faults, request: ApiRequest, id: string | undefined): Promise<void> {
+  const { method, response, raw } = request;
+  if (id !== undefined) {
+    const fault = faults.list().find((candidate) => candidate.id === id);
+    if (fault === undefined) throw new ApiFault(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
+    if (method === "DELETE") fault.remove();
+    else if (method !== "GET") throw methodNotAllowed();
+    return sendJson(response, 200, shown(fault));
+  }
+  switch (method) {
+    case "GET":
+      return sendJson(response, 200, { items: faults.list().map(shown) });
+    case "POST":
+      return sendJson(response, 201, shown(faults.add(readFault(await readJsonBody(raw)))));
+    case "DELETE":
+      faults.clear();
+      return sendJson(response, 200, { items: [] });
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function shown({ id, hits, fault }: ActiveFault): JsonObject {
+  const { match, effect, ...limits } = fault;
+  return { id, hits, ...(match === undefined ? {} : { match: { ...match } }), effect: { ...effect }, ...limits };
+}
+
+function finite(value: unknown, path: string): number {
+  if (typeof value === "number" && Number.isFinite(value) && Math.abs(value) <= 1e12) return value;
+  throw badRequest(`${path}: expected a number of milliseconds`);
+}
+
+function unknownPage(): ApiFault {
+  return new ApiFault(404, "NotFound", "the server's own pages are faults, clock, requests and restart");
+}
