@@ -72,7 +72,7 @@ function statusWithVm({ machine, hasTarget }: MachineSnapshot, result: Operation
   const addresses = new Map(
     [...(result.addresses ?? []), ...hostname].map((entry) => [`${entry.type}/${entry.address}`, entry]),
   );
-  const sorted = [...addresses.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+  const sorted = [...addresses.entries()].toSorted(([a], [b]) => a.localeCompare(b, "en")).map(([, entry]) => entry);
   return sorted.length === 0 ? status : { ...status, addresses: sorted };
 }
 

@@ -64,9 +64,11 @@ function reasonsOf(
   status: MachineStatus,
 ): readonly Reason[] {
   if (status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description) return [];
-  if (state === "Failed") return [{ type: "Warning", reason: "DeletionBlocked", message: happened ?? "" }];
+  const message = happened === undefined ? `stage ${stage}` : `${happened}; stage ${stage}`;
   return [
-    { type: "Normal", reason: "Deleting", message: `${happened === undefined ? "" : `${happened}; `}stage ${stage}` },
+    state === "Failed"
+      ? { type: "Warning", reason: "DeletionBlocked", message }
+      : { type: "Normal", reason: "Deleting", message },
   ];
 }
 

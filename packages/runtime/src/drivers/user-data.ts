@@ -2,8 +2,8 @@ import { MachineError, Secret, userDataPlaceholders } from "@millwright/core";
 
 /** All occurrences of a placeholder replaced; the query-escaped form only where the plain one does not occur (machine-controller.md, 3.5). */
 function replace(text: string, placeholder: string, value: string): string {
-  if (text.includes(placeholder)) return text.replaceAll(placeholder, value);
-  return text.replaceAll(encodeURIComponent(placeholder), encodeURIComponent(value));
+  if (text.includes(placeholder)) return text.replaceAll(placeholder, () => value);
+  return text.replaceAll(encodeURIComponent(placeholder), () => encodeURIComponent(value));
 }
 
 const contains = (text: string, placeholder: string): boolean =>

@@ -1,0 +1,220 @@
+import {
+  type Driver,
+  type Machine,
+  machineClassResource,
+  MachineError,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+  seededRandom,
+} from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { eventResource, type Log, nodeResource, secretResource } from "@millwright/kube";
+import { createFakeApi, serverError } from "@millwright/kube/testing";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createManager, type ManagerOptions } from "./manager.ts";
+import { aDriver } from "./testing/fake-driver.ts";
+
+const namespace = "shoot";
+const template = { metadata: { labels: { name: "pool" } }, spec: { class: { kind: "MachineClass", name: "small" } } };
+
+/** A driver over VMs by idempotency token, which is all that a real cloud would know. */
+function aCloud() {
+  const vms = new Map<string, string>();
+  const vmOf = (name: string, token: string) => ({ providerId: vms.get(token) ?? "", nodeName: name });
+  const driver = aDriver({
+    createMachine: async ({ machine, idempotencyToken }) => {
+      vms.set(idempotencyToken, vms.get(idempotencyToken) ?? `vm-${vms.size + 1}`);
+      return vmOf(machine.name, idempotencyToken);
+    },
+    getMachineStatus: async ({ machine }) => {
+      if (!vms.has(machine.uid)) throw new MachineError("NotFound", "no VM");
+      return vmOf(machine.name, machine.uid);
+    },
+    deleteMachine: async ({ machine }) => {
+      vms.delete(machine.uid);
+      return {};
+    },
+  });
+  return { vms, driver };
+}
+
+const stops: AbortController[] = [];
+afterEach(() => stops.splice(0).forEach((stop) => stop.abort(new Error("the test is over"))));
+
+function setUp(driver: Driver = aCloud().driver, change: Partial<ManagerOptions> = {}) {
+  const clock = createVirtualClock();
+  const api = createFakeApi({ clock });
+  const stop = new AbortController();
+  stops.push(stop);
+  api.seed(machineClassResource, {
+    metadata: { namespace, name: "small" },
+    provider: "mock",
+    providerSpec: {},
+    secretRef: { name: "small", namespace },
+  });
+  const data = { userData: Buffer.from("#cloud-config").toString("base64") };
+  api.seed(secretResource, { metadata: { namespace, name: "small" }, data });
+  const options = {
+    control: api,
+    target: api,
+    namespace,
+    drivers: [driver],
+    clock,
+    random: seededRandom(1),
+    ...change,
+  };
+  const manager = createManager(options);
+  const machines = () => api.all<Machine>(machineResource);
+  const phases = () => machines().map(({ status }) => status?.currentStatus?.phase);
+  return { api, clock, manager, stop, machines, phases };
+}
+const aSet = (replicas: number): MachineSet => ({
+  metadata: { namespace, name: "pool" },
+  spec: { replicas, selector: { matchLabels: { name: "pool" } }, template },
+});
+
+describe("a manager", () => {
+  it("is ready when its caches are, and takes a set of machines from nothing to Running and back", async () => {
+    const { vms, driver } = aCloud();
+    const { api, clock, manager, stop, machines, phases } = setUp(driver);
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(2));
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Pending", "Pending"]);
+    for (const { metadata } of machines()) {
+      const status = { conditions: [{ type: "Ready", status: "True" }] };
+      api.seed(nodeResource, { metadata: { name: metadata.name }, status });
+    }
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Running", "Running"]);
+    expect(vms.size).toBe(2);
+    expect(api.peek<MachineSet>(machineSetResource, { namespace, name: "pool" })?.status?.readyReplicas).toBe(2);
+    expect(api.all(eventResource).length).toBeGreaterThan(0);
+
+    api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 0 } });
+    await clock.advance(10_000);
+    expect([machines(), vms.size, api.all(nodeResource)]).toEqual([[], 0, []]);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("looks after machines without a target cluster", async () => {
+    const { api, clock, stop, phases } = setUp();
+    const lonely = createManager({
+      control: api,
+      namespace,
+      drivers: [aCloud().driver],
+      clock,
+      random: seededRandom(2),
+    });
+    const running = lonely.start(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Available"]);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("stops at once while a driver call is under way, and the next one goes on with the same VM", async () => {
+    const { vms, driver } = aCloud();
+    const made = vi.fn<() => void>();
+    const hanging = aDriver({
+      ...driver,
+      createMachine: async (request, context) => {
+        await driver.createMachine(request, context);
+        made();
+        return new Promise<never>(() => {});
+      },
+    });
+    const { api, clock, manager, stop, phases } = setUp(hanging);
+    const running = manager.start(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    expect([made.mock.calls.length, vms.size, phases()]).toEqual([1, 1, [undefined]]);
+    stop.abort(new Error("stop"));
+    await running;
+
+    const again = new AbortController();
+    stops.push(again);
+    const options = { control: api, target: api, namespace, drivers: [driver], clock, random: seededRandom(3) };
+    const next = createManager(options).start(again.signal);
+    await clock.advance(5_000);
+    expect([vms.size, phases()]).toEqual([1, ["Pending"]]);
+    again.abort(new Error("stop"));
+    await clock.advance(2_000);
+    await next;
+  });
+
+  it("leaves no timer and no watch behind", async () => {
+    const { api, clock, manager, stop } = setUp();
+    const running = manager.start(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    stop.abort(new Error("stop"));
+    await running;
+    await clock.advance(0);
+    expect(clock.pending()).toBe(0);
+    api.calls.length = 0;
+    await clock.advance(3_600_000);
+    expect(api.calls).toEqual([]);
+  });
+
+  it("does not wait for ever for events that nobody takes", async () => {
+    const { api, clock, manager, stop } = setUp();
+    const running = manager.start(stop.signal);
+    const create = api.create.bind(api);
+    vi.spyOn(api, "create").mockImplementation((type, object, options) =>
+      type.kind === "Event" ? new Promise(() => {}) : create(type, object, options),
+    );
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    let isOver = false;
+    const over = running.then(() => (isOver = true));
+    stop.abort(new Error("stop"));
+    await clock.advance(1_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    await over;
+  });
+
+  it("stops as a whole when one of its parts fails for good", async () => {
+    const log = vi.fn<Log>(() => {
+      // A log must not throw: this one stands for a fault in any part.
+      throw new Error("the disk is on fire");
+    });
+    const { api, clock, manager, stop } = setUp(undefined, { log });
+    api.inject({ type: machineClassResource, error: serverError() });
+    const failed = manager.start(stop.signal).catch((error: unknown) => error);
+    await clock.advance(5_000);
+    expect(await failed).toMatchObject({ message: "the disk is on fire" });
+    api.calls.length = 0;
+    await clock.advance(3_600_000);
+    expect(api.calls).toEqual([]);
+  });
+
+  it("is not ready before the first lists, and stops asking when the caller does", async () => {
+    const { clock, manager } = setUp();
+    const patience = new AbortController();
+    const ready = manager.ready(patience.signal).catch((error: unknown) => error);
+    await clock.advance(1_000);
+    patience.abort(new Error("not now"));
+    expect(await ready).toMatchObject({ message: "not now" });
+  });
+
+  it("starts once", async () => {
+    const { clock, manager, stop, phases, api } = setUp();
+    const running = manager.start(stop.signal);
+    await expect(manager.start(stop.signal)).rejects.toThrow("the manager was started before");
+    // The first start is unharmed.
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Pending"]);
+    stop.abort(new Error("stop"));
+    await clock.advance(2_000);
+    await running;
+  });
+});
