@@ -194,6 +194,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         ...scopeQuery(watchOptions),
         watch: true,
         resourceVersion: watchOptions.resourceVersion,
+        resourceVersionMatch: watchOptions.resourceVersionMatch,
+        sendInitialEvents: watchOptions.sendInitialEvents === true ? true : undefined,
         allowWatchBookmarks: watchOptions.allowBookmarks ?? true,
         timeoutSeconds: watchOptions.timeoutSeconds ?? watchTimeoutSeconds(random),
       };

@@ -23,10 +23,10 @@ export interface StatusDetails {
 /**
  * Reasons of failures that did not come from an API server, so that a reader of a log can tell them apart:
  * `ClientTimeout` (no answer before the deadline), `Unreachable` (no connection, or it broke),
- * `MalformedResponse` (an answer that is not Kubernetes JSON), `WatchInterrupted` (a watch that ended mid-line,
- * sent something unreadable, or fell silent).
+ * `MalformedResponse` (an answer that is not Kubernetes JSON), `WatchInterrupted` (a watch that ended mid-line, or
+ * sent something unreadable), `WatchSilent` (a watch on which nothing arrived for long).
  */
-export type LocalReason = "ClientTimeout" | "Unreachable" | "MalformedResponse" | "WatchInterrupted";
+export type LocalReason = "ClientTimeout" | "Unreachable" | "MalformedResponse" | "WatchInterrupted" | "WatchSilent";
 
 /** What an {@link ApiError} is made of. */
 export interface ApiErrorInit {

@@ -38,13 +38,20 @@ export interface ListOptions extends Scope {
 
 /** Options of {@link ApiClient.watch}. */
 export interface WatchOptions extends Scope {
-  /** Where to continue: the version of a list, of an event, or of a bookmark. */
+  /** Where to continue: the version of a list, of an event, or of a bookmark. "": from now, with `sendInitialEvents`. */
   readonly resourceVersion: string;
+  /**
+   * First sends everything that there is, then a bookmark with the annotation `k8s.io/initial-events-end` (KEP-3157). Needs
+   * `resourceVersionMatch` and bookmarks. Default false.
+   */
+  readonly sendInitialEvents?: boolean | undefined;
+  /** Only together with `sendInitialEvents`. */
+  readonly resourceVersionMatch?: "NotOlderThan" | undefined;
   /** Default true. */
   readonly allowBookmarks?: boolean | undefined;
   /** When the server is to end the watch. Default: 5 to 10 minutes, at random. */
   readonly timeoutSeconds?: number | undefined;
-  /** The watch fails after this silence, milliseconds. Default 90 s. */
+  /** The watch fails after this silence, milliseconds. Default 50 s. */
   readonly inactivityMs?: number | undefined;
 }
 

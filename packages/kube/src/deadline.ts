@@ -9,6 +9,8 @@ export interface Deadline {
   readonly extend: () => void;
   /** Milliseconds left, never negative. */
   remainingMs(): number;
+  /** Takes the time limit away; the outer signal is still followed. */
+  stop(): void;
   /** Must be called in the end: releases the timer and the listener. */
   clear(): void;
 }
@@ -42,6 +44,7 @@ export function startDeadline(clock: Clock, ms: number, outer?: AbortSignal): De
       due = clock.monotonicMs() + ms;
     },
     remainingMs: () => Math.max(0, due - clock.monotonicMs()),
+    stop: () => timer.cancel(),
     clear: () => {
       timer.cancel();
       outer?.removeEventListener("abort", follow);

@@ -36,6 +36,7 @@ async function play(watches: ((response: ServerResponse) => void)[]) {
     random: seededRandom(1),
     backoff: { initialMs: 10, maxMs: 50 },
     inactivityMs: 400,
+    streamingList: false,
   });
   const running = informer.run(stop.signal);
   closers.push(async () => {

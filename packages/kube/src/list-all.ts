@@ -22,8 +22,34 @@ export async function listAll<T extends ApiObject = KubeObject>(
   options: ListAllOptions = {},
   call: CallOptions = {},
 ): Promise<ObjectList<T>> {
-  const { pageSize = 500, ...scope } = options;
   const items: T[] = [];
+  const metadata = await listPages<T>(
+    api,
+    type,
+    options,
+    call,
+    (item) => items.push(item),
+    () => items.splice(0),
+  );
+  return { items, metadata };
+}
+
+/**
+ * As {@link listAll}, handing over item by item, so that nobody needs to hold all of them.
+ *
+ * @param startAgain called when all items so far are void, because the snapshot expired
+ * @returns the metadata of the last page, with the resource version of the snapshot
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the claim that ApiClient.list is called with
+export async function listPages<T extends ApiObject = KubeObject>(
+  api: Pick<ApiClient, "list">,
+  type: ResourceType,
+  options: ListAllOptions,
+  call: CallOptions,
+  add: (item: T) => void,
+  startAgain: () => void,
+): Promise<ListMeta> {
+  const { pageSize = 500, ...scope } = options;
   let metadata: ListMeta = {};
   do {
     try {
@@ -32,12 +58,15 @@ export async function listAll<T extends ApiObject = KubeObject>(
         { ...scope, limit: pageSize, continue: metadata.continue },
         call,
       );
-      for (const item of page.items) items.push(item);
+      for (const item of page.items) add(item);
       metadata = page.metadata;
     } catch (error) {
       if (!isGone(error) || metadata.continue === undefined) throw error;
-      return api.list<T>(type, scope, call);
+      startAgain();
+      const whole = await api.list<T>(type, scope, call);
+      for (const item of whole.items) add(item);
+      return whole.metadata;
     }
   } while (metadata.continue !== undefined && metadata.continue !== "");
-  return { items, metadata };
+  return metadata;
 }

@@ -7,10 +7,13 @@ import type { ListOptions, WatchOptions } from "./call-options.ts";
 import { createInformer } from "./informer.ts";
 import type { KubeObject, ObjectList } from "./kube-object.ts";
 import { createReflector } from "./reflector.ts";
+import type { ReflectorOptions } from "./reflector.ts";
 import { nodeResource } from "./resources.ts";
 import { createStore } from "./store.ts";
 import type { StoreSubscriber } from "./store.ts";
 import { createFakeApi } from "./testing/fake-api.ts";
+import type { Transport } from "./transport.ts";
+import { defaultInactivityMs, openWatch } from "./watch.ts";
 import type { WatchEvent } from "./watch.ts";
 
 const gone = () => new ApiError({ status: 410, reason: "Expired", message: "too old" });
@@ -59,11 +62,19 @@ function scripted(
   return { api, listed, watched };
 }
 
-function start(script: ReturnType<typeof scripted>) {
+function start(script: ReturnType<typeof scripted>, more: Partial<ReflectorOptions<KubeObject>> = {}) {
   const clock = createVirtualClock();
   const stop = new AbortController();
   const store = createStore();
-  const reflector = createReflector({ api: script.api, type: nodeResource, store, clock, random: seededRandom(1) });
+  const reflector = createReflector({
+    api: script.api,
+    type: nodeResource,
+    store,
+    clock,
+    random: seededRandom(1),
+    streamingList: false,
+    ...more,
+  });
   const running = reflector.run(stop.signal);
   const end = async () => {
     stop.abort(new Error("done"));
@@ -215,4 +226,176 @@ test("keeps an informer equal to the server through compaction and restarts of w
   expect(names(nodes.store.list())).toEqual(["a", "c"]);
   stop.abort(new Error("done"));
   await running;
+});
+
+const bookmark = (version: number, annotations: Record<string, string> = {}): WatchEvent => ({
+  type: "BOOKMARK",
+  object: { metadata: { resourceVersion: String(version), annotations } },
+});
+const endOfList = (version: number) => bookmark(version, { "k8s.io/initial-events-end": "true" });
+const added = (name: string, version: number): WatchEvent => ({ type: "ADDED", object: node(name, version) });
+const refusal = () => new ApiError({ status: 422, reason: "Invalid", message: "resourceVersionMatch: Forbidden" });
+const streaming = { streamingList: true };
+
+test("streams the list, shows it only when it is complete, and goes on as the watch on the same connection", async () => {
+  const run = start(scripted([], [[added("a", 1), added("b", 2), endOfList(5), added("c", 6)]]), streaming);
+  const sizes: number[] = [];
+  run.store.subscribe(() => sizes.push(Number(run.reflector.hasSynced())));
+  await run.reflector.synced();
+  await run.clock.advance(0);
+  expect(names(run.store.list())).toEqual(["a", "b", "c"]);
+  expect(sizes).toEqual([0, 0, 1]);
+  expect(run.watched).toEqual([
+    expect.objectContaining({ resourceVersion: "", sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }),
+  ]);
+  expect(run.listed).toEqual([]);
+  expect(run.reflector.resourceVersion()).toBe("6");
+  expect(run.reflector.counts()).toMatchObject({ lists: 1, watches: 1, failures: 0 });
+  await run.end();
+});
+
+test("throws a streamed list away that broke off, and continues a watch that broke after its list without another one", async () => {
+  const run = start(
+    scripted([], [[added("a", 1), broken()], [added("b", 2), endOfList(5), broken()], [added("c", 6)]]),
+    streaming,
+  );
+  await run.clock.advance(5_000);
+  expect(names(run.store.list())).toEqual(["b", "c"]);
+  expect(run.watched.map(({ resourceVersion }) => resourceVersion)).toEqual(["", "", "5"]);
+  await run.end();
+});
+
+test("streams a fresh list after 410 and tells of what is missing from it", async () => {
+  const run = start(
+    scripted(
+      [],
+      [
+        [added("a", 1), added("b", 2), endOfList(5), gone()],
+        [added("b", 2), endOfList(9)],
+      ],
+    ),
+    streaming,
+  );
+  await run.reflector.synced();
+  const seen = vi.fn<StoreSubscriber<KubeObject>>();
+  run.store.subscribe(seen, { replay: false });
+  await run.clock.advance(2_000);
+  expect(seen.mock.calls.map(([old, current]) => [old?.metadata.name, current])).toEqual([["a", undefined]]);
+  await run.end();
+});
+
+test.each([
+  ["refuses streaming", [refusal()]],
+  ["ignores it and tells of a change before the end", [added("a", 1), { type: "MODIFIED", object: node("a", 2) }]],
+  ["ignores it and sends a plain bookmark", [added("a", 1), bookmark(3)]],
+  ["ignores it and ends the watch", [added("a", 1), "end"]],
+  ["ignores it and falls silent", [added("a", 1)]],
+] as const)("asks for pages, then and later, from a server that %s", async (_, watch) => {
+  const run = start(scripted([page([node("a", 1)], 5), page([node("b", 7)], 8)], [watch, [gone()]]), streaming);
+  await run.clock.advance(15_000);
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(run.listed).toHaveLength(2);
+  expect(run.watched.map(({ resourceVersion }) => resourceVersion)).toEqual(["", "5", "8"]);
+  await run.end();
+});
+
+test("asks ever more slowly for a streamed list that never comes", async () => {
+  const run = start(
+    scripted(
+      [],
+      Array.from({ length: 1_000 }, () => [broken()]),
+    ),
+    streaming,
+  );
+  await run.clock.advance(60_000);
+  expect(run.watched.length).toBeGreaterThan(4);
+  expect(run.watched.length).toBeLessThan(15);
+  await run.end();
+});
+
+test("replaces a watch on which nothing arrives within 60 s, without a list and without a pause (half-open connection)", async () => {
+  const clock = createVirtualClock();
+  const opened: { readonly path: string; readonly atMs: number }[] = [];
+  const transport: Pick<Transport, "stream"> = {
+    async stream({ path }) {
+      opened.push({ path, atMs: clock.monotonicMs() });
+      const closed = Promise.withResolvers<never>();
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        if (opened.length === 1) yield Buffer.from(`${JSON.stringify(added("a", 7))}\n`);
+        await closed.promise;
+      }
+      return { chunks: chunks(), close: () => closed.reject(new Error("closed")) };
+    },
+  };
+  const run = start(
+    {
+      ...scripted([page([], 5)], []),
+      api: {
+        ...scripted([page([], 5)], []).api,
+        watch: (_, { resourceVersion }, signal) =>
+          openWatch({
+            transport,
+            path: `/nodes?rv=${resourceVersion}`,
+            clock,
+            inactivityMs: defaultInactivityMs,
+            signal,
+          }),
+      },
+    },
+    { clock },
+  );
+  await clock.advance(60_000);
+  expect(opened.map(({ path }) => path)).toEqual(["/nodes?rv=5", "/nodes?rv=7"]);
+  expect(opened[1]?.atMs).toBeLessThanOrEqual(55_000);
+  expect(run.reflector.counts()).toMatchObject({ lists: 1, silences: 1, failures: 0 });
+  await run.end();
+});
+
+test("lives on bookmarks for an hour without a list", async () => {
+  const clock = createVirtualClock();
+  const { api, listed } = scripted([page([], 5)], []);
+  async function* bookmarks(signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    for (;;) {
+      await clock.sleep(45_000, signal);
+      yield bookmark(5 + clock.monotonicMs());
+    }
+  }
+  const run = start({ ...scripted([], []), api: { ...api, watch: (_, __, signal) => bookmarks(signal) } }, { clock });
+  await clock.advance(3_600_000);
+  expect(listed).toHaveLength(1);
+  expect(run.reflector.resourceVersion()).toBe(String(5 + 3_600_000));
+  await run.end();
+});
+
+test("tells subscribers of every object again, as (same, same), each time the resync period is over", async () => {
+  const run = start(scripted([page([node("a", 1), node("b", 2)], 5)], []), { resyncMs: 60_000 });
+  await run.reflector.synced();
+  const seen: (readonly [string | undefined, boolean])[] = [];
+  run.store.subscribe((old, current) => seen.push([old?.metadata.name, old === current]), { replay: false });
+  await run.clock.advance(59_000);
+  expect(seen).toEqual([]);
+  await run.clock.advance(8_000);
+  expect(seen).toEqual([
+    ["a", true],
+    ["b", true],
+  ]);
+  await run.end();
+  expect(run.clock.pending()).toBe(0);
+});
+
+test("lets a writer wait until the cache has seen its write, by an event, a bookmark or a list", async () => {
+  const run = start(scripted([page([], 5), page([], 3)], [[added("a", 7), bookmark(20), broken()], [gone()]]));
+  const reached: string[] = [];
+  const wait = (version: string) => void run.reflector.reached(version).then(() => reached.push(version));
+  for (const version of ["5", "6", "15", "999"]) wait(version);
+  await run.clock.advance(0);
+  expect(reached).toEqual(["5", "6", "15"]);
+  const stop = new AbortController();
+  const late = run.reflector.reached("1000", stop.signal);
+  stop.abort(new Error("too late"));
+  await expect(late).rejects.toThrow("too late");
+  // The server was restored from a backup: what was waited for will never come, and the fresh list says so.
+  await run.clock.advance(5_000);
+  expect(reached).toEqual(["5", "6", "15", "999"]);
+  await run.end();
 });

@@ -1,15 +1,18 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
 import type { Scope } from "./call-options.ts";
-import { isGone } from "./api-error.ts";
+import { isApiError, isGone } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
+import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
 import type { ApiObject, KubeObject } from "./kube-object.ts";
-import { listAll } from "./list-all.ts";
+import { listPages } from "./list-all.ts";
 import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { describeType } from "./resource-type.ts";
-import type { Store } from "./store.ts";
+import type { Replacement, Store } from "./store.ts";
+import { createVersionWaiters } from "./version-waiters.ts";
+import type { WatchEvent } from "./watch.ts";
 
 /** Options of {@link createReflector}. */
 export interface ReflectorOptions<T extends ApiObject> extends Scope {
@@ -19,21 +22,31 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope {
   readonly store: Store<T, string>;
   readonly clock: Clock;
   readonly random: Random;
+  /**
+   * Whether lists come as a stream of objects that goes on as the watch (KEP-3157). A server that refuses it, or ignores that
+   * it was asked, is asked for pages from then on. Default true.
+   */
+  readonly streamingList?: boolean | undefined;
   /** Items of one page of a list. Default 500: one page of Nodes blocks the event loop 36 ms, 5000 at once 272 ms. */
   readonly pageSize?: number | undefined;
+  /** How often subscribers are told of every object, changed or not, milliseconds (up to a tenth more). Default: never. */
+  readonly resyncMs?: number | undefined;
   /** Between failed attempts. Default 800 ms up to 30 s. */
   readonly backoff?: BackoffOptions | undefined;
-  /** Default 90 s; see `WatchOptions.inactivityMs`. */
+  /** Default 50 s; see `WatchOptions.inactivityMs`. */
   readonly inactivityMs?: number | undefined;
   readonly log?: Log | undefined;
 }
 
 /** What a reflector did so far, for metrics. */
 export interface ReflectorCounts {
+  /** Lists that were begun, streamed or in pages. */
   readonly lists: number;
   readonly watches: number;
   readonly events: number;
   readonly failures: number;
+  /** Watches that were replaced because nothing had arrived on them for long. */
+  readonly silences: number;
 }
 
 /** Keeps a store equal to what the API server has. */
@@ -46,6 +59,12 @@ export interface Reflector {
   synced(signal?: AbortSignal): Promise<void>;
   /** The version up to which the store is known to be complete. */
   resourceVersion(): string | undefined;
+  /**
+   * Resolves when the store has everything up to a version, that of an own write for example: from events and bookmarks, or
+   * because a list that was begun after this call is complete. Rejects with the reason of the signal when that aborts first;
+   * always give one with a deadline, since a quiet type gets a bookmark only every minute.
+   */
+  reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
 }
 
@@ -53,9 +72,13 @@ export interface Reflector {
 const healthyWatchMs = 5_000;
 
 /**
- * Makes a reflector: lists in pages, then watches with bookmarks from there on. Whatever ends a watch, it continues from
- * the last version it saw; a 410, wherever it comes up, leads to a fresh list, whose differences the store turns into changes.
+ * Makes a reflector: lists, then watches with bookmarks from there on. Whatever ends a watch, it continues from the last
+ * version it saw; a 410, wherever it comes up, leads to a fresh list, whose differences the store turns into changes.
  * Lists and watches follow each other in one loop, so that there are never two at once.
+ *
+ * A peer that is gone without a word is noticed within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
+ * last version, which costs one request and no list. A server sends bookmarks about every minute, so that the watch of a type in
+ * which nothing happens at all is replaced once in that time.
  */
 export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
   const { api, type, store, clock, random } = options;
@@ -66,62 +89,106 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     labelSelector: options.labelSelector,
     fieldSelector: options.fieldSelector,
   };
-  const counts = { lists: 0, watches: 0, events: 0, failures: 0 };
+  const counts = { lists: 0, watches: 0, events: 0, failures: 0, silences: 0 };
   const firstSync = Promise.withResolvers<void>();
+  const waiters = createVersionWaiters();
+  let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;
   let running = false;
   /** Attempts in a row that brought nothing. */
   let fruitless = 0;
 
-  async function list(signal: AbortSignal): Promise<string> {
-    counts.lists++;
-    fruitless++;
-    const mark = store.beginList();
-    const { items, metadata } = await listAll<T>(
-      api,
-      type,
-      { ...scope, pageSize: options.pageSize ?? 500 },
-      { signal },
-    );
-    signal.throwIfAborted();
-    fruitless--;
-    store.replaceAll(items, metadata.resourceVersion, mark);
-    synced = true;
-    firstSync.resolve();
-    return metadata.resourceVersion ?? "";
+  function reach(next: string | undefined): void {
+    if (next === undefined) return;
+    version = next;
+    waiters.reached(next);
   }
 
-  async function watch(from: string, signal: AbortSignal): Promise<void> {
+  /** Fills the store with a list that is filled by `read`, which answers its version. */
+  async function fill(
+    read: (replacement: Replacement<T>) => Promise<string | undefined>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    counts.lists++;
+    fruitless++;
+    const answered = waiters.answeredByList();
+    const replacement = store.beginReplacement();
+    const listed = await read(replacement);
+    signal.throwIfAborted();
+    await replacement.finish(listed, { clock, signal });
+    fruitless--;
+    reach(listed ?? "");
+    answered();
+    synced = true;
+    firstSync.resolve();
+  }
+
+  function applyEvent({ type: kind, object }: WatchEvent): void {
+    counts.events++;
+    // The server holds the objects of this type to its schema; see ApiClient.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const typed = object as ApiObject as T;
+    if (kind === "DELETED") store.applyDeletion(typed);
+    else if (kind !== "BOOKMARK") store.applyEvent(typed);
+    reach(object.metadata.resourceVersion);
+    fruitless = 0;
+  }
+
+  async function consume(events: AsyncIterable<WatchEvent>): Promise<void> {
     counts.watches++;
     const startedMs = clock.monotonicMs();
-    let events = 0;
+    const eventsBefore = counts.events;
     try {
-      const stream = api.watch(type, { ...scope, resourceVersion: from, inactivityMs: options.inactivityMs }, signal);
-      for await (const { type: kind, object } of stream) {
-        events++;
-        counts.events++;
-        // The server holds the objects of this type to its schema; see ApiClient.
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-        const typed = object as ApiObject as T;
-        if (kind === "DELETED") store.applyDeletion(typed);
-        else if (kind !== "BOOKMARK") store.applyEvent(typed);
-        version = object.metadata.resourceVersion ?? version;
-        fruitless = 0;
-      }
+      for await (const event of events) applyEvent(event);
     } finally {
       // A server that ends every watch at once must not be asked in a tight loop.
-      if (events > 0 || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
+      if (counts.events > eventsBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
       else fruitless++;
     }
   }
 
-  async function once(signal: AbortSignal): Promise<void> {
+  /** A watch that begins with a list. */
+  async function listAndWatch(signal: AbortSignal): Promise<void> {
+    const stream = streamList<T>({ api, type, scope, inactivityMs: options.inactivityMs, clock, signal });
     try {
-      version ??= await list(signal);
-      await watch(version, signal);
+      await fill(({ add }) => stream.readList(add), signal);
+      await consume(stream.events);
+    } finally {
+      await stream.close();
+    }
+  }
+
+  async function list(signal: AbortSignal): Promise<void> {
+    const pages = { ...scope, pageSize: options.pageSize ?? 500 };
+    await fill(async ({ add, startAgain }) => {
+      const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
+      return resourceVersion;
+    }, signal);
+  }
+
+  async function once(signal: AbortSignal): Promise<void> {
+    const isList = version === undefined && streaming;
+    try {
+      if (isList) return await listAndWatch(signal);
+      if (version === undefined) await list(signal);
+      const resourceVersion = version ?? "";
+      await consume(api.watch(type, { ...scope, resourceVersion, inactivityMs: options.inactivityMs }, signal));
     } catch (error) {
       if (signal.aborted) return;
+      if (isApiError(error) && error.reason === "WatchSilent") {
+        counts.silences++;
+        return;
+      }
+      if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
+        streaming = false;
+        fruitless = 0;
+        log("debug", "The API server has no streaming lists", {
+          resource: describeType(type),
+          error: messageOf(error),
+        });
+        return;
+      }
       counts.failures++;
       if (isGone(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
@@ -133,15 +200,32 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }
   }
 
+  async function follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await once(signal);
+      if (signal.aborted || fruitless === 0) continue;
+      await clock.sleep(backoffDelay(fruitless - 1, backoff, random), signal).catch(() => {});
+    }
+  }
+
+  async function resync(everyMs: number, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        // The caches of one process should not all be gone through at once.
+        await clock.sleep(everyMs * (1 + random.next() / 10), signal);
+        if (synced) await store.resync({ clock, signal });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
   async function run(signal: AbortSignal): Promise<void> {
     if (running) throw new Error(`the reflector of ${describeType(type)} runs already`);
     running = true;
+    const resyncMs = options.resyncMs ?? 0;
     try {
-      while (!signal.aborted) {
-        await once(signal);
-        if (signal.aborted || fruitless === 0) continue;
-        await clock.sleep(backoffDelay(fruitless - 1, backoff, random), signal).catch(() => {});
-      }
+      await Promise.all([follow(signal), ...(resyncMs > 0 ? [resync(resyncMs, signal)] : [])]);
     } finally {
       running = false;
     }
@@ -152,6 +236,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     hasSynced: () => synced,
     synced: (signal) => untilAborted(firstSync.promise, signal),
     resourceVersion: () => version,
+    reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),
   };
 }

@@ -3,14 +3,18 @@ import type { ApiObject, KubeObject, ObjectRef } from "./kube-object.ts";
 import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { compareResourceVersions, isNewer } from "./resource-version.ts";
+import { createSlices } from "./slices.ts";
+import type { SliceOptions, Slices } from "./slices.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
+import { createStringPool } from "./string-pool.ts";
 import { createTombstones } from "./tombstones.ts";
-import { deepFreeze, trimObject } from "./trim.ts";
+import { trimObject } from "./trim.ts";
 
 /**
  * Told of each change: `old` undefined when the object is new, `current` undefined when it is gone (`old` is then the last
- * known state). Both are frozen. What it throws is logged and harms nobody.
+ * known state). A resync tells of an object that did not change: both are then the same. Both are frozen. What it throws is
+ * logged and harms nobody.
  */
 export type StoreSubscriber<T extends ApiObject> = (old: T | undefined, current: T | undefined) => void;
 
@@ -46,6 +50,28 @@ export interface ListMark {
   readonly newest: string | undefined;
 }
 
+/**
+ * A list on its way into a store: objects come one by one and are trimmed at once, so that the whole of a large list is never
+ * held as it came over the wire.
+ */
+export interface Replacement<T extends ApiObject> {
+  /** An object of the list. The store does not show it before {@link Replacement.finish}. */
+  add(object: T): void;
+  /** The list starts again: what was added is void. */
+  startAgain(): void;
+  /**
+   * The list is complete: the store becomes equal to it, by the rules of {@link Store.replaceAll}, in slices between which the
+   * event loop runs.
+   *
+   * Promised: each object goes from its former state to its new one in one step, in which subscribers are told, and never
+   * back; what is new or changed comes first, in the order of the list, what is gone afterwards; own writes may come in between
+   * and win when they are newer. Not promised: that a reader who looks between two slices sees all of the list or none.
+   *
+   * @throws the reason of `signal` when that aborts; what was done so far stays
+   */
+  finish(resourceVersion: string | undefined, options: SliceOptions): Promise<void>;
+}
+
 /** A store with its writing side, which belongs to one reflector. */
 export interface Store<T extends ApiObject, Index extends string = never> extends ReadonlyStore<T, Index> {
   /** An ADDED or MODIFIED event. Ignored when the store has that version, or a newer one, already. */
@@ -60,6 +86,10 @@ export interface Store<T extends ApiObject, Index extends string = never> extend
    * earlier state (restored from a backup, or started empty): then the list is right and the store wrong.
    */
   replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
+  /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
+  beginReplacement(): Replacement<T>;
+  /** Tells all subscribers of each object as if it had changed, with (same, same). In slices; see {@link Replacement.finish}. */
+  resync(options: SliceOptions): Promise<void>;
 }
 
 /** Options of {@link createStore}. */
@@ -87,6 +117,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   const indexes = new Map<string, StoreIndex<T>>();
   const tombstones = createTombstones();
   const subscribers = new Set<StoreSubscriber<T>>();
+  const strings = createStringPool();
   /** The newest version seen in anything. */
   let newest: string | undefined;
 
@@ -122,11 +153,16 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     for (const subscriber of Array.from(subscribers)) tell(subscriber, old, current);
   }
 
+  /** What is kept of an object. */
+  const prepare = (object: T): T => strings.freezeShared(trim(object));
+  /** For what is prepared already. */
+  const kept = (object: T): T => object;
+
   /** Replaces what is under the key; another object of the same name (another uid) is a deletion and an addition. */
-  function put(key: string, incoming: T): void {
+  function put(key: string, incoming: T, keep: (object: T) => T): void {
     const old = objects.get(key);
     if (old !== undefined && isOther(old, incoming)) remove(key, old);
-    set(key, deepFreeze(trim(incoming)));
+    set(key, keep(incoming));
   }
 
   function remove(key: string, gone: T): void {
@@ -134,7 +170,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     set(key, undefined);
   }
 
-  function applyEvent(object: T): void {
+  function accept(object: T, keep: (object: T) => T): void {
     const key = keyOf(object);
     const { uid, resourceVersion } = object.metadata;
     noteVersion(resourceVersion);
@@ -142,8 +178,10 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     const old = objects.get(key);
     const order = compareResourceVersions(resourceVersion, old?.metadata.resourceVersion);
     if (order !== undefined && order <= 0) return;
-    put(key, object);
+    put(key, object, keep);
   }
+
+  const applyEvent = (object: T): void => accept(object, prepare);
 
   function applyDeletion(object: T): void {
     const key = keyOf(object);
@@ -160,8 +198,54 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     if (old === undefined) return;
     // The subscribers get the final state, which may differ from what the store had.
     const order = compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion);
-    if (!isOther(old, object) && order !== undefined && order > 0) objects.set(key, deepFreeze(trim(object)));
+    if (!isOther(old, object) && order !== undefined && order > 0) objects.set(key, prepare(object));
     remove(key, object);
+  }
+
+  /** Makes the store equal to a list; may be interrupted after each step. */
+  function* replace(
+    items: readonly T[],
+    resourceVersion: string | undefined,
+    mark: ListMark,
+    keep: (object: T) => T,
+  ): Generator<void> {
+    const wentBack = isNewer(mark.newest, resourceVersion);
+    if (wentBack) {
+      log("warn", "The API server went back to an earlier state; the cache follows it", {
+        listed: resourceVersion,
+        known: mark.newest,
+      });
+      tombstones.clear();
+      newest = resourceVersion;
+    }
+    const before = Array.from(objects);
+    const listed = new Set<string>();
+    for (const item of items) {
+      const key = keyOf(item);
+      listed.add(key);
+      if (wentBack) put(key, item, keep);
+      else accept(item, keep);
+      yield;
+    }
+    for (const [key, old] of before) {
+      if (listed.has(key)) continue;
+      const object = objects.get(key);
+      if (object === undefined) continue;
+      // Written by us after the list was made: versions say so, unless they began anew; then only what was there before goes.
+      if (wentBack ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
+      remove(key, object);
+      yield;
+    }
+    noteVersion(resourceVersion);
+  }
+
+  function* resync(): Generator<void> {
+    for (const key of Array.from(objects.keys())) {
+      const object = objects.get(key);
+      if (object === undefined) continue;
+      for (const subscriber of Array.from(subscribers)) tell(subscriber, object, object);
+      yield;
+    }
   }
 
   return {
@@ -200,30 +284,28 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     applyDeletion,
     beginList: () => ({ newest }),
     replaceAll(items, resourceVersion, mark) {
-      const wentBack = isNewer(mark.newest, resourceVersion);
-      if (wentBack) {
-        log("warn", "The API server went back to an earlier state; the cache follows it", {
-          listed: resourceVersion,
-          known: mark.newest,
-        });
-        tombstones.clear();
-        newest = resourceVersion;
-      }
-      const listed = new Set<string>();
-      for (const item of items) {
-        const key = keyOf(item);
-        listed.add(key);
-        if (wentBack) put(key, item);
-        else applyEvent(item);
-      }
-      for (const [key, object] of Array.from(objects)) {
-        if (listed.has(key)) continue;
-        if (!wentBack && isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
-        remove(key, object);
-      }
-      noteVersion(resourceVersion);
+      const steps = replace(items, resourceVersion, mark, prepare);
+      while (steps.next().done !== true);
     },
+    beginReplacement() {
+      const mark: ListMark = { newest };
+      const items: T[] = [];
+      return {
+        add: (object) => void items.push(prepare(object)),
+        startAgain: () => void items.splice(0),
+        finish: (version, slicing) => runInSlices(replace(items, version, mark, kept), createSlices(slicing)),
+      };
+    },
+    resync: (slicing) => runInSlices(resync(), createSlices(slicing)),
   };
+}
+
+/** Takes the steps of something long, with a pause for the event loop whenever a slice is over. */
+async function runInSlices(steps: Iterator<void>, slices: Slices): Promise<void> {
+  while (steps.next().done !== true) {
+    const pause = slices.pauseIfDue();
+    if (pause !== undefined) await pause;
+  }
 }
 
 function isOther(a: ApiObject, b: ApiObject): boolean {

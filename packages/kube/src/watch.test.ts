@@ -126,8 +126,8 @@ test("gives up a connection on which nothing arrives any more, and closes it", a
   const { server, api } = await serve((response) => void response.write(event("ADDED", node("2"))));
   const { events, error } = await readAll(api.watch(nodeResource, { ...from, inactivityMs: 200 }, never));
   expect(events).toHaveLength(1);
-  expect(error).toMatchObject({ reason: "WatchInterrupted" });
-  expect(String(error)).toContain("nothing arrived within 200 ms");
+  expect(error).toMatchObject({ reason: "WatchSilent" });
+  expect(String(error)).toContain("nothing arrived on the watch within 200 ms");
   await expect.poll(server.open).toBe(0);
 });
 

@@ -18,17 +18,21 @@ export interface WatchEvent {
 }
 
 /**
- * How long a watch may be silent before its connection is given up, milliseconds. A kube-apiserver sends a bookmark every
- * minute, so that a healthy watch is never that quiet.
+ * How long a watch may be silent before its connection is given up, milliseconds: half-open connections are to be noticed
+ * within 60 s (fault-scenarios.md 10), with the time to connect anew. TCP keep-alive finds a dead host sooner (see
+ * connections.ts), but not a dead process, nor a balancer that answers for one.
+ *
+ * A kube-apiserver sends bookmarks every minute or so, which means that a healthy watch in which nothing happens gets this
+ * old as well: silence is no failure, and continuing from the last version costs one request a minute.
  */
-export const defaultInactivityMs = 90_000;
+export const defaultInactivityMs = 50_000;
 
 /** etcd refuses objects beyond 1.5 MiB; JSON escapes can make six bytes of one. */
 const maxLineBytes = 16 * 1024 * 1024;
 
 /** What {@link openWatch} needs. */
 export interface WatchStreamOptions {
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, "stream">;
   readonly path: string;
   readonly clock: Clock;
   readonly inactivityMs: number;
@@ -65,7 +69,14 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     idle.signal.throwIfAborted();
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (idle.expired()) throw interrupted(path, `nothing arrived within ${options.inactivityMs} ms`, error);
+    if (idle.expired()) {
+      throw new ApiError({
+        status: 0,
+        reason: "WatchSilent",
+        message: `GET ${path}: nothing arrived on the watch within ${options.inactivityMs} ms`,
+        cause: error,
+      });
+    }
     if (isApiError(error)) throw error;
     throw interrupted(path, messageOf(error), error);
   } finally {

@@ -9,6 +9,7 @@ import { keyFor } from "../kube-object.ts";
 import type { ApiObject, KubeObject, ObjectRef } from "../kube-object.ts";
 import { patchContentType } from "../patch.ts";
 import { apiVersionOf, describeType } from "../resource-type.ts";
+import type { WatchEvent } from "../watch.ts";
 import { createFakeStorage, plain } from "./fake-storage.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { matchesFields, matchesLabels } from "./selector.ts";
@@ -304,15 +305,21 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
         return erase(type, ref);
       });
     },
-    async *watch(type, { namespace, labelSelector = "", fieldSelector = "", resourceVersion }, signal) {
+    async *watch(type, { namespace, labelSelector = "", fieldSelector = "", resourceVersion, ...more }, signal) {
       const call: FakeCall = { verb: "watch", resource: describeType(type), key: namespace ?? "" };
-      await perform(call, signal, () => {});
-      for await (const event of storage.events(describeType(type), resourceVersion, signal)) {
-        const { object } = event;
-        if (namespace !== undefined && object.metadata.namespace !== namespace) continue;
-        if (!matchesLabels(object.metadata.labels ?? {}, labelSelector) || !matchesFields(object, fieldSelector))
-          continue;
-        yield event;
+      const isWanted = (object: KubeObject) =>
+        (namespace === undefined || object.metadata.namespace === namespace) &&
+        matchesLabels(object.metadata.labels ?? {}, labelSelector) &&
+        matchesFields(object, fieldSelector);
+      const initial = await perform(call, signal, () =>
+        more.sendInitialEvents === true
+          ? { objects: storage.all(describeType(type)).filter(isWanted), version: storage.resourceVersion() }
+          : undefined,
+      );
+      for (const object of initial?.objects ?? []) yield { type: "ADDED", object };
+      if (initial !== undefined) yield endOfList(initial.version);
+      for await (const event of storage.events(describeType(type), initial?.version ?? resourceVersion, signal)) {
+        if (isWanted(event.object)) yield event;
       }
     },
     request(raw) {
@@ -345,6 +352,12 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
     endWatches: storage.endWatches,
   };
   return api;
+}
+
+/** With what a streaming list ends. */
+function endOfList(resourceVersion: string): WatchEvent {
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  return { type: "BOOKMARK", object: { metadata: { resourceVersion, annotations } } };
 }
 
 function failure(status: number, reason: string, message: string, type?: ResourceType, ref?: ObjectRef): ApiError {

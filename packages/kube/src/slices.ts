@@ -1,0 +1,41 @@
+import type { Clock } from "@millwright/core";
+
+/** How something long is cut up. */
+export interface SliceOptions {
+  readonly clock: Clock;
+  /** After this time, milliseconds, the event loop gets its turn. Default 5. */
+  readonly sliceMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Keeps something long from blocking the event loop. */
+export interface Slices {
+  /**
+   * Undefined while the slice lasts, so that short work costs no await. When it is over: a promise that resolves after a
+   * turn of the event loop, with which the next slice starts; it rejects with the reason of the signal when that aborted.
+   */
+  pauseIfDue(): Promise<void> | undefined;
+}
+
+/** Reading the clock costs more than a step does, so it is read only at every n-th. */
+const stepsPerLook = 16;
+
+/** Starts the first slice. On a virtual clock that stands still a slice never ends. */
+export function createSlices(options: SliceOptions): Slices {
+  const { clock, signal, sliceMs = 5 } = options;
+  let until = clock.monotonicMs() + sliceMs;
+  let steps = 0;
+
+  async function pause(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    signal?.throwIfAborted();
+    until = clock.monotonicMs() + sliceMs;
+  }
+
+  return {
+    pauseIfDue() {
+      if (++steps % stepsPerLook !== 0 || clock.monotonicMs() < until) return undefined;
+      return pause();
+    },
+  };
+}
