@@ -349,6 +349,21 @@ describe("what cannot work", () => {
     },
   );
 
+  it("because of one class wakes no machine of another", async () => {
+    const { api, clock, start, create } = setUp();
+    create();
+    const process = await start();
+    await clock.advance(2_000);
+    const passes = process.passes();
+    api.seed(machineClassResource, aMachineClass(named("large")));
+    api.seed(secretResource, { metadata: { namespace: testNamespace, name: "unrelated" } });
+    await clock.advance(2_000);
+    expect(process.passes()).toBe(passes);
+    api.change(secretResource, secretRef, { data: { more: "eA==" } });
+    await clock.advance(2_000);
+    expect(process.passes()).toBeGreaterThan(passes);
+  });
+
   it("because the driver refuses is tried again as soon as the class changes", async () => {
     const { api, clock, driver, start, create, phase } = setUp();
     driver.fail("ensureVm", "InvalidArgument", 1);
@@ -409,6 +424,17 @@ describe("a drain", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
     // A graceful drain leaves attachments to their controller.
     expect(api.all(volumeAttachmentResource)).toHaveLength(1);
+  });
+
+  it("goes on when the last pod leaves, also for a machine that lost the label of its node", async () => {
+    const { api, clock, machine } = await draining();
+    await clock.advance(10_000);
+    api.change(machineResource, ref, labelled({ node: null } as never));
+    await clock.advance(10_000);
+    expect(machine()?.status?.lastOperation?.description).toContain("Waiting for 1 pods");
+    api.remove(podResource, { namespace: "default", name: "web" });
+    await clock.advance(10);
+    expect(machine()).toBeUndefined();
   });
 
   it("is forced at its deadline and then removes attachments too", async () => {

@@ -1,6 +1,5 @@
 import { labelKeys, type Machine } from "@millwright/core";
 import { type Controller, createController, equalJson, watchTriggers } from "@millwright/kube";
-import { secretNames } from "../cluster/caches.ts";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
@@ -91,7 +90,6 @@ function wireControlCluster(
     keys: ({ metadata }) =>
       caches.classes.store
         .byIndex("secret", metadata.name)
-        .filter((machineClass) => secretNames(machineClass).includes(metadata.name))
         .flatMap((machineClass) => keysOfClass(machineClass.metadata.name)),
   });
 }
@@ -110,20 +108,19 @@ const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
 function wireTargetCluster({ caches, namespace, target }: ControllerContext, controller: Controller): void {
   if (target === undefined) return;
   const key = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
+  const machinesNamed = (name: string | undefined): string[] => (name === undefined ? [] : [`${namespace}/${name}`]);
   const keysOfNode = (node: Node): string[] => [
     ...caches.machines.store.byIndex("node", node.metadata.name).map(key),
     ...caches.machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
-    ...(node.metadata.labels?.[labelKeys.machineName] === undefined
-      ? []
-      : [`${namespace}/${node.metadata.labels[labelKeys.machineName]}`]),
+    ...machinesNamed(node.metadata.labels?.[labelKeys.machineName]),
   ];
-  const draining = (nodeName: string | undefined): string[] =>
-    nodeName === undefined
-      ? []
-      : caches.machines.store
-          .byIndex("node", nodeName)
-          .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-          .map(key);
+  const isGoing = (machine: string): boolean =>
+    caches.machines.store.get(machine)?.metadata.deletionTimestamp !== undefined;
+  // By the node, not by the label alone: a machine without label drains the node that its id or name leads to.
+  const draining = (nodeName = ""): string[] => {
+    const node = target.caches.nodes.store.get(nodeName);
+    return node === undefined ? [] : keysOfNode(node).filter(isGoing);
+  };
   watchTriggers({ store: target.caches.nodes.store, controller, keys: keysOfNode, when: isNews });
   watchTriggers({ store: target.caches.pods.store, controller, keys: (pod) => draining(pod.spec?.nodeName) });
   watchTriggers({

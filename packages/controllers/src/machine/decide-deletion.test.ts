@@ -461,7 +461,7 @@ describe("deleting the VM", () => {
   it("keeps a machine that may have a VM when its class cannot be used, unless deletion is forced", () => {
     const classView = unusable("SecretNotFound", "no secret");
     expect(textOf({ machine: idless(), classView })).toBe(
-      "Delete Failed: The VM, if there is one, cannot be deleted: no secret. Initiate VM deletion",
+      'Delete Failed: A VM that may exist cannot be deleted: no secret; where there is none, set the label force-deletion to "True". Initiate VM deletion',
     );
     const forced = idless(labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);

@@ -1,4 +1,4 @@
-import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
+import { deletionEvents, encodeMachineError, labelKeys, retryClassOf } from "@millwright/core";
 import { untilRetry } from "../retry.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
@@ -24,8 +24,11 @@ export const deleteVm: Stage = (snapshot, now) => {
     // A class stays as long as machines refer to it, so where there is none there never was one, and no VM either.
     const neverHadVm = providerID === "" && (classView.isMissing || isForceDeletion(machine));
     if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
-    const subject = providerID === "" ? "The VM, if there is one," : `VM ${providerID}`;
-    return { next: "stay", happened: `${subject} cannot be deleted: ${classView.problem}`, state: "Failed" };
+    const happened =
+      providerID === ""
+        ? `A VM that may exist cannot be deleted: ${classView.problem}; where there is none, set the label ${labelKeys.forceDeletion} to "True"`
+        : `VM ${providerID} cannot be deleted: ${classView.problem}`;
+    return { next: "stay", happened, state: "Failed" };
   }
   return { next: "stay", actions: [{ kind: "StartOperation", operation: "delete" }] };
 };
