@@ -108,11 +108,7 @@ describe("MachineDeployment controller", () => {
     await change(cluster, bigClass);
     await live(cluster);
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(["big", "big", "big"]);
-    expect(
-      setsOf(cluster)
-        .map(({ spec }) => spec.replicas)
-        .toSorted(),
-    ).toEqual([0, 3]);
+    expect(new Set(setsOf(cluster).map(({ spec }) => spec.replicas))).toEqual(new Set([0, 3]));
 
     await change(cluster, { spec: { rollbackTo: { revision: 0 } } });
     await live(cluster);
@@ -219,7 +215,9 @@ describe("MachineDeployment controller", () => {
       api.seed(machineSetResource, aMachineSet(named(taken), ownedBy(aMachineDeployment(named("other")))));
     });
     expect(deploymentOf(cluster)?.status?.collisionCount).toBe(1);
-    expect(cluster.events.filter((event) => event.includes(taken))).toEqual([]);
+    expect(cluster.events.filter((event) => event.startsWith("ScalingMachineSet") && event.includes(taken))).toEqual(
+      [],
+    );
     await cluster.settle(10_000);
     await live(cluster);
     expect(deploymentOf(cluster)?.status?.collisionCount).toBe(1);
@@ -295,11 +293,9 @@ describe("MachineDeployment controller", () => {
       await live(cluster);
     }
     await cluster.settle();
-    expect(
-      setsOf(cluster)
-        .map(({ spec }) => spec.template.spec.class?.name)
-        .toSorted(),
-    ).toEqual(["big", "huge"]);
+    expect(new Set(setsOf(cluster).map(({ spec }) => spec.template.spec.class?.name))).toEqual(
+      new Set(["big", "huge"]),
+    );
   });
 
   it("deletes its sets, and they their machines, before it goes", async () => {

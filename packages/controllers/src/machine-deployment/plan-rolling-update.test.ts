@@ -137,7 +137,7 @@ describe("planRollingUpdate", () => {
         const using = sum(all.map(({ spec, existing }) => Math.max(spec, existing)));
         const grown = Math.max(0, after(newSet) - newSet.spec);
         expect(sum(all.map(after))).toBeLessThanOrEqual(Math.max(told, given.replicas + given.maxSurge));
-        if (grown > 0) expect(using + grown).toBeLessThanOrEqual(given.replicas + given.maxSurge);
+        expect(grown).toBeLessThanOrEqual(Math.max(0, given.replicas + given.maxSurge - using));
 
         const minAvailable = given.replicas - given.maxUnavailable;
         // A new set that is larger than the replicas has to shrink; that is no matter of the rollout.

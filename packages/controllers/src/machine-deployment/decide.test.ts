@@ -1,0 +1,281 @@
+import {
+  annotationKeys,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  validateMachineDeployment,
+} from "@millwright/core";
+import { claimObjects } from "@millwright/kube";
+import { describe, expect, it } from "vitest";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  type Change,
+  inPhase,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { decideMachineDeployment } from "./decide.ts";
+import type { MachineDeploymentAction } from "./snapshot.ts";
+
+const now = new Date("2026-01-02T00:00:00Z");
+const { desiredReplicas, maxReplicas, revision } = annotationKeys;
+const recreate = { spec: { strategy: { type: "Recreate", rollingUpdate: null } } };
+const oldClass = (name = "old") => ({ spec: { template: { spec: { class: { name } } } } });
+
+/** A set as it is after the deployment brought it to `replicas`: noted sizes, machines that run. */
+interface SetCase {
+  readonly name: string;
+  readonly replicas: number;
+  readonly noted?: string | null;
+  readonly change?: Change<MachineSet>;
+  /** Default: as many as replicas, all Running. */
+  readonly machines?: number;
+}
+
+function decide(change: Change<MachineDeployment>, sets: readonly SetCase[] = [], others: readonly MachineSet[] = []) {
+  const deployment = aMachineDeployment(annotated({ [revision]: "2" }), change);
+  const own = sets.map(({ name, replicas, noted = "3", change: setChange = {} }) =>
+    aMachineSet(
+      named(name),
+      ownedBy(deployment),
+      annotated(noted === null ? {} : { [desiredReplicas]: noted, [maxReplicas]: String(Number(noted) + 1) }),
+      { spec: { replicas } },
+      name === "new"
+        ? annotated({ [revision]: "2" })
+        : { ...oldClass(name), metadata: { annotations: { [revision]: "1" } } },
+      noted === null || name === "new"
+        ? {}
+        : annotated({ [desiredReplicas]: noted, [maxReplicas]: String(Number(noted) + 1) }),
+      setChange,
+    ),
+  );
+  const machines = new Map<string, readonly Machine[]>(
+    sets.map(({ name, replicas, machines: count = replicas }) => [
+      `uid-${name}`,
+      Array.from({ length: count }, (_, index) => aMachine(named(`${name}-${index}`), inPhase("Running"))),
+    ]),
+  );
+  const isWanted = ({ metadata }: MachineSet) =>
+    deployment.metadata.deletionTimestamp !== undefined || metadata.labels?.["name"] === "pool";
+  const claim = claimObjects(deployment, [...own, ...others], isWanted);
+  return decideMachineDeployment({ deployment, claim, machines, problems: validateMachineDeployment(deployment) }, now);
+}
+
+const line = (action: MachineDeploymentAction): string => {
+  if (action.kind === "CreateMachineSet") return `CreateMachineSet of ${action.set.spec.replicas}`;
+  const { kind, ...rest } = action;
+  return [
+    kind,
+    ...Object.values(rest).map((part) => (typeof part === "object" ? JSON.stringify(part) : String(part))),
+  ].join(" ");
+};
+const actionsOf = (...given: Parameters<typeof decide>): readonly string[] => decide(...given).actions.map(line);
+/** New sizes, `name size`. */
+const sizesOf = (...given: Parameters<typeof decide>): readonly string[] =>
+  decide(...given).actions.flatMap((action) => {
+    if (action.kind !== "PatchMachineSet") return action.kind === "CreateMachineSet" ? ["create"] : [];
+    const spec = action.patch["spec"];
+    return typeof spec === "object" && spec !== null && "replicas" in spec
+      ? [`${action.name} ${String(spec.replicas)}`]
+      : [];
+  });
+
+describe("decideMachineDeployment", () => {
+  const both = [
+    { name: "old", replicas: 3 },
+    { name: "new", replicas: 1 },
+  ];
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ["sets its finalizer first", actionsOf({ metadata: { finalizers: null } }), ["AddFinalizer"]],
+    ["creates the first set with all machines", actionsOf({}), ["CreateMachineSet of 3"]],
+    ["creates an empty set for no replicas", actionsOf({ spec: { replicas: null } }), ["CreateMachineSet of 0"]],
+    [
+      "creates the set of a new template as large as the surge, and leaves the old one alone",
+      actionsOf({}, [{ name: "old", replicas: 3 }]),
+      ["CreateMachineSet of 1"],
+    ],
+    ["does nothing when all is as it should be", actionsOf({}, [{ name: "new", replicas: 3 }]), []],
+    ["takes the next step of a rolling update", sizesOf({}, both), ["old 2"]],
+    ["adopts sets before anything else", actionsOf({}, [], [aMachineSet(named("orphan"))]), ["AdoptMachineSet orphan"]],
+    [
+      "releases sets that it no longer selects",
+      actionsOf({}, [{ name: "stray", replicas: 3, change: { metadata: { labels: null } } }]),
+      ["ReleaseMachineSet stray"],
+    ],
+    [
+      "leaves sets of others alone",
+      actionsOf(
+        {},
+        [{ name: "new", replicas: 3 }],
+        [aMachineSet(named("x"), ownedBy(aMachineDeployment(named("other"))))],
+      ),
+      [],
+    ],
+    ["follows no invalid spec", actionsOf({ spec: { strategy: { type: "Canary" } } }, both), []],
+    [
+      "rolls back before it rolls on",
+      actionsOf({ spec: { rollbackTo: { revision: 9 } } }, both),
+      ['PatchDeployment {"spec":{"rollbackTo":null}}'],
+    ],
+    ["recreates: empties the old sets", sizesOf(recreate, [{ name: "old", replicas: 5 }]), ["old 0"]],
+    ["recreates: waits for the old machines", actionsOf(recreate, [{ name: "old", replicas: 0, machines: 1 }]), []],
+    [
+      "recreates: then creates the new set with all machines",
+      actionsOf(recreate, [{ name: "old", replicas: 0 }]),
+      ["CreateMachineSet of 3"],
+    ],
+    [
+      "recreates: waits for the old machines although the new set is there",
+      sizesOf(recreate, [
+        { name: "old", replicas: 0, machines: 1 },
+        { name: "new", replicas: 0 },
+      ]),
+      [],
+    ],
+    [
+      "recreates: then fills the new set that is there",
+      sizesOf(recreate, [
+        { name: "old", replicas: 0 },
+        { name: "new", replicas: 0 },
+      ]),
+      ["new 3"],
+    ],
+    [
+      "goes on with a new set that is empty as far as the old machines let it",
+      sizesOf({}, [
+        { name: "old", replicas: 0, machines: 2 },
+        { name: "new", replicas: 0 },
+      ]),
+      ["new 2"],
+    ],
+    ["scales before it rolls on", sizesOf({ spec: { replicas: 5 } }, both), ["new 3"]],
+    [
+      "does not take missing notes for a changed size",
+      sizesOf({ spec: { replicas: 5 } }, [{ name: "new", replicas: 3, noted: null }]),
+      ["new 5"],
+    ],
+    [
+      "creates the new set before it scales",
+      actionsOf({ spec: { replicas: 5 } }, [{ name: "old", replicas: 3 }]),
+      ["CreateMachineSet of 3"],
+    ],
+    ["paused: creates no set", actionsOf({ spec: { paused: true } }, [{ name: "old", replicas: 3 }]), []],
+    ["paused: scales", sizesOf({ spec: { paused: true, replicas: 5 } }, [{ name: "old", replicas: 3 }]), ["old 5"]],
+    ["paused: rolls nothing on", sizesOf({ spec: { paused: true } }, both), []],
+    ["paused: rolls nothing back", actionsOf({ spec: { paused: true, rollbackTo: { revision: 1 } } }, both), []],
+    [
+      "on its way out deletes its sets, each once",
+      actionsOf(beingDeleted(), [
+        { name: "old", replicas: 1, change: beingDeleted() },
+        { name: "new", replicas: 1 },
+      ]),
+      ["DeleteMachineSet new uid-new"],
+    ],
+    [
+      "on its way out goes after its last set, be its spec valid or not (F4)",
+      actionsOf({ ...beingDeleted(), spec: { selector: null } }),
+      ["RemoveFinalizer"],
+    ],
+    [
+      "has nothing to do on its way out once its finalizer is gone",
+      actionsOf({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [] } }, both),
+      [],
+    ],
+  ])("%s", (_, actions, expected) => {
+    expect(actions).toEqual(expected);
+  });
+
+  it("notes its size on every active set when it scales", () => {
+    const notes = decide({ spec: { replicas: 4 } }, both).actions.map(
+      (action) => "patch" in action && action.patch["metadata"],
+    );
+    expect(notes).toEqual([
+      { annotations: { [desiredReplicas]: "4", [maxReplicas]: "5" } },
+      { annotations: { [desiredReplicas]: "4", [maxReplicas]: "5" } },
+    ]);
+  });
+
+  it("reads no size out of a note that is none", () => {
+    expect(
+      sizesOf({ spec: { replicas: 5 } }, [
+        { name: "new", replicas: 3, change: annotated({ [desiredReplicas]: "many" }) },
+      ]),
+    ).toEqual(["new 5"]);
+    expect(
+      sizesOf({ spec: { paused: true, replicas: 1 } }, [
+        { name: "old", replicas: 2, change: annotated({ [maxReplicas]: "0" }) },
+        { name: "new", replicas: 4 },
+      ]),
+    ).toEqual(["old 1", "new 1"]);
+  });
+
+  it("carries the revision of its newest set", () => {
+    const patch = { metadata: { annotations: { [revision]: "7" } } };
+    const set = { name: "new", replicas: 3, change: annotated({ [revision]: "7" }) };
+    expect(decide({}, [set]).actions).toEqual([{ kind: "PatchDeployment", patch }]);
+    expect(decide({ spec: { paused: true } }, [set]).actions).toEqual([]);
+  });
+
+  it("says what it scales, and nothing of an empty set", () => {
+    const messages = (...given: Parameters<typeof decide>) => decide(...given).because.map(({ message }) => message);
+    expect(messages({}, both)).toEqual(["Scaled down machine set old to 2"]);
+    expect(messages({ spec: { replicas: 5 } }, both)).toEqual(["Scaled up machine set new to 3"]);
+    expect(messages({ spec: { replicas: 0 } })).toEqual([]);
+  });
+
+  it("forgets surplus history when complete or paused, not in between and not while a rollback waits", () => {
+    const seen = { status: { observedGeneration: 1 } };
+    const empty = [
+      { name: "a", replicas: 0, change: seen },
+      { name: "b", replicas: 0, change: seen },
+    ];
+    const deleted = (spec: Change<MachineDeployment["spec"]>, machines: number) =>
+      actionsOf({ spec: { revisionHistoryLimit: 1, ...spec } }, [
+        ...empty,
+        { name: "new", replicas: 3, machines },
+      ]).filter((each) => each.startsWith("Delete"));
+    expect(deleted({}, 3)).toEqual(["DeleteMachineSet a uid-a"]);
+    expect(deleted({}, 2)).toEqual([]);
+    expect(deleted({ paused: true }, 2)).toEqual(["DeleteMachineSet a uid-a"]);
+    expect(deleted({ paused: true, rollbackTo: { revision: 1 } }, 2)).toEqual([]);
+  });
+
+  it("wakes when its deadline passes", () => {
+    const at = (lastUpdateTime: string) =>
+      decide(
+        {
+          spec: { progressDeadlineSeconds: 60 },
+          status: {
+            replicas: 3,
+            updatedReplicas: 1,
+            conditions: [{ type: "Progressing", status: "True", reason: "MachineSetUpdated", lastUpdateTime }],
+          },
+        },
+        both,
+      ).wakeAfterMs;
+    expect(at("2026-01-01T23:59:50Z")).toBe(50_000);
+    expect(at("2026-01-01T00:00:00Z")).toBe(0);
+    expect(decide({}, both).wakeAfterMs).toBeUndefined();
+  });
+
+  it("counts down in its status while it is deleted", () => {
+    expect(decide(beingDeleted(), both).status?.replicas).toBe(4);
+    expect(decide(beingDeleted()).status).toBeUndefined();
+  });
+
+  it("looks at sets by UID: one without a UID has no machines and is deleted by no name alone", () => {
+    const deployment = aMachineDeployment(beingDeleted());
+    const { uid: _, ...metadata } = aMachineSet().metadata;
+    const { replicas: __, ...spec } = aMachineSet().spec;
+    const owned = [{ ...aMachineSet(), metadata, spec }];
+    const snapshot = { deployment, claim: { owned, adopt: [], release: [] }, machines: new Map(), problems: [] };
+    expect(decideMachineDeployment(snapshot, now).actions).toEqual([
+      { kind: "DeleteMachineSet", name: "set", uid: "" },
+    ]);
+  });
+});

@@ -1,0 +1,163 @@
+import { type MachineDeployment, phaseOf, resolveFenceposts } from "@millwright/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { aMachineDeployment, type Change } from "../testing/builders.ts";
+import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
+
+const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
+const classOf = (model: RolloutModel, name: string) =>
+  model.sets().find(({ metadata }) => metadata.name === name)?.spec.template.spec.class?.name ?? "";
+
+/** Everything goes well at once: machines run, and those on their way out are gone. */
+function goWell(model: RolloutModel): void {
+  for (const machine of model.machines()) {
+    if (isDeleting(machine)) model.finishDeletion(machine);
+    else model.setPhase(machine, "Running");
+  }
+}
+
+/** Passes of all controllers until nothing happens any more. */
+function settle(model: RolloutModel): void {
+  for (let round = 0; round < 200; round++) {
+    const before = JSON.stringify([model.sets(), model.machines(), model.deployment().status]);
+    model.decideDeployment();
+    model.decideSets();
+    goWell(model);
+    if (JSON.stringify([model.sets(), model.machines(), model.deployment().status]) === before) return;
+  }
+  throw new Error("the rollout does not come to rest");
+}
+
+describe("a rollout", () => {
+  it("reads as one machine after the other with surge 1 and unavailable 0", () => {
+    const model = createRolloutModel(aMachineDeployment());
+    settle(model);
+    model.change(ofClass("big"));
+    const lines: string[] = [];
+    const short = (line: string) => line.replaceAll(/pool-[a-z0-9]{5}/g, (name) => classOf(model, name));
+    const counts = (name: string): string => {
+      const set = model.sets().find(({ spec }) => spec.template.spec.class?.name === name);
+      const own = model.machines().filter(({ spec }) => spec.class?.name === name);
+      return `${name} ${set?.spec.replicas ?? "-"} (${own.filter(isAvailable).length} serve, ${own.filter(isDeleting).length} go)`;
+    };
+    for (let round = 0; round < 40; round++) {
+      const did = [...model.decideDeployment(), ...model.decideSets()].map(short);
+      if (did.length > 0) lines.push(`${did.join("; ")} => ${counts("small")}, ${counts("big")}`);
+      goWell(model);
+    }
+    const progress = model.deployment().status?.conditions?.find(({ type }) => type === "Progressing");
+    expect([...lines, short(`${progress?.reason}: ${progress?.message}`)].join("\n")).toMatchInlineSnapshot(`
+      "Scaled up machine set big to 1 => small 3 (3 serve, 0 go), big 1 (0 serve, 0 go)
+      +1 big => small 3 (3 serve, 0 go), big 1 (0 serve, 0 go)
+      Scaled down machine set small to 2; -1 small => small 2 (2 serve, 1 go), big 1 (1 serve, 0 go)
+      Scaled up machine set big to 2; +1 big => small 2 (2 serve, 0 go), big 2 (1 serve, 0 go)
+      Scaled down machine set small to 1; -1 small => small 1 (1 serve, 1 go), big 2 (2 serve, 0 go)
+      Scaled up machine set big to 3; +1 big => small 1 (1 serve, 0 go), big 3 (2 serve, 0 go)
+      Scaled down machine set small to 0; -1 small => small 0 (0 serve, 1 go), big 3 (3 serve, 0 go)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed."
+    `);
+  });
+
+  /** What may happen to a machine in a round of a bad time. */
+  const fate = fc.constantFrom("nothing", "well", "well", "fails");
+  const scenario = fc.record({
+    replicas: fc.nat(6),
+    maxSurge: fc.nat(3),
+    maxUnavailable: fc.nat(3),
+    isRecreate: fc.boolean(),
+    templates: fc.integer({ min: 1, max: 3 }),
+    rounds: fc.array(fc.array(fate, { minLength: 12, maxLength: 12 }), { maxLength: 12 }),
+    canFail: fc.boolean(),
+  });
+
+  it("converges whatever happens to the machines on the way, and never swings back", () => {
+    fc.assert(
+      fc.property(scenario, ({ replicas, maxSurge, maxUnavailable, isRecreate, templates, rounds, canFail }) => {
+        const strategy = isRecreate
+          ? { type: "Recreate", rollingUpdate: null }
+          : { type: "RollingUpdate", rollingUpdate: { maxSurge, maxUnavailable } };
+        const model = createRolloutModel(aMachineDeployment({ spec: { replicas, strategy } }));
+        const bounds = resolveFenceposts({ replicas, maxSurge, maxUnavailable });
+        settle(model);
+
+        const sizes = () => new Map(model.sets().map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 0]));
+        const check = (before: ReadonlyMap<string, number>, wanted: string): void => {
+          for (const [name, size] of sizes()) {
+            const old = before.get(name) ?? 0;
+            const [least, most] = classOf(model, name) === wanted ? [old, replicas] : [0, old];
+            expect(size).toBeGreaterThanOrEqual(least);
+            expect(size).toBeLessThanOrEqual(most);
+          }
+          const staying = model.machines().filter((machine) => !isDeleting(machine));
+          expect(staying.length).toBeLessThanOrEqual(replicas + (isRecreate ? 0 : bounds.maxSurge));
+          const promised = canFail || isRecreate ? 0 : replicas - bounds.maxUnavailable;
+          expect(staying.filter(isAvailable).length).toBeGreaterThanOrEqual(promised);
+        };
+
+        for (let template = 1; template <= templates; template++) {
+          const wanted = `class-${template}`;
+          model.change(ofClass(wanted));
+          for (const fates of rounds) {
+            const before = sizes();
+            model.decideDeployment();
+            model.decideSets();
+            check(before, wanted);
+            for (const [index, machine] of model.machines().entries()) {
+              const what = fates[index % fates.length];
+              if (what === "nothing") continue;
+              if (isDeleting(machine)) model.finishDeletion(machine);
+              else if (what === "well" && phaseOf(machine) === "Pending") model.setPhase(machine, "Running");
+              else if (what === "fails" && canFail) model.setPhase(machine, "Failed");
+            }
+          }
+        }
+        settle(model);
+
+        const wanted = `class-${templates}`;
+        for (const { spec } of model.sets()) {
+          expect(spec.replicas).toBe(spec.template.spec.class?.name === wanted ? replicas : 0);
+        }
+        expect(model.machines().map(({ spec }) => spec.class?.name)).toEqual(
+          Array.from({ length: replicas }, () => wanted),
+        );
+        const progress = model.deployment().status?.conditions?.find(({ type }) => type === "Progressing");
+        expect(progress?.reason).toBe("NewMachineSetAvailable");
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("comes to rest at the wanted size when it is scaled on the way, paused or not", () => {
+    const step = fc.record({
+      replicas: fc.nat(6),
+      paused: fc.boolean(),
+      rounds: fc.nat(4),
+      template: fc.constantFrom("a", "b", "c"),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 6 }), fc.nat(2), (steps, maxSurge) => {
+        const model = createRolloutModel(
+          aMachineDeployment({ spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable: 1 } } } }),
+        );
+        settle(model);
+        for (const { replicas, paused, rounds, template } of steps) {
+          model.change(ofClass(template));
+          model.change({ spec: { replicas, paused } });
+          for (let round = 0; round < rounds; round++) {
+            model.decideDeployment();
+            model.decideSets();
+            goWell(model);
+          }
+        }
+        model.change({ spec: { paused: false } });
+        settle(model);
+        const { replicas, template } = steps.at(-1) ?? {};
+        expect(model.machines().map(({ spec }) => spec.class?.name)).toEqual(
+          Array.from({ length: replicas ?? 0 }, () => template),
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
