@@ -104,7 +104,7 @@ function createApplied(
 ): Outcome {
   const candidate = newObject(machinery, definition, ref.namespace, applied);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, options);
+  const { object, warnings } = admit(definition, inStore, undefined, options);
   const present = fieldTreeOf(object, definition.schema);
   const fields = intersection(fieldTreeOf(applied, definition.schema), present);
   const tracked = withManagers(object, [{ ...write, fields }]);

@@ -26,6 +26,9 @@ export function subresourcesOf(definition: ResourceDefinition): readonly Subreso
   const { group, version, kind, subresources } = definition;
   const changing = ["get", "patch", "update"];
   return [
+    ...(subresources.binding === true
+      ? [{ name: "binding", group: "", version: "v1", kind: "Binding", verbs: ["create"] }]
+      : []),
     ...(subresources.eviction === true
       ? [{ name: "eviction", group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] }]
       : []),

@@ -4,6 +4,7 @@ import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
 import { badRequest, isApiFault, methodNotAllowed, notFound, unknownResource } from "../status.ts";
+import { bindPod } from "../verbs/bind.ts";
 import { createObject, requireNamespace } from "../verbs/create.ts";
 import { deleteObject, readDeleteOptions } from "../verbs/delete.ts";
 import { evictPod } from "../verbs/evict.ts";
@@ -176,6 +177,10 @@ async function serveSubresource(
   }
   if (path.subresource === "eviction" && subresources.eviction === true && request.method === "POST") {
     const { code, body } = evictPod(machinery, definition, ref, await readJsonBody(request.raw));
+    return sendJson(request.response, code, body);
+  }
+  if (path.subresource === "binding" && subresources.binding === true && request.method === "POST") {
+    const { code, body } = bindPod(machinery, definition, ref, await readJsonBody(request.raw));
     return sendJson(request.response, code, body);
   }
   if (path.subresource === "scale" && subresources.scale !== undefined) {

@@ -2,7 +2,9 @@ import { clusterKinds } from "./cluster-kinds.ts";
 import { coreKinds } from "./core-kinds.ts";
 import { eventKinds } from "./event-kinds.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
+import { policyKinds } from "./policy-kinds.ts";
 import { volumeKinds } from "./volume-kinds.ts";
+import { workloadKinds } from "./workload-kinds.ts";
 
 /** Every built-in resource in every version that is served. */
 export const builtInKinds: readonly ResourceDefinition[] = [
@@ -10,4 +12,6 @@ export const builtInKinds: readonly ResourceDefinition[] = [
   ...eventKinds,
   ...volumeKinds,
   ...clusterKinds,
+  ...workloadKinds,
+  ...policyKinds,
 ];

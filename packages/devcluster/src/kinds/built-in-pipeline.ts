@@ -85,36 +85,42 @@ function withContainerDefaults(container: Json): Json {
   };
 }
 
+/** The defaults of a pod's spec that hold in templates as well. */
+export function withTemplateDefaults(spec: JsonObject): JsonObject {
+  const containers = field(spec, "containers");
+  return {
+    restartPolicy: "Always",
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: "ClusterFirst",
+    securityContext: {},
+    schedulerName: "default-scheduler",
+    ...spec,
+    ...(Array.isArray(containers) ? { containers: containers.map(withContainerDefaults) } : {}),
+  };
+}
+
+/** What is wrong with the spec of a pod, or of a template at `prefix`. */
+export function podProblems(pod: Json | undefined, prefix = ""): readonly Cause[] {
+  const containers = arrayAt(pod, "spec", "containers");
+  if (containers.length === 0) return [required(`${prefix}spec.containers`)];
+  return containers.flatMap((container, index) => [
+    ...(stringAt(container, "name") ? [] : [required(`${prefix}spec.containers[${index}].name`)]),
+    ...(stringAt(container, "image") ? [] : [required(`${prefix}spec.containers[${index}].image`)]),
+  ]);
+}
+
 /** Pods: the defaults that kubelets and drains read, and containers with names and images. */
 export const podPipeline = builtInPipeline({
   prepare(pod) {
     const spec = field(pod, "spec");
     if (!isObject(spec)) return pod;
-    const containers = field(spec, "containers");
     return {
       ...pod,
-      spec: {
-        restartPolicy: "Always",
-        terminationGracePeriodSeconds: 30,
-        dnsPolicy: "ClusterFirst",
-        securityContext: {},
-        schedulerName: "default-scheduler",
-        enableServiceLinks: true,
-        serviceAccountName: "default",
-        ...spec,
-        ...(Array.isArray(containers) ? { containers: containers.map(withContainerDefaults) } : {}),
-      },
+      spec: { enableServiceLinks: true, serviceAccountName: "default", ...withTemplateDefaults(spec) },
       status: { phase: "Pending", qosClass: "BestEffort", ...objectAt(pod, "status") },
     };
   },
-  validate(pod) {
-    const containers = arrayAt(pod, "spec", "containers");
-    if (containers.length === 0) return [required("spec.containers")];
-    return containers.flatMap((container, index) => [
-      ...(stringAt(container, "name") ? [] : [required(`spec.containers[${index}].name`)]),
-      ...(stringAt(container, "image") ? [] : [required(`spec.containers[${index}].image`)]),
-    ]);
-  },
+  validate: (pod) => podProblems(pod),
 });
 
 /** Namespaces: the finalizer and phase that their deletion works through. */

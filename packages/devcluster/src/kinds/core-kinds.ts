@@ -60,7 +60,7 @@ export const coreKinds: readonly ResourceDefinition[] = [
     shortNames: ["po"],
     categories: ["all"],
     namespaced: true,
-    subresources: { status: true, eviction: true },
+    subresources: { status: true, eviction: true, binding: true },
     columns: podColumns,
     schema: podSchema,
     selectable: [

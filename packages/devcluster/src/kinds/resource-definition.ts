@@ -27,6 +27,7 @@ export interface Subresources {
   readonly status?: boolean;
   readonly scale?: ScalePaths;
   readonly eviction?: boolean;
+  readonly binding?: boolean;
   readonly finalize?: boolean;
 }
 
@@ -34,8 +35,8 @@ export interface Subresources {
 export interface SchemaPipeline {
   /** Drops unknown fields and fills in defaults. `unknown` names the dropped fields, by path. */
   prepare(object: JsonObject): { readonly object: JsonObject; readonly unknown: readonly string[] };
-  /** Everything that is wrong with a prepared object. */
-  validate(object: JsonObject): readonly Cause[];
+  /** Everything that is wrong with a prepared object; `live` is what is stored, when there is something. */
+  validate(object: JsonObject, live: JsonObject | undefined): readonly Cause[];
 }
 
 /** All that the server knows of one resource in one version: built in, or read out of a CRD. */
@@ -60,8 +61,8 @@ export interface ResourceDefinition extends ResourceName {
   readonly keepsStatusOnCreate: boolean;
   /** Whether an update without a resourceVersion is accepted; custom resources insist on one. */
   readonly unconditionalUpdate: boolean;
-  /** Names are DNS labels (namespaces) or DNS subdomains. */
-  readonly nameRule: "label" | "subdomain";
+  /** Names are DNS labels (namespaces), DNS subdomains, or anything that can be a part of a path (roles). */
+  readonly nameRule: "label" | "subdomain" | "path";
   readonly selectable: readonly string[];
   readonly fieldsOf: (object: StoredObject) => Readonly<Record<string, string>>;
   readonly pipeline: SchemaPipeline;

@@ -12,15 +12,20 @@ export interface Admitted {
   readonly warnings: readonly string[];
 }
 
-/** Prunes, defaults and validates an object. Throws 400 for unknown fields under Strict, 422 for invalid ones. */
-export function admit(definition: ResourceDefinition, candidate: JsonObject, options: WriteOptions): Admitted {
+/** Prunes, defaults and validates an object; `live` is what it is to replace. Throws 400 for unknown fields under Strict, 422 for invalid ones. */
+export function admit(
+  definition: ResourceDefinition,
+  candidate: JsonObject,
+  live: JsonObject | undefined,
+  options: WriteOptions,
+): Admitted {
   if (definition.origin === "built-in") checkTypes(definition, candidate);
   const { object, unknown } = definition.pipeline.prepare(candidate);
   if (unknown.length > 0 && options.fieldValidation === "Strict") {
     const list = unknown.map((path) => `unknown field "${path}"`).join(", ");
     throw badRequest(`strict decoding error: ${list}`);
   }
-  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object)];
+  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live)];
   if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);
   if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
   const warnings = options.fieldValidation === "Warn" ? unknown.map((path) => `unknown field "${path}"`) : [];

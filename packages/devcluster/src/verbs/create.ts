@@ -26,7 +26,7 @@ export function createObject(
   requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
   const candidate = newObject(machinery, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, options);
+  const { object, warnings } = admit(definition, inStore, undefined, options);
   const { store } = machinery;
   if (store.get(definition.collection, namespace, object.metadata.name) !== undefined) {
     throw alreadyExists(definition, object.metadata.name);

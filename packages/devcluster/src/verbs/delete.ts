@@ -1,6 +1,6 @@
 import { plainText } from "../quoting.ts";
 import { namespaceOf, type StoredObject } from "../api-object.ts";
-import { at, field, type Json, stringAt, withField } from "../json.ts";
+import { at, field, type Json, type JsonObject, stringAt, withField } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { badRequest, conflict, notFound, successStatus } from "../status.ts";
@@ -59,9 +59,10 @@ export function deleteObject(
   if (live === undefined) throw notFound(definition, ref.name);
   checkPreconditions(definition, live, options);
   const finalizers = wantedFinalizers(live, options);
+  const graceSeconds = definition.collection === "pods." ? podGraceSeconds(live, options) : 0;
   const holdsNamespace = definition.collection === "namespaces.";
-  if (finalizers.length > 0 || holdsNamespace) {
-    const next = markDeleted(machinery, definition, live, finalizers);
+  if (finalizers.length > 0 || holdsNamespace || graceSeconds > 0) {
+    const next = markDeleted(machinery, definition, live, finalizers, graceSeconds);
     return { code: 200, body: shown(definition, options.dryRun ? next : commit(machinery, definition, live, next)) };
   }
   if (!options.dryRun) machinery.store.remove(definition.collection, namespaceOf(live), ref.name);
@@ -97,11 +98,36 @@ function wantedFinalizers(live: StoredObject, { propagation }: DeleteOptions): r
   return propagation === "Orphan" ? [...others, orphanFinalizer] : others;
 }
 
+/**
+ * How long a pod may take to end, as kube-apiserver decides it: no time for pods without a node and for finished ones, else
+ * what the request says, else what the pod says. A pod that is ending already never gets more time than it has.
+ */
+function podGraceSeconds(pod: StoredObject, options: DeleteOptions): number {
+  const phase = stringAt(pod, "status", "phase");
+  if (!stringAt(pod, "spec", "nodeName") || phase === "Succeeded" || phase === "Failed") return 0;
+  const ownGrace = at(pod, "spec", "terminationGracePeriodSeconds");
+  const wanted = options.gracePeriodSeconds ?? (typeof ownGrace === "number" ? Math.max(1, ownGrace) : 30);
+  if (pod.metadata.deletionTimestamp === undefined) return wanted;
+  return Math.min(wanted, Number(pod.metadata["deletionGracePeriodSeconds"] ?? 0));
+}
+
+/** The moment by which an object should be gone. A shorter grace moves a moment that is set already. */
+function deadlineOf(live: StoredObject, graceSeconds: number, now: Date): JsonObject {
+  const { deletionTimestamp } = live.metadata;
+  const before = Number(live.metadata["deletionGracePeriodSeconds"] ?? 0);
+  const startMs = deletionTimestamp === undefined ? now.getTime() : Date.parse(deletionTimestamp) - before * 1000;
+  return {
+    deletionTimestamp: rfc3339(new Date(startMs + graceSeconds * 1000)),
+    deletionGracePeriodSeconds: graceSeconds,
+  };
+}
+
 function markDeleted(
   { clock }: Machinery,
   definition: ResourceDefinition,
   live: StoredObject,
   finalizers: readonly string[],
+  graceSeconds: number,
 ): StoredObject {
   const { deletionTimestamp, generation } = live.metadata;
   const marked: StoredObject = {
@@ -109,8 +135,7 @@ function markDeleted(
     metadata: {
       ...live.metadata,
       ...(finalizers.length === 0 ? {} : { finalizers }),
-      deletionTimestamp: deletionTimestamp ?? rfc3339(clock.now()),
-      deletionGracePeriodSeconds: 0,
+      ...deadlineOf(live, graceSeconds, clock.now()),
       ...(definition.countsGeneration && deletionTimestamp === undefined ? { generation: (generation ?? 0) + 1 } : {}),
     },
   };

@@ -108,8 +108,9 @@ export function refuseVersionOnCreate(body: JsonObject): void {
   }
 }
 
-function nameProblems(path: string, name: string, rule: "label" | "subdomain"): readonly Cause[] {
+function nameProblems(path: string, name: string, rule: ResourceDefinition["nameRule"]): readonly Cause[] {
   const problems: Cause[] = [];
+  if (rule === "path") return pathSegmentProblems(path, name);
   const limit = rule === "label" ? 63 : 253;
   if (name.length > limit) problems.push(wrong(path, name, `must be no more than ${limit} bytes`));
   if (rule === "label" && !labelName.test(name)) {
@@ -133,6 +134,11 @@ function nameProblems(path: string, name: string, rule: "label" | "subdomain"): 
     );
   }
   return problems;
+}
+
+function pathSegmentProblems(path: string, name: string): readonly Cause[] {
+  if (name === "." || name === "..") return [wrong(path, name, `may not be '${name}'`)];
+  return ["/", "%"].filter((part) => name.includes(part)).map((part) => wrong(path, name, `may not contain '${part}'`));
 }
 
 function qualifiedNameProblems(path: string, key: string): readonly Cause[] {

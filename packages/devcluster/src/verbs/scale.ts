@@ -1,12 +1,13 @@
 import type { StoredObject } from "../api-object.ts";
-import { at, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
+import { at, isObject, type JsonObject, objectAt, withField } from "../json.ts";
+import { selectorText } from "../selectors/selector-text.ts";
 import type { ScalePaths } from "../kinds/resource-definition.ts";
 
 /** The `autoscaling/v1` Scale of an object. */
 export function scaleOf(object: StoredObject, paths: ScalePaths): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector =
-    paths.labelSelectorPath === undefined ? undefined : stringAt(object, ...steps(paths.labelSelectorPath));
+  const found = paths.labelSelectorPath === undefined ? undefined : at(object, ...steps(paths.labelSelectorPath));
+  const selector = isObject(found) ? selectorText(found) : found;
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -14,7 +15,7 @@ export function scaleOf(object: StoredObject, paths: ScalePaths): JsonObject {
     spec: { replicas: at(object, ...steps(paths.specReplicasPath)) ?? 0 },
     status: {
       replicas: at(object, ...steps(paths.statusReplicasPath)) ?? 0,
-      ...(selector === undefined ? {} : { selector }),
+      ...(typeof selector === "string" ? { selector } : {}),
     },
   };
 }

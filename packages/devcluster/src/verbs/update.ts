@@ -35,7 +35,7 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
   refuseNewFinalizers(definition, live, merged);
-  const { object, warnings } = admit(definition, merged, options);
+  const { object, warnings } = admit(definition, merged, live, options);
   const write: TrackedWrite = {
     manager: options.fieldManager,
     operation: "Update",

@@ -1,0 +1,45 @@
+import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withField } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import { find, type Machinery, type ObjectRef } from "../machinery.ts";
+import { withCondition } from "../object-conditions.ts";
+import { conflict, invalid, notFound } from "../status.ts";
+import { rfc3339 } from "../timestamps.ts";
+import type { Outcome } from "./outcome.ts";
+import { commit } from "./update.ts";
+
+/** Binds a pod to a node, as a scheduler does. A pod is bound once: 409 for one that has a node already. */
+export function bindPod(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  body: Json | undefined,
+): Outcome {
+  const pod = find(machinery, definition, ref);
+  if (pod === undefined) throw notFound(definition, ref.name);
+  const target = stringAt(body, "target", "name") ?? "";
+  if (target === "") {
+    const problem = { reason: "FieldValueRequired", message: "Required value", field: "target.name" };
+    throw invalid({ group: "", plural: "bindings", kind: "Binding" }, ref.name, [problem]);
+  }
+  const binding = { group: "", plural: "pods/binding", kind: "Binding" };
+  const present = stringAt(pod, "spec", "nodeName") ?? "";
+  if (present !== "") {
+    throw conflict(binding, ref.name, `pod ${ref.name} is already assigned to node ${JSON.stringify(present)}`);
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict(binding, ref.name, `pod ${ref.name} is being deleted, cannot be assigned to a host`);
+  }
+  const now = rfc3339(machinery.clock.now());
+  const placed = withField(pod, ["spec", "nodeName"], target);
+  const annotations = { ...pod.metadata.annotations, ...annotationsOf(body) };
+  const annotated =
+    Object.keys(annotations).length === 0 ? placed : withField(placed, ["metadata", "annotations"], annotations);
+  const scheduled = withCondition(annotated, { type: "PodScheduled", status: "True" }, now);
+  commit(machinery, definition, pod, scheduled);
+  return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
+}
+
+function annotationsOf(body: Json | undefined): JsonObject {
+  const annotations = entriesOf(at(body, "metadata", "annotations"));
+  return objectFrom(annotations.filter(([, value]) => typeof value === "string"));
+}
