@@ -15,9 +15,11 @@ export default defineConfig({
     reporters: ["default", "./tools/summary-reporter.ts"],
     coverage: {
       provider: "v8",
-      include: ["packages/*/src/**/*.ts", "providers/*/src/**/*.ts"],
+      // Relative to the project whose tests run: `npm run coverage` runs those of packages/controllers.
+      include: ["src/**/*.ts"],
+      exclude: ["src/testing/**"],
       // A decision that no test reaches is a decision that nobody has checked.
-      thresholds: { "packages/controllers/src/**/{decide,plan}*.ts": { 100: true } },
+      thresholds: { "**/{decide,plan}*.ts": { 100: true }, "**/machine/deletion/*.ts": { 100: true } },
     },
     projects: [
       project("core", "packages/core"),

@@ -4,7 +4,7 @@ import { systemClock } from "@millwright/core";
 import { createCloudClient, type MockCloud } from "@millwright/provider-mock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "./eventually.ts";
-import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { createKubectl, type ForeignTool } from "./foreign-tools.ts";
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
 
 const exists = (file: string): Promise<boolean> =>
@@ -16,7 +16,7 @@ const exists = (file: string): Promise<boolean> =>
 /** One story from the first start to the last VM: each test goes on where the one before ended. */
 describe("millwright dev, driven by kubectl", () => {
   let dev: MillwrightProcess;
-  let kubectl: Kubectl;
+  let kubectl: ForeignTool;
   let kubeconfig: string;
   let cloud: MockCloud;
 

