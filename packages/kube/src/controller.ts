@@ -7,6 +7,8 @@ import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { createQueue } from "./queue.ts";
 import type { Queue } from "./queue.ts";
+import type { QueueObserver } from "./queue-meter.ts";
+import type { Priority } from "./ready-line.ts";
 
 /**
  * What became of a key:
@@ -49,6 +51,8 @@ export interface ControllerOptions {
    * which is why it is no failure and does not back off. Default 10.
    */
   readonly maxPassesPerSecond?: number | undefined;
+  /** Told how long keys wait and passes take, for histograms. */
+  readonly observer?: QueueObserver | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log | undefined;
@@ -66,8 +70,8 @@ export interface ControllerCounts {
 export interface Controller {
   readonly name: string;
   readonly queue: Queue;
-  /** Wakes a key. */
-  enqueue(key: string): void;
+  /** Wakes a key. Default priority: `change`. */
+  enqueue(key: string, priority?: Priority): void;
   /**
    * Works until the signal aborts; resolves when every pass under way has ended. Rejects only if one of `waitFor` fails.
    * May be called once.
@@ -87,7 +91,7 @@ export interface Controller {
 export function createController(options: ControllerOptions): Controller {
   const { name, clock, random, reconcile } = options;
   const log = options.log ?? noLog;
-  const queue = createQueue({ clock, random, backoff: options.backoff });
+  const queue = createQueue({ clock, random, backoff: options.backoff, observer: options.observer });
   const guard = createHotLoopGuard(clock, options.maxPassesPerSecond ?? 10);
   const timeoutMs = options.timeoutMs ?? 120_000;
   const counts = { passes: 0, failures: 0, heldBack: 0 };

@@ -4,6 +4,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { backoffDelay } from "./backoff.ts";
 import { createQueue } from "./queue.ts";
+import { changesInARow, createReadyLine } from "./ready-line.ts";
+import type { Priority } from "./ready-line.ts";
 
 function setUp(backoff = { initialMs: 1_000, maxMs: 60_000 }) {
   const clock = createVirtualClock();
@@ -196,6 +198,84 @@ test("never gives a key to two workers, never loses one, never gives one out bef
       await queue.shutDown();
     }),
   );
+});
+
+test("gives out changes before routine work, without holding either back for ever", () => {
+  const arrivals = fc.array(fc.record({ key: fc.nat(40), isChange: fc.boolean() }), { minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(arrivals, fc.integer({ min: 0, max: 3 }), (steps, takesPerStep) => {
+      const line = createReadyLine();
+      // The model: two plain lists.
+      const model: Record<Priority, string[]> = { change: [], routine: [] };
+      let routineHeldBack = 0;
+      let changeHeldBack = 0;
+      const take = () => {
+        const hadRoutine = model.routine.length > 0;
+        const hadChange = model.change.length > 0;
+        const key = line.next();
+        const level = key === model.change[0] ? "change" : "routine";
+        expect(key).toBe(model[level].shift());
+        routineHeldBack = level === "change" && hadRoutine ? routineHeldBack + 1 : 0;
+        changeHeldBack = level === "routine" && hadChange ? changeHeldBack + 1 : 0;
+        expect(routineHeldBack).toBeLessThanOrEqual(changesInARow);
+        expect(changeHeldBack).toBeLessThanOrEqual(1);
+      };
+      for (const { key, isChange } of steps) {
+        const name = String(key);
+        line.add(name, isChange ? "change" : "routine");
+        if (isChange && !model.change.includes(name)) {
+          model.routine = model.routine.filter((other) => other !== name);
+          model.change.push(name);
+        } else if (!isChange && !model.change.includes(name) && !model.routine.includes(name)) model.routine.push(name);
+        for (let taken = 0; taken < takesPerStep; taken++) take();
+        expect(line.size).toBe(model.change.length + model.routine.length);
+      }
+      while (line.size > 0) take();
+      expect(model).toEqual({ change: [], routine: [] });
+    }),
+  );
+});
+
+test("lets a user's change overtake a thousand keys of a resync", async () => {
+  const { queue } = setUp();
+  for (let i = 0; i < 1_000; i++) queue.add(`resync-${i}`, "routine");
+  queue.add("resync-999");
+  queue.add("changed");
+  expect([await queue.take(), await queue.take()]).toEqual(["resync-999", "changed"]);
+  expect(await queue.take()).toBe("resync-0");
+  expect(queue.counts()).toMatchObject({ ready: 998, readyRoutine: 998 });
+});
+
+test("keeps the higher priority of a key that is asked for again while a worker has it", async () => {
+  const { queue } = setUp();
+  queue.add("a");
+  await queue.take();
+  queue.add("b", "routine");
+  queue.add("a", "routine");
+  queue.add("a");
+  queue.done("a");
+  expect(await queue.take()).toBe("a");
+});
+
+test("measures how long keys wait and are worked on, and which is the oldest of each", async () => {
+  const clock = createVirtualClock();
+  const waits: number[] = [];
+  const works: number[] = [];
+  const observer = { waited: (ms: number) => waits.push(ms), worked: (ms: number) => works.push(ms) };
+  const queue = createQueue({ clock, random: seededRandom(1), observer });
+  queue.add("a");
+  await clock.advance(100);
+  queue.add("b");
+  await clock.advance(50);
+  expect(queue.counts()).toMatchObject({ longestWaitMs: 150, longestWorkMs: 0 });
+  await queue.take();
+  await clock.advance(30);
+  expect(queue.counts()).toMatchObject({ longestWaitMs: 80, longestWorkMs: 30 });
+  queue.done("a");
+  await queue.take();
+  expect(waits).toEqual([150, 80]);
+  expect(works).toEqual([30]);
+  expect(queue.counts()).toMatchObject({ taken: 2, finished: 1, waitedMs: 230, workedMs: 30, retries: 0 });
 });
 
 function byText(a: string, b: string): number {

@@ -1,6 +1,10 @@
 import type { Clock, Random, Timer } from "@millwright/core";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
+import { createQueueMeter } from "./queue-meter.ts";
+import type { QueueObserver, QueueTimes } from "./queue-meter.ts";
+import { createReadyLine } from "./ready-line.ts";
+import type { Priority } from "./ready-line.ts";
 
 /** Options of {@link createQueue}. */
 export interface QueueOptions {
@@ -8,12 +12,15 @@ export interface QueueOptions {
   readonly random: Random;
   /** Delays of {@link Queue.addWithBackoff}. Default 500 ms up to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
+  readonly observer?: QueueObserver | undefined;
 }
 
 /** Numbers of a queue, for metrics. */
-export interface QueueCounts {
+export interface QueueCounts extends QueueTimes {
   /** Keys that are ready and wait for a worker. */
   readonly ready: number;
+  /** Those of them that are `routine`; the others are changes. */
+  readonly readyRoutine: number;
   /** Keys that a worker has. */
   readonly processing: number;
   /** Keys whose time has not come. */
@@ -29,7 +36,8 @@ export interface QueueCounts {
 /**
  * A work queue of keys with the semantics of client-go's `util/workqueue`:
  *
- * - fair: keys come out in the order in which they became ready;
+ * - fair: keys come out in the order in which they became ready, changes before routine, and neither starves the other
+ *   (see `createReadyLine`);
  * - stingy: a key that is added several times before it is taken comes out once;
  * - never the same key with two workers; a key that is added while a worker has it comes out again after `done`;
  * - no key is ever dropped, however often it failed.
@@ -37,12 +45,12 @@ export interface QueueCounts {
  * Not promised: when exactly a delayed key comes out (not before its time), or which worker gets it.
  */
 export interface Queue {
-  /** Makes a key ready. Does nothing after `shutDown`. */
-  readonly add: (key: string) => void;
-  /** Makes a key ready after a time, milliseconds. Of several such times the earliest counts. */
+  /** Makes a key ready; of several priorities the higher counts. Default `change`. Does nothing after `shutDown`. */
+  readonly add: (key: string, priority?: Priority) => void;
+  /** Makes a key ready after a time, milliseconds, as `routine`. Of several such times the earliest counts. */
   addAfter(key: string, ms: number): void;
   /**
-   * Makes a key ready after a delay that doubles with each call until `forget`, and is not shorter than `atLeastMs`. Returns
+   * Makes a key ready, as `routine`, after a delay that doubles with each call until `forget`, and is not shorter than `atLeastMs`. Returns
    * the delay, milliseconds.
    */
   addWithBackoff(key: string, atLeastMs?: number): number;
@@ -75,10 +83,10 @@ export function createQueue(options: QueueOptions): Queue {
   const { clock, random } = options;
   const backoff = options.backoff ?? { initialMs: 500, maxMs: 5 * 60_000 };
 
-  /** Ready to be taken, in this order. Every key here is in `dirty` and not in `processing`. */
-  const ready = new Set<string>();
+  /** Ready to be taken. Every key here is in `dirty` and not in `processing`. */
+  const ready = createReadyLine();
   /** Needs to be processed. A key that is here but not in `ready` is in `processing`, and becomes ready when it is done. */
-  const dirty = new Set<string>();
+  const dirty = new Map<string, Priority>();
   /** With a worker. A key may be here and in `dirty` at once: it changed while it was worked on. */
   const processing = new Set<string>();
   /** Becomes dirty at `due` on the monotonic clock. One timer for each key, the earliest that was asked for. */
@@ -87,14 +95,16 @@ export function createQueue(options: QueueOptions): Queue {
   const failures = new Map<string, number>();
   /** Workers that wait. Not empty only while `ready` is empty. */
   const waiters = new Set<Waiter>();
+  const meter = createQueueMeter(clock, options.observer);
   const drained = Promise.withResolvers<void>();
   let shuttingDown = false;
   let adds = 0;
   let retries = 0;
 
-  function makeReady(key: string): void {
+  function makeReady(key: string, priority: Priority): void {
     adds++;
-    ready.add(key);
+    ready.add(key, priority);
+    meter.becameReady(key);
     for (const waiter of waiters) {
       waiters.delete(waiter);
       waiter.give(startNext());
@@ -103,31 +113,33 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   function startNext(): string | undefined {
-    for (const key of ready) {
-      ready.delete(key);
-      dirty.delete(key);
-      processing.add(key);
-      return key;
-    }
-    return undefined;
+    const key = ready.next();
+    if (key === undefined) return undefined;
+    dirty.delete(key);
+    processing.add(key);
+    meter.wasTaken(key);
+    return key;
   }
 
-  function add(key: string): void {
-    if (shuttingDown || dirty.has(key)) return;
-    dirty.add(key);
-    if (!processing.has(key)) makeReady(key);
+  function add(key: string, priority: Priority = "change"): void {
+    const known = dirty.get(key);
+    if (shuttingDown || known === "change" || known === priority) return;
+    dirty.set(key, priority);
+    if (processing.has(key)) return;
+    if (known === undefined) makeReady(key, priority);
+    else ready.add(key, priority);
   }
 
   function addAfter(key: string, ms: number): void {
     if (shuttingDown) return;
-    if (!(ms > 0)) return add(key);
+    if (!(ms > 0)) return add(key, "routine");
     const due = clock.monotonicMs() + ms;
     const known = delayed.get(key);
     if (known !== undefined && known.due <= due) return;
     known?.timer.cancel();
     const timer = clock.setTimer(ms, () => {
       delayed.delete(key);
-      add(key);
+      add(key, "routine");
     });
     delayed.set(key, { due, timer });
   }
@@ -173,7 +185,9 @@ export function createQueue(options: QueueOptions): Queue {
     },
     done(key) {
       if (!processing.delete(key)) return;
-      if (dirty.has(key)) makeReady(key);
+      meter.wasDone(key);
+      const priority = dirty.get(key);
+      if (priority !== undefined) makeReady(key, priority);
       endWhenDrained();
     },
     shutDown() {
@@ -187,7 +201,9 @@ export function createQueue(options: QueueOptions): Queue {
       return ready.size;
     },
     counts: () => ({
+      ...meter.times(),
       ready: ready.size,
+      readyRoutine: ready.sizeOf("routine"),
       processing: processing.size,
       delayed: delayed.size,
       failing: failures.size,
