@@ -67,23 +67,30 @@ export { parseJson } from "./safe-json.ts";
 
 // Caches
 export { createStore } from "./store.ts";
-export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber } from "./store.ts";
+export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber, Replacement } from "./store.ts";
 export type { IndexFunction } from "./store-index.ts";
 export { deepFreeze, trimObject } from "./trim.ts";
+export type { SliceOptions } from "./slices.ts";
 export { createReflector } from "./reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
 export { createInformer } from "./informer.ts";
 export type { Informer, InformerOptions } from "./informer.ts";
+export { waitForCache } from "./wait-for-cache.ts";
+export type { WaitForCacheOptions } from "./wait-for-cache.ts";
+export { createExpectations, fulfilFromStore } from "./expectations.ts";
+export type { Expectations, ExpectationsOptions, FulfilOptions, Outstanding } from "./expectations.ts";
 export { compareResourceVersions, isNewer } from "./resource-version.ts";
 
 // Work
 export { createQueue } from "./queue.ts";
 export type { Queue, QueueCounts, QueueOptions } from "./queue.ts";
+export type { QueueObserver, QueueTimes } from "./queue-meter.ts";
+export type { Priority } from "./ready-line.ts";
 export { backoffDelay } from "./backoff.ts";
 export type { BackoffOptions } from "./backoff.ts";
 export { createController, done } from "./controller.ts";
 export type { Controller, ControllerCounts, ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
-export { watchTriggers } from "./watch-triggers.ts";
+export { priorityOfChange, watchTriggers } from "./watch-triggers.ts";
 export type { WatchTriggerOptions } from "./watch-triggers.ts";
 export { createEventRecorder } from "./events.ts";
 export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events.ts";
