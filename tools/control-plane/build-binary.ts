@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { access, constants, mkdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { withLock } from "./build-lock.ts";
+import { CannotBuildError } from "./cannot-build-error.ts";
+import { type ModuleName, modules, versionOf } from "./versions.ts";
+
+/** What can be built here, and out of which module. */
+const programs = {
+  etcd: { module: "etcd", target: "." },
+  "kube-apiserver": { module: "kubernetes", target: "./kube-apiserver" },
+  "kube-controller-manager": { module: "kubernetes", target: "./kube-controller-manager" },
+} as const;
+
+/** A program of the control plane. */
+export type Program = keyof typeof programs;
+
+/** Where builds are kept: outside of the repository, so that a fresh clone does not build again. */
+export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const base = env["XDG_CACHE_HOME"];
+  return join(base !== undefined && base !== "" ? base : join(homedir(), ".cache"), "millwright", "control-plane");
+}
+
+/** How to build. */
+export interface BuildOptions {
+  /** Default: {@link cacheFolder}. */
+  readonly cache?: string;
+  /** The Go command. Default `go`. */
+  readonly go?: string;
+  /** Told once when something is about to be built, since that takes minutes. */
+  readonly onBuild?: (program: Program, version: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The path of a program; builds it with the machine's Go when the cache does not have it. One build at a time on a machine,
+ * and a program appears in the cache only once it is complete. Throws a {@link CannotBuildError} when Go or a module is missing.
+ */
+export async function builtBinary(program: Program, options: BuildOptions = {}): Promise<string> {
+  const { module } = programs[program];
+  const version = versionOf(module);
+  const cache = options.cache ?? cacheFolder();
+  const path = join(cache, `${module}-${version}`, program);
+  if (await isExecutable(path)) return path;
+  return withLock(
+    join(cache, "build.lock"),
+    async () => {
+      if (await isExecutable(path)) return path;
+      options.onBuild?.(program, version);
+      await build(program, version, path, options);
+      return path;
+    },
+    options.signal,
+  );
+}
+
+async function build(program: Program, version: string, path: string, options: BuildOptions): Promise<void> {
+  const { module, target } = programs[program];
+  const { folder } = modules[module];
+  await mkdir(join(path, ".."), { recursive: true });
+  const aside = `${path}.${process.pid}`;
+  const flags = ["-mod=readonly", "-buildvcs=false", "-p", "2", "-trimpath", "-ldflags", linkerFlags(module, version)];
+  const args = ["-n", "15", options.go ?? "go", "build", ...flags, "-o", aside, target];
+  try {
+    await run("nice", args, folder, options.signal);
+    await rename(aside, path);
+  } catch (error) {
+    if (options.signal?.aborted === true) throw options.signal.reason;
+    throw new CannotBuildError(`${program} ${version} cannot be built: ${lastLine(error)}`, { cause: error });
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+/** Without its version a Kubernetes binary calls itself v0.0.0, and clients refuse to talk to it. */
+function linkerFlags(module: ModuleName, version: string): string {
+  if (module === "etcd") return "-s -w";
+  const [major, minor] = version.slice(1).split(".");
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor };
+  const settings = Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+  return ["-s", "-w", ...settings].join(" ");
+}
+
+function run(command: string, args: readonly string[], cwd: string, signal: AbortSignal | undefined): Promise<void> {
+  const env = { ...process.env, CGO_ENABLED: "0" };
+  return new Promise((resolve, reject) => {
+    execFile(command, [...args], { cwd, env, signal, maxBuffer: 64 << 20 }, (error, _stdout, stderr) => {
+      if (error === null) resolve();
+      else reject(new Error(stderr.trim() === "" ? error.message : stderr, { cause: error }));
+    });
+  });
+}
+
+function lastLine(error: unknown): string {
+  const lines = (error instanceof Error ? error.message : String(error)).trim().split("\n");
+  return lines.at(-1) ?? "";
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

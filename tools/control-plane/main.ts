@@ -1,0 +1,53 @@
+import { parseArgs } from "node:util";
+import { isCannotBuildError } from "./cannot-build-error.ts";
+import { findBinary } from "./find-binary.ts";
+import { startControlPlane } from "./start-control-plane.ts";
+
+const usage = `usage: node tools/control-plane/main.ts build | start [--controllers NAME,…]
+
+build  finds or builds etcd, kube-apiserver and kube-controller-manager and prints where they are
+start  runs them until it is interrupted and prints the path of a kubeconfig
+`;
+
+const onBuild = (program: string, version: string): void =>
+  console.error(`building ${program} ${version} with Go: takes some minutes, once`);
+
+/** Runs the command; resolves with its exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { controllers: { type: "string" } },
+  });
+  switch (positionals[0]) {
+    case "build":
+      for (const program of ["etcd", "kube-apiserver", "kube-controller-manager"] as const) {
+        console.log(await findBinary(program, { onBuild }));
+      }
+      return 0;
+    case "start": {
+      const interrupted = new AbortController();
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+      const controllers = values.controllers?.split(",") ?? [];
+      const plane = await startControlPlane({ controllers, onBuild, signal: interrupted.signal });
+      console.log(`export KUBECONFIG=${plane.kubeconfig}`);
+      await new Promise((resolve) => {
+        if (interrupted.signal.aborted) resolve(undefined);
+        else interrupted.signal.addEventListener("abort", resolve, { once: true });
+      });
+      await plane.stop();
+      return 0;
+    }
+    default:
+      console.error(usage);
+      return 2;
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!isCannotBuildError(error)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
