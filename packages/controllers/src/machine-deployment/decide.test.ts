@@ -68,10 +68,9 @@ function decide(change: Change<MachineDeployment>, sets: readonly SetCase[] = []
 const line = (action: MachineDeploymentAction): string => {
   if (action.kind === "CreateMachineSet") return `CreateMachineSet of ${action.set.spec.replicas}`;
   const { kind, ...rest } = action;
-  return [
-    kind,
-    ...Object.values(rest).map((part) => (typeof part === "object" ? JSON.stringify(part) : String(part))),
-  ].join(" ");
+  return [kind, ...Object.values(rest).map((part) => (typeof part === "object" ? JSON.stringify(part) : part))].join(
+    " ",
+  );
 };
 const actionsOf = (...given: Parameters<typeof decide>): readonly string[] => decide(...given).actions.map(line);
 /** New sizes, `name size`. */
@@ -114,6 +113,14 @@ describe("decideMachineDeployment", () => {
         [{ name: "new", replicas: 3 }],
         [aMachineSet(named("x"), ownedBy(aMachineDeployment(named("other"))))],
       ),
+      [],
+    ],
+    [
+      "takes no number for none",
+      actionsOf({ spec: { replicas: null } }, [
+        { name: "old", replicas: 0, change: { spec: { replicas: null } } },
+        { name: "new", replicas: 0, noted: "0" },
+      ]),
       [],
     ],
     ["follows no invalid spec", actionsOf({ spec: { strategy: { type: "Canary" } } }, both), []],

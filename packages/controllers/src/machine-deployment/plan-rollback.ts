@@ -53,21 +53,19 @@ export function planRollback(deployment: MachineDeployment, sets: readonly Machi
   }
   const { [labelKeys.machineTemplateHash]: _, ...labels } = target.spec.template.metadata?.labels ?? {};
   const wanted = { ...target.spec.template, metadata: { ...target.spec.template.metadata, labels } };
-  const ownAnnotations = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) =>
+  const ownAnnotations = Object.entries({ ...deployment.metadata.annotations }).filter(([key]) =>
     annotationsNotInheritedBySets.has(key),
   );
-  const itsAnnotations = Object.entries(target.metadata.annotations ?? {}).filter(
+  const itsAnnotations = Object.entries({ ...target.metadata.annotations }).filter(
     ([key]) => !annotationsNotInheritedBySets.has(key),
   );
-  const annotations = createMergePatch(
-    deployment.metadata.annotations ?? {},
-    Object.fromEntries([...ownAnnotations, ...itsAnnotations]),
-  );
+  const before = { metadata: { annotations: { ...deployment.metadata.annotations } }, spec: { rollbackTo, template } };
+  const after = {
+    metadata: { annotations: Object.fromEntries([...ownAnnotations, ...itsAnnotations]) },
+    spec: { template: wanted },
+  };
   return {
-    patch: {
-      ...(annotations === undefined ? {} : { metadata: { annotations } }),
-      spec: { rollbackTo: null, template: createMergePatch(template, wanted) ?? {} },
-    },
+    patch: { ...createMergePatch(before, after) },
     because: {
       type: "Normal",
       reason: eventReasons.deploymentRollback,

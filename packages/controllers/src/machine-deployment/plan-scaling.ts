@@ -24,9 +24,9 @@ function shrinkInProportion(bounds: RolloutBounds, active: readonly ScalableSet[
     removed -= change;
     sizes.set(set.name, set.spec + change);
   }
-  for (const { name, spec } of largestFirst) {
-    const rest = Math.min(surplus - removed, sizes.get(name) ?? spec);
-    sizes.set(name, (sizes.get(name) ?? spec) - rest);
+  for (const [name, size] of sizes) {
+    const rest = Math.min(surplus - removed, size);
+    sizes.set(name, size - rest);
     removed += rest;
   }
   return sizes;
