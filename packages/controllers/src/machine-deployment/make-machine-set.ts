@@ -22,7 +22,7 @@ export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) =
  * claiming that there is a new set, when the name is taken or the API server refuses the set.
  */
 export function createMachineSetMaker(
-  { control, caches, clock, events }: ControllerContext,
+  { control, caches, clock, events }: Pick<ControllerContext, "control" | "caches" | "clock" | "events">,
   deployments: Writer<MachineDeployment>,
   sets: Writer<MachineSet>,
 ): MachineSetMaker {
