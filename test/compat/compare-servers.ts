@@ -1,0 +1,49 @@
+import { describeDifference, type Difference, differences } from "./differences.ts";
+import type { KnownDifference } from "./known-differences.ts";
+import { createNormaliser } from "./normalise.ts";
+import { allSteps, type Subject } from "./request-script.ts";
+import { type Answer, runSubject } from "./run-subject.ts";
+import type { Target } from "./target.ts";
+
+/** What came of one step on both servers. */
+export interface ComparedStep {
+  readonly name: string;
+  /** Differences that nobody has listed. */
+  readonly unlisted: readonly Difference[];
+  /** The ids of the listed differences that were seen. */
+  readonly listed: readonly string[];
+}
+
+/** Runs a subject on both servers and compares the answers step by step. */
+export async function compareServers(
+  subject: Subject,
+  real: Target,
+  ours: Target,
+  known: readonly KnownDifference[],
+): Promise<readonly ComparedStep[]> {
+  const [fromReal, fromOurs] = await Promise.all([answersOf(subject, real), answersOf(subject, ours)]);
+  return allSteps(subject.steps).map(({ name }) => {
+    const a = fromReal.get(name);
+    const b = fromOurs.get(name);
+    if (a === undefined || b === undefined) throw new Error(`${subject.name}: step "${name}" has not been run`);
+    const unlisted: Difference[] = [];
+    const listed = new Set<string>();
+    for (const difference of differences(a, b)) {
+      const why = known.find(({ covers }) => covers(subject.name, name, difference));
+      if (why === undefined) unlisted.push(difference);
+      else listed.add(why.id);
+    }
+    return { name, unlisted, listed: [...listed] };
+  });
+}
+
+async function answersOf(subject: Subject, target: Target): Promise<ReadonlyMap<string, Answer>> {
+  const answers = await runSubject(subject, target);
+  const normalise = createNormaliser();
+  return new Map([...answers].map(([name, answer]) => [name, normalise(answer)]));
+}
+
+/** The text of a failed check: every place where the answers differ. */
+export function describeStep({ unlisted }: ComparedStep): string {
+  return unlisted.map(describeDifference).join("\n");
+}

@@ -1,0 +1,127 @@
+import { isJsonObject, type Json, type JsonObject } from "./request-script.ts";
+import type { Answer } from "./run-subject.ts";
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** Times of this century's twenties and later; scripts that want a time compared send an older one. */
+const time = /20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const generatedSuffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
+
+/**
+ * Takes what differs from run to run out of the answers of one subject, and keeps what it says: the n-th version of an
+ * object is `<version n of Kind name>` wherever it appears, so that a version that should have changed and did not is a difference.
+ */
+export function createNormaliser(): (answer: Answer) => Answer {
+  const uids = new Map<string, string>();
+  const uidsOfName = new Map<string, number>();
+  const versions = new Map<string, string[]>();
+  const generated = new Map<string, string>();
+
+  /** Notes the objects in a value before anything is replaced. */
+  const note = (value: Json | undefined): void => {
+    if (Array.isArray(value)) return value.forEach(note);
+    if (!isJsonObject(value)) return;
+    const { metadata } = value;
+    if (isJsonObject(metadata)) noteObject(value, metadata);
+    Object.values(value).forEach(note);
+  };
+  const noteObject = (object: JsonObject, metadata: JsonObject): void => {
+    const { uid, name, generateName, resourceVersion } = metadata;
+    if (typeof uid !== "string" || typeof name !== "string") return;
+    let shownName = name;
+    if (typeof generateName === "string" && name.startsWith(generateName)) {
+      const suffix = name.slice(generateName.length);
+      shownName = generatedSuffix.test(suffix) ? `${generateName}<suffix>` : `${generateName}<odd suffix>`;
+      generated.set(name, shownName);
+    }
+    if (!uids.has(uid)) {
+      const count = (uidsOfName.get(shownName) ?? 0) + 1;
+      uidsOfName.set(shownName, count);
+      uids.set(uid, `<uid ${count} of ${shownName}>`);
+    }
+    if (typeof resourceVersion === "string") {
+      const known = versions.get(uid) ?? [];
+      if (!known.includes(resourceVersion)) versions.set(uid, [...known, resourceVersion]);
+    }
+  };
+
+  const text = (value: string): string => {
+    let result = value
+      .replaceAll(uuid, (found) => uids.get(found) ?? "<uid>")
+      .replaceAll(time, (_, fraction: string | undefined) =>
+        fraction === undefined ? "<time>" : `<time with ${fraction.length - 1} digits>`,
+      )
+      .replace(/too old resource version: \d+ \(\d+\)/, "too old resource version: <version> (<version>)")
+      .replace(
+        /Too large resource version: \d+, current: \d+/,
+        "Too large resource version: <version>, current: <version>",
+      );
+    for (const [name, shown] of generated) result = result.replaceAll(name, shown);
+    return result;
+  };
+
+  const clean = (value: Json | undefined): Json | undefined => {
+    if (typeof value === "string") return text(value);
+    if (Array.isArray(value)) return value.map((item) => clean(item) ?? null);
+    if (!isJsonObject(value)) return value;
+    const entries = Object.entries(value).map(([key, item]): [string, Json | undefined] => [
+      key,
+      cleanField(key, item),
+    ]);
+    return Object.fromEntries(
+      value["kind"] === "Table" ? entries.map(([key, item]) => [key, table(value, key, item)]) : entries,
+    );
+  };
+  const cleanField = (key: string, item: Json | undefined): Json | undefined => {
+    if (key === "metadata" && isJsonObject(item)) return cleanMetadata(item);
+    if (key === "managedFields" && Array.isArray(item))
+      return item.map((entry) => clean(entry) ?? null).toSorted(byManager);
+    return clean(item);
+  };
+  const cleanMetadata = (metadata: JsonObject): Json => {
+    const { uid, resourceVersion, continue: token, ...rest } = metadata;
+    const version =
+      typeof resourceVersion !== "string" || resourceVersion === ""
+        ? resourceVersion
+        : typeof uid === "string"
+          ? `<version ${(versions.get(uid) ?? []).indexOf(resourceVersion) + 1}>`
+          : "<version>";
+    return Object.fromEntries(
+      Object.entries({
+        ...rest,
+        uid,
+        resourceVersion: version,
+        continue: typeof token === "string" && token !== "" ? "<continue>" : token,
+      })
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => [key, cleanField(key, item)]),
+    );
+  };
+
+  return (answer) => {
+    note(answer.body);
+    return { ...answer, body: clean(answer.body) ?? null, warnings: answer.warnings.map(text) };
+  };
+}
+
+/** Ages in a table depend on how fast the test runs. */
+function table(whole: JsonObject, key: string, item: Json | undefined): Json | undefined {
+  const columns = Array.isArray(whole["columnDefinitions"]) ? whole["columnDefinitions"] : [];
+  const isAge = columns.map(
+    (column) => isJsonObject(column) && /^(Age|Last Seen|First Seen)$/.test(String(column["name"])),
+  );
+  if (key !== "rows" || !Array.isArray(item)) return item;
+  return item.map((row: Json) => {
+    if (!isJsonObject(row) || !Array.isArray(row["cells"])) return row;
+    const cells: Json[] = row["cells"].map((cell: Json, index: number) =>
+      isAge[index] === true && typeof cell === "string" && /^\d+[smhd]$/.test(cell) ? "<age>" : cell,
+    );
+    return { ...row, cells };
+  });
+}
+
+/** Entries are ordered by time first, to the second: which one comes first is a matter of when the test ran. */
+function byManager(a: Json, b: Json): number {
+  const key = (entry: Json): string =>
+    isJsonObject(entry) ? JSON.stringify([entry["manager"], entry["operation"], entry["subresource"]]) : "";
+  return key(a) < key(b) ? -1 : 1;
+}

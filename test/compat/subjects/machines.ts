@@ -1,0 +1,114 @@
+import { crds as machineDefinitions } from "@millwright/core";
+import { apply, del, get, getUntil, mergePatch, post, put, subject, versionOf, type Json } from "../request-script.ts";
+import { crds, isEstablished } from "./sample-objects.ts";
+
+const root = "/apis/machine.sapcloud.io/v1alpha1/namespaces/{ns}";
+const definitionOf = (plural: string): Json => {
+  const found = machineDefinitions().find(({ spec }) => spec.names.plural === plural);
+  const json: Json = JSON.parse(JSON.stringify(found));
+  return json;
+};
+const plurals = ["machines", "machinesets", "machinedeployments", "machineclasses"];
+const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
+const object = (kind: string, name: string, more: object) => ({
+  apiVersion: "machine.sapcloud.io/v1alpha1",
+  kind,
+  metadata: { name },
+  ...more,
+});
+const machine = (name: string, spec: object = {}) =>
+  object("Machine", name, { spec: { class: { kind: "MachineClass", name: "c" }, ...spec } });
+const template = { metadata: { labels: { app: "x" } }, spec: { class: { kind: "MachineClass", name: "c" } } };
+const set = (name: string, spec: object = {}) =>
+  object("MachineSet", name, { spec: { replicas: 2, selector: { matchLabels: { app: "x" } }, template, ...spec } });
+const deployment = (name: string, spec: object = {}) =>
+  object("MachineDeployment", name, {
+    spec: { replicas: 3, selector: { matchLabels: { app: "x" } }, template, ...spec },
+  });
+
+/** The machine API on both servers. */
+export const machines = subject("machines", [
+  ...plurals.flatMap((plural) => [
+    post(`define ${plural}`, crds, definitionOf(plural)),
+    getUntil(`${plural} are established`, `${crds}/${plural}.machine.sapcloud.io`, isEstablished),
+    getUntil(`${plural} are served`, `${root}/${plural}`, (status) => status === 200),
+  ]),
+  post("a machine", `${root}/machines`, machine("m")),
+  post(
+    "a machine with a provider id",
+    `${root}/machines`,
+    machine("m2", { providerID: "mock:///1", nodeTemplate: { metadata: { labels: { a: "b" } } } }),
+  ),
+  post("a machine with unknown fields", `${root}/machines`, machine("m3", { unknown: 1 })),
+  post(
+    "a machine with unknown fields, strict",
+    `${root}/machines?fieldValidation=Strict`,
+    machine("m4", { unknown: 1 }),
+  ),
+  post("a machine with a class that is a text", `${root}/machines`, machine("m5", { class: "c" })),
+  mergePatch("the status of a machine", `${root}/machines/m/status`, {
+    status: {
+      currentStatus: { phase: "Running", lastUpdateTime: "2010-01-01T00:00:00Z" },
+      lastOperation: {
+        description: "Machine m",
+        lastUpdateTime: "2010-01-01T00:00:00Z",
+        state: "Successful",
+        type: "Create",
+      },
+    },
+  }),
+  mergePatch("a condition with a bad time", `${root}/machines/m/status`, {
+    status: { currentStatus: { lastUpdateTime: "noon" } },
+  }),
+  get("machines as a table", `${root}/machines`, table),
+  post("a set", `${root}/machinesets`, set("s")),
+  get("sets as a table", `${root}/machinesets`, table),
+  get("scale of a set", `${root}/machinesets/s/scale`),
+  mergePatch("scale the set", `${root}/machinesets/s/scale`, { spec: { replicas: 5 } }),
+  post("a set with a text for replicas", `${root}/machinesets`, set("s2", { replicas: "two" })),
+  post("a deployment", `${root}/machinedeployments`, deployment("d")),
+  post(
+    "a deployment with a strategy",
+    `${root}/machinedeployments`,
+    deployment("d2", { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "30%", maxUnavailable: 0 } } }),
+  ),
+  post(
+    "a deployment with a bad strategy",
+    `${root}/machinedeployments`,
+    deployment("d3", { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: true } } }),
+  ),
+  get("deployments as a table", `${root}/machinedeployments`, table),
+  put("replace a deployment", `${root}/machinedeployments/d`, (seen) => ({
+    ...deployment("d", { paused: true }),
+    metadata: { name: "d", resourceVersion: versionOf(seen("a deployment")) },
+  })),
+  put("scale a deployment", `${root}/machinedeployments/d/scale`, {
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name: "d" },
+    spec: { replicas: 1 },
+  }),
+  apply(
+    "apply a deployment",
+    `${root}/machinedeployments/d?fieldManager=user&force=true`,
+    deployment("d", { minReadySeconds: 5 }),
+  ),
+  apply(
+    "apply without replicas by another",
+    `${root}/machinedeployments/d?fieldManager=scaler`,
+    object("MachineDeployment", "d", { spec: { replicas: 9 } }),
+  ),
+  post(
+    "a class",
+    `${root}/machineclasses`,
+    object("MachineClass", "c", {
+      provider: "mock",
+      providerSpec: { any: { thing: 1 } },
+      secretRef: { name: "s", namespace: "{ns}" },
+    }),
+  ),
+  get("classes as a table", `${root}/machineclasses`, table),
+  del("delete a machine", `${root}/machines/m`),
+  del("delete all machines", `${root}/machines`),
+  ...plurals.map((plural) => del(`drop ${plural}`, `${crds}/${plural}.machine.sapcloud.io`)),
+]);
