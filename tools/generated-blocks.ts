@@ -2,6 +2,7 @@ import {
   annotationKeys,
   deletionStages,
   eventReasons,
+  machineEventReasons,
   finalizers,
   labelKeys,
   machineErrorCodes,
@@ -47,6 +48,10 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],
     ["finalizers", keys("packages/core/src/wire/finalizers.ts", "finalizers", finalizers)],
+    [
+      "machine-event-reasons",
+      keys("packages/core/src/wire/event-reasons.ts", "machineEventReasons", machineEventReasons),
+    ],
     [
       "event-reasons",
       Object.values(eventReasons)

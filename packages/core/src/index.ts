@@ -120,7 +120,7 @@ export {
 export type { ConditionStatus } from "./wire/condition-types.ts";
 export { deletionStages, markerOf, otherMarkers, stageOf } from "./wire/deletion-stages.ts";
 export type { DeletionStage } from "./wire/deletion-stages.ts";
-export { eventReasons } from "./wire/event-reasons.ts";
+export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
 export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
 export {

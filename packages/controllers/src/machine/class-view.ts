@@ -2,6 +2,7 @@ import {
   formatProblems,
   type Machine,
   type MachineClass,
+  machineEventReasons,
   Secret,
   type SecretData,
   userDataKey,
@@ -44,7 +45,7 @@ export function resolveClass(
   const found = caches.classes.store.getByRef({ namespace, name });
   if (found === undefined) {
     const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;
-    return unusable("MachineClassNotFound", problem, "", true);
+    return unusable(machineEventReasons.machineClassNotFound, problem, "", true);
   }
   const secrets = secretNames(found).map((secret) => ({
     name: secret,
@@ -67,13 +68,14 @@ function resolveContent(
 ): ResolvedClass {
   const subject = `MachineClass "${machineClass.metadata.name}"`;
   const problems = [...shapeProblemsOf(machineClass), ...validateMachineClass(machineClass)];
-  if (problems.length > 0) return unusable("InvalidMachineClass", `${subject}: ${formatProblems(problems)}`, inputs);
+  if (problems.length > 0)
+    return unusable(machineEventReasons.invalidMachineClass, `${subject}: ${formatProblems(problems)}`, inputs);
   const refusal = driver.refusalOf(machineClass);
-  if (refusal !== undefined) return unusable("NoDriver", `${subject}: ${refusal}`, inputs);
+  if (refusal !== undefined) return unusable(machineEventReasons.noDriver, `${subject}: ${refusal}`, inputs);
   const missing = secrets.find(({ object }) => object === undefined);
   if (missing !== undefined) {
     return unusable(
-      "SecretNotFound",
+      machineEventReasons.secretNotFound,
       `${subject}: Secret "${missing.name}" does not exist in namespace ${machineClass.metadata.namespace ?? ""}`,
       inputs,
     );
@@ -82,7 +84,11 @@ function resolveContent(
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
-    return { view: { state: "usable", machineClass, obstacle: { reason: "InvalidSecret", problem } }, inputs, secret };
+    return {
+      view: { state: "usable", machineClass, obstacle: { reason: machineEventReasons.invalidSecret, problem } },
+      inputs,
+      secret,
+    };
   }
   return { view: { state: "usable", machineClass }, inputs, secret };
 }

@@ -107,6 +107,11 @@ describe("a VM was made", () => {
     });
     const { status } = decideCreation(aSnapshot({ machine, operation: succeeded("create", vm) }), testNow);
     expect(status).not.toHaveProperty("lastKnownState");
+    const remembered = decideCreation(
+      aSnapshot({ machine, operation: succeeded("create", { ...vm, lastKnownState: "op-2" }) }),
+      testNow,
+    );
+    expect(remembered.status?.lastKnownState).toBe("op-2");
     expect(status?.lastOperation).not.toHaveProperty("errorCode");
     expect(status?.currentStatus?.phase).toBe("Pending");
   });

@@ -5,6 +5,7 @@ import {
   formatProblems,
   labelKeys,
   type Machine,
+  machineEventReasons,
   type MachinePhase,
   type MachineStatus,
   phaseOf,
@@ -55,13 +56,20 @@ function recordVm(snapshot: MachineSnapshot, result: OperationResult, now: Date)
   return {
     actions: recordIds(snapshot, result),
     ...(isComingUp(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}),
-    because: [{ type: "Normal", reason: result.isAdopted === true ? "AdoptedVM" : "CreatedVM", message }],
+    because: [
+      {
+        type: "Normal",
+        reason: result.isAdopted === true ? machineEventReasons.adoptedVm : machineEventReasons.createdVm,
+        message,
+      },
+    ],
   };
 }
 
 /** Pending until the node joins, or Available at once where there is no cluster to join. */
 function statusWithVm({ machine, hasTarget }: MachineSnapshot, result: OperationResult, now: Date): MachineStatus {
-  const { lastKnownState: _, ...before } = statusOf(machine);
+  const { lastKnownState: _, ...rest } = statusOf(machine);
+  const before = result.lastKnownState === undefined ? rest : { ...rest, lastKnownState: result.lastKnownState };
   if (hasTarget) {
     const operation = { description: creatingMachine(), state: "Processing", type: "Create" } as const;
     return withPhase(withOperation(before, operation, now), "Pending", now, true);
@@ -101,7 +109,7 @@ function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation, now: 
   const because: Reason[] =
     status === before
       ? []
-      : [{ type: "Warning", reason: "FailedCreateVM", message: `${failed.code}: ${failed.message}` }];
+      : [{ type: "Warning", reason: machineEventReasons.failedCreateVm, message: `${failed.code}: ${failed.message}` }];
   return {
     actions: [{ kind: "AcknowledgeOperation" }],
     status: withLastKnownState(status, failed),
@@ -126,7 +134,7 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
       because: [],
     };
   }
-  if (problems.length > 0) return refuse(snapshot, "InvalidMachine", formatProblems(problems), now);
+  if (problems.length > 0) return refuse(snapshot, machineEventReasons.invalidMachine, formatProblems(problems), now);
   const obstacle = classView.state === "unusable" ? classView : classView.obstacle;
   if (obstacle !== undefined) return refuse(snapshot, obstacle.reason, obstacle.problem, now);
   if (operation?.state === "failed") {

@@ -97,7 +97,7 @@ describe("the whole flow, stage by stage", () => {
           lastUpdateTime: "2026-01-01T00:10:00Z",
         },
       },
-      because: [{ type: "Normal", reason: "Deleting", message: "stage Drain" }],
+      because: [],
       wakeAfterMs: 5_000,
     });
   });
@@ -398,6 +398,16 @@ describe("draining", () => {
 
 describe("deleting the VM", () => {
   const machine = at(marker.vm);
+
+  it("stores what the driver wants to remember, and clears what it no longer says", () => {
+    const remembering = at(marker.vm, { status: { lastKnownState: "op-1" } });
+    const stateAfter = (operation: MachineSnapshot["operation"]): string | undefined =>
+      decide({ machine: remembering, node: itsNode(), operation }).status?.lastKnownState;
+    expect(stateAfter(failed("delete", "Unavailable", { lastKnownState: "op-2" }))).toBe("op-2");
+    expect(stateAfter(succeeded("delete", { lastKnownState: "op-3" }))).toBe("op-3");
+    expect(stateAfter(succeeded("delete"))).toBeUndefined();
+    expect(stateAfter(running("delete"))).toBe("op-1");
+  });
 
   it("takes the driver's word that there is none", () => {
     const decision = decide({ machine, node: itsNode(), operation: failed("delete", "NotFound") });

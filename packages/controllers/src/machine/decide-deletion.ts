@@ -2,6 +2,7 @@ import {
   continueWith,
   type DeletionStage,
   finalizers,
+  machineEventReasons,
   type MachineStatus,
   type OperationState,
   phaseOf,
@@ -36,6 +37,14 @@ function markedStage({ machine }: MachineSnapshot): DeletionStage | undefined {
   return phaseOf(machine) === "Terminating" && type === "Delete" ? stageOf(description) : undefined;
 }
 
+/** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
+function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
+  if (operation?.kind !== "delete" || operation.state === "running") return statusOf(machine);
+  const { lastKnownState: _, ...rest } = statusOf(machine);
+  const lastKnownState = operation.state === "done" ? operation.result.lastKnownState : operation.lastKnownState;
+  return lastKnownState === undefined ? rest : { ...rest, lastKnownState };
+}
+
 /**
  * The status says where the flow stands, in words that end with the marker that both implementations read. A pass that finds the flow where the last
  * one left it, with nothing new to say, leaves those words alone.
@@ -47,7 +56,7 @@ function statusAt(
   state: OperationState,
   now: Date,
 ): MachineStatus {
-  const { currentStatus, ...rest } = statusOf(snapshot.machine);
+  const { currentStatus, ...rest } = withLastKnownState(snapshot);
   const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
   const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
   if (happened === undefined && stage === markedStage(snapshot)) return status;
@@ -55,7 +64,7 @@ function statusAt(
   return withPhase(withOperation(status, operation, now), "Terminating", now);
 }
 
-/** One reason when a stage is entered, or fails anew. */
+/** One reason when something happened that was not said before; a stage that was merely entered is in the status. */
 function reasonsOf(
   snapshot: MachineSnapshot,
   stage: DeletionStage,
@@ -63,12 +72,16 @@ function reasonsOf(
   state: OperationState,
   status: MachineStatus,
 ): readonly Reason[] {
-  if (status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description) return [];
-  const message = happened === undefined ? `stage ${stage}` : `${happened}; stage ${stage}`;
+  if (
+    happened === undefined ||
+    status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
+  )
+    return [];
+  const message = `${happened}; stage ${stage}`;
   return [
     state === "Failed"
-      ? { type: "Warning", reason: "DeletionBlocked", message }
-      : { type: "Normal", reason: "Deleting", message },
+      ? { type: "Warning", reason: machineEventReasons.deletionBlocked, message }
+      : { type: "Normal", reason: machineEventReasons.deleting, message },
   ];
 }
 

@@ -2,6 +2,7 @@ import {
   joined,
   joinTimedOut,
   labelKeys,
+  machineEventReasons,
   type MachineStatus,
   nodeMissing,
   nodeUnhealthy,
@@ -45,7 +46,7 @@ function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): Change 
     operation: { description, state: "Successful", type: isJoin ? "Create" : "HealthCheck" },
     because: {
       type: "Normal",
-      reason: isJoin ? "NodeJoined" : "NodeHealthy",
+      reason: isJoin ? machineEventReasons.nodeJoined : machineEventReasons.nodeHealthy,
       message: `Node ${node.metadata.name} is ready`,
     },
   };
@@ -67,12 +68,16 @@ function changeOf(snapshot: MachineSnapshot, now: Date): Change | undefined {
   if (node === undefined) {
     const hadNode = (machine.status?.conditions ?? []).length > 0;
     const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
-    return phase === "Running" && hadNode ? toUnknown(nodeMissing(name, nodeName), "NodeMissing") : undefined;
+    return phase === "Running" && hadNode
+      ? toUnknown(nodeMissing(name, nodeName), machineEventReasons.nodeMissing)
+      : undefined;
   }
   const listed = machine.spec.nodeConditions?.split(",") ?? settings.nodeConditions;
   const bad = unhealthyConditions(node.status?.conditions ?? [], listed);
   if (bad.length === 0) return toRunning(snapshot, node, now);
-  return phase === "Running" ? toUnknown(nodeUnhealthy(name, bad.join(", ")), "NodeUnhealthy") : undefined;
+  return phase === "Running"
+    ? toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy)
+    : undefined;
 }
 
 /** A machine whose node did not join in time is given up; its set makes another one. */
@@ -89,7 +94,7 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   return {
     actions: [],
     status: withPhase(withOperation(status, operation, now), "Failed", now),
-    because: [{ type: "Warning", reason: "JoinTimedOut", message }],
+    because: [{ type: "Warning", reason: machineEventReasons.joinTimedOut, message }],
   };
 }
 

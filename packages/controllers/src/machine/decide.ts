@@ -1,4 +1,4 @@
-import { finalizers, formatProblems } from "@millwright/core";
+import { finalizers, formatProblems, machineEventReasons } from "@millwright/core";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
@@ -17,7 +17,9 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   if (!snapshot.isReadable) {
     return {
       actions: [],
-      because: [{ type: "Warning", reason: "InvalidMachine", message: formatProblems(snapshot.problems) }],
+      because: [
+        { type: "Warning", reason: machineEventReasons.invalidMachine, message: formatProblems(snapshot.problems) },
+      ],
     };
   }
   if (machine.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);

@@ -15,3 +15,39 @@ export const eventReasons = {
   /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
 } as const;
+
+/** Reasons of events on Machines; all are ours, for MCM has none. Read by people and by alerting. */
+export const machineEventReasons = {
+  /** Normal: the driver made the VM. */
+  createdVm: "CreatedVM",
+  /** Normal: the VM of an earlier attempt was found. */
+  adoptedVm: "AdoptedVM",
+  /** Normal: the node is ready for the first time. */
+  nodeJoined: "NodeJoined",
+  /** Normal: the node is ready again. */
+  nodeHealthy: "NodeHealthy",
+  /** Normal: a deletion went a step on; the message says what happened and which stage is next. */
+  deleting: "Deleting",
+  /** Warning: the driver failed; the message starts with the code. */
+  failedCreateVm: "FailedCreateVM",
+  /** Warning: the node did not join within the creation timeout. */
+  joinTimedOut: "JoinTimedOut",
+  /** Warning: the Node object of a Running machine is gone. */
+  nodeMissing: "NodeMissing",
+  /** Warning: a condition of the node is bad; the message names it. */
+  nodeUnhealthy: "NodeUnhealthy",
+  /** Warning: a deletion stage failed; it is tried again. */
+  deletionBlocked: "DeletionBlocked",
+  /** Warning: the machine's own spec cannot be followed; the message has all problems. */
+  invalidMachine: "InvalidMachine",
+  /** Warning: the class does not exist. */
+  machineClassNotFound: "MachineClassNotFound",
+  /** Warning: the class cannot be followed; the message has all problems. */
+  invalidMachineClass: "InvalidMachineClass",
+  /** Warning: no loaded driver has the name in the class's `provider`. */
+  noDriver: "NoDriver",
+  /** Warning: a Secret of the class does not exist. */
+  secretNotFound: "SecretNotFound",
+  /** Warning: the Secrets of the class have no key `userData`. */
+  invalidSecret: "InvalidSecret",
+} as const;
