@@ -335,6 +335,17 @@ describe("MachineDeployment controller", () => {
     expect(deploymentOf(cluster)).toBeUndefined();
   });
 
+  it("goes on counting and keeping its machines while a change of its selector is refused", async () => {
+    const cluster = await withDeployment();
+    await live(cluster);
+    const machines = cluster.machines().length;
+    await change(cluster, { spec: { selector: { matchLabels: { name: "elsewhere" } } } });
+    expect(conditionOf(cluster, "SpecValid")?.status).toBe("False");
+    expect(deploymentOf(cluster)?.status).toMatchObject({ replicas: machines, readyReplicas: machines });
+    expect(conditionOf(cluster, "Available")?.status).toBe("True");
+    expect(cluster.machines()).toHaveLength(machines);
+  });
+
   it("follows a Running machine that turns Failed while another turns Running (F43)", async () => {
     const cluster = await withDeployment({ spec: { replicas: 2 } });
     const [a, b] = cluster.machines().map(({ metadata }) => at(metadata.name));

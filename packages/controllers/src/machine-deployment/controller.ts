@@ -49,10 +49,10 @@ export function createMachineDeploymentController(context: ControllerContext, wo
 
   const observe = (deployment: MachineDeployment): MachineDeploymentSnapshot => {
     const problems = problemsOf(deployment, (each) => [...validateMachineDeployment(each), ...unsupported(each)]);
-    // On its way out an owner is responsible for all that it controls, whatever has become of its selector.
+    // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
+    const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
     const isWanted = (set: MachineSet): boolean =>
-      deployment.metadata.deletionTimestamp !== undefined ||
-      selectorMatches(deployment.spec.selector, set.metadata.labels);
+      keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
     const claim = claimObjects(deployment, caches.sets.store.list(namespace), isWanted);
     return {
       deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,

@@ -42,18 +42,19 @@ export function createMachineSetController(context: ControllerContext, workers: 
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
 
-  const observe = (set: MachineSet): MachineSetSnapshot => ({
-    set,
-    // On its way out an owner is responsible for all that it controls, whatever has become of its selector.
-    claim: claimObjects(
+  const observe = (set: MachineSet): MachineSetSnapshot => {
+    const problems = problemsOf(set, validateMachineSet);
+    // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
+    const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
+    const isWanted = (machine: Machine): boolean =>
+      keepsAll || selectorMatches(set.spec.selector, machine.metadata.labels);
+    return {
       set,
-      caches.machines.store.list(namespace),
-      (machine) =>
-        set.metadata.deletionTimestamp !== undefined || selectorMatches(set.spec.selector, machine.metadata.labels),
-    ),
-    problems: problemsOf(set, validateMachineSet),
-    failure: failures.get(keyOf(set)),
-  });
+      claim: claimObjects(set, caches.machines.store.list(namespace), isWanted),
+      problems,
+      failure: failures.get(keyOf(set)),
+    };
+  };
 
   /** Does something to machines and remembers whether the API server refused it. */
   const remembering = async (
