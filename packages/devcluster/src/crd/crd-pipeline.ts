@@ -2,6 +2,7 @@ import { arrayAt, at, field, isObject, type Json, type JsonObject, objectAt, str
 import type { SchemaPipeline } from "../kinds/resource-definition.ts";
 import { quoted } from "../quoting.ts";
 import type { Cause } from "../status.ts";
+import { ruleProblems } from "./rules/rule-tree.ts";
 
 /** Holds a CRD until its objects are gone. */
 export const crdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -84,12 +85,12 @@ function nameProblems(crd: JsonObject): readonly Cause[] {
 
 function versionProblems(versions: readonly Json[]): readonly Cause[] {
   if (versions.length === 0) return [required("spec.versions")];
-  const causes = versions.flatMap((version, index): Cause[] => {
+  const causes = versions.flatMap((version, index): readonly Cause[] => {
     const path = `spec.versions[${index}]`;
     const schema = at(version, "schema", "openAPIV3Schema");
     if (!stringAt(version, "name")) return [required(`${path}.name`)];
     if (!isObject(schema)) return [required(`${path}.schema.openAPIV3Schema`)];
-    if (field(schema, "type") === "object") return [];
+    if (field(schema, "type") === "object") return ruleProblems(schema, `${path}.schema.openAPIV3Schema`);
     const message = `Invalid value: ${quoted(field(schema, "type") ?? "")}: must be object at the root`;
     return [{ reason: "FieldValueInvalid", message, field: `${path}.schema.openAPIV3Schema.type` }];
   });

@@ -1,13 +1,17 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { SchemaPipeline } from "../kinds/resource-definition.ts";
 import type { Schema } from "../kinds/schema.ts";
-import { isObject, withField, objectAt } from "../json.ts";
+import { field, isArray, isObject, type Json, type JsonObject, objectAt, withField } from "../json.ts";
+import type { Cause } from "../status.ts";
 import { toAjvSchema } from "./ajv-schema.ts";
+import { embeddedProblems } from "./embedded-resources.ts";
 import { causeOf } from "./field-errors.ts";
 import { fillDefaults } from "./fill-defaults.ts";
 import { integerFormats, stringFormats } from "./formats.ts";
 import { duplicateItems } from "./list-uniqueness.ts";
 import { prune } from "./prune.ts";
+import { checkRules } from "./rules/check-rules.ts";
+import { type RuleTree, ruleTreeOf } from "./rules/rule-tree.ts";
 
 /** More findings than this tell nobody anything. */
 const causeLimit = 20;
@@ -15,18 +19,60 @@ const causeLimit = 20;
 /** Pruning, defaulting and validation by the structural schema of a CRD. The validator is compiled at its first use. */
 export function structuralPipeline(schema: Schema): SchemaPipeline {
   let validator: ValidateFunction | undefined;
+  let rules: { readonly tree: RuleTree | undefined } | undefined;
   return {
     prepare(object) {
       const pruned = prune(object, schema);
       return { object: fillDefaults(pruned.object, schema), unknown: pruned.unknown };
     },
-    validate(object) {
+    validate(object, live) {
       validator ??= compile(schema);
-      if (validator(object)) return duplicateItems(object, schema);
-      const causes = (validator.errors ?? []).flatMap((error) => causeOf(error) ?? []);
-      return causes.slice(0, causeLimit);
+      rules ??= { tree: ruleTreeOf(schema) };
+      const errors = validator(object) ? [] : (validator.errors ?? []);
+      const causes = [
+        ...errors.filter((error) => !isUnchanged(error, live)).flatMap((error) => causeOf(error) ?? []),
+        ...duplicateItems(object, schema),
+        ...embeddedProblems(object, schema),
+      ];
+      const isBlocked = causes.some(({ reason }) => blocking.has(reason));
+      if (isBlocked && rules.tree !== undefined) return [...causes.slice(0, causeLimit), rulesNotChecked];
+      const broken = isBlocked ? [] : checkRules(rules.tree, object, live);
+      return [...causes, ...broken].slice(0, causeLimit);
     },
   };
+}
+
+/** Findings after which rules are not run: they could not rely on what the schema says. */
+const blocking: ReadonlySet<string> = new Set([
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+const rulesNotChecked: Cause = {
+  reason: "FieldValueInvalid",
+  message:
+    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing ' +
+    "errors to complete validation",
+  field: "<nil>",
+};
+
+/**
+ * Ratcheting: a value that was valid under an older schema may stay as it is while other fields change.
+ * Source: Kubernetes documentation, "Validation ratcheting".
+ */
+function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean {
+  if (live === undefined || error.instancePath === "" || error.data === undefined) return false;
+  let before: Json | undefined = live;
+  for (const part of error.instancePath.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    // The place of an item says nothing about which item it was before.
+    if (isArray(before)) return false;
+    before = field(before, key);
+  }
+  const data: unknown = error.data;
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(data);
 }
 
 function compile(schema: Schema): ValidateFunction {

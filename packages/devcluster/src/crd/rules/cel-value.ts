@@ -1,0 +1,57 @@
+import { entriesOf, field, isArray, isObject, type Json } from "../../json.ts";
+import { itemSchema, propertySchema, type Schema } from "../../kinds/schema.ts";
+
+/** What an expression sees: integers are bigint, as CEL wants them, and times are dates. */
+export type CelValue = null | boolean | number | bigint | string | Date | readonly CelValue[] | CelObject;
+
+interface CelObject {
+  readonly [key: string]: CelValue;
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
+    " ",
+  ),
+);
+
+/** A JSON value as an expression sees it, by its schema. Names of fields that CEL cannot spell are escaped as Kubernetes does. */
+export function celValueOf(value: Json, schema: Schema | undefined): CelValue {
+  if (isArray(value)) {
+    const items = itemSchema(schema);
+    return value.map((item) => celValueOf(item, items));
+  }
+  if (isObject(value)) {
+    const named = field(schema, "properties");
+    const pairs = entriesOf(value).map(([key, child]): [string, CelValue] => [
+      field(named, key) === undefined ? key : escapedName(key),
+      celValueOf(child, propertySchema(schema, key)),
+    ]);
+    return Object.fromEntries(pairs);
+  }
+  if (typeof value === "number") {
+    const isDouble = field(schema, "type") === "number";
+    return Number.isInteger(value) && !isDouble ? BigInt(value) : value;
+  }
+  if (typeof value === "string" && field(schema, "format") === "date-time") {
+    const time = new Date(value);
+    return Number.isNaN(time.getTime()) ? value : time;
+  }
+  return value;
+}
+
+/** A field name as rules spell it. Source: Kubernetes documentation, "Validation rules", escaping of property names. */
+export function escapedName(name: string): string {
+  if (reserved.has(name)) return `__${name}__`;
+  return name
+    .replaceAll("__", "__underscores__")
+    .replaceAll(".", "__dot__")
+    .replaceAll("-", "__dash__")
+    .replaceAll("/", "__slash__");
+}
+
+/** How many values there are inside of a value, itself included. */
+export function sizeOf(value: Json | undefined): number {
+  if (isArray(value)) return value.reduce<number>((total, item) => total + sizeOf(item), 1);
+  if (isObject(value)) return entriesOf(value).reduce((total, [, item]) => total + sizeOf(item), 1);
+  return 1;
+}
