@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "./api-client.ts";
 import type { ApiClient, ApiClientOptions } from "./api-client.ts";
 import { isConflict, isNotFound, isTooManyRequests, isUnanswered } from "./api-error.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
 import { nodeResource, podResource } from "./resources.ts";
 import { startLoopbackServer } from "./testing/loopback-server.ts";
 import type { LoopbackServer, SeenRequest } from "./testing/loopback-server.ts";
@@ -279,4 +280,52 @@ test("refuses to work after it was closed", async () => {
   await api.get(nodeResource, { name: "a" });
   await api.close();
   await expect(api.get(nodeResource, { name: "a" })).rejects.toThrow("the API client is closed");
+});
+
+test("fetches new credentials once after 401, for requests and for watches, and then lets the refusal stand", async () => {
+  const server = await startLoopbackServer(({ headers }, response) => {
+    if (headers.authorization === "Bearer good") answer(response, 200, node);
+    else answer(response, 401, { kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" });
+  });
+  let refusals = 0;
+  const tokens = ["rotated", "good", "bad", "worse", "worse"];
+  const credentials: ClusterConfig["credentials"] = async (_, refused) => {
+    if (refused !== undefined) refusals++;
+    if (refused !== undefined || refusals === 0) return { headers: { authorization: `Bearer ${tokens.shift()}` } };
+    return { headers: { authorization: `Bearer ${tokens[0]}` } };
+  };
+  const api = createApiClient({ server: server.url, credentials });
+  closers.push(api.close, server.close);
+  await expect(api.get(nodeResource, { name: "a" })).resolves.toMatchObject(node);
+  await expect(api.get(nodeResource, { name: "a" })).rejects.toMatchObject({ status: 401 });
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer rotated",
+    "Bearer good",
+    "Bearer bad",
+  ]);
+});
+
+test("asks a server that is overloaded less, and recovers", async () => {
+  let isBusy = true;
+  let most = 0;
+  let underway = 0;
+  const { api } = await serve((_, response) => {
+    most = Math.max(most, ++underway);
+    setTimeout(() => {
+      underway--;
+      if (isBusy) answer(response, 429, busy);
+      else answer(response, 200, node);
+    }, 3);
+  });
+  const ask = (count: number) =>
+    Promise.allSettled(Array.from({ length: count }, () => api.get(nodeResource, { name: "a" })));
+  await ask(28);
+  expect(api.load?.().limit).toBeLessThanOrEqual(4);
+  isBusy = false;
+  most = 0;
+  await ask(10);
+  expect(most).toBeLessThan(16);
+  await ask(200);
+  expect(api.load?.().limit).toBeGreaterThan(8);
+  expect(api.load?.()).toMatchObject({ inFlight: 0, waiting: 0 });
 });

@@ -22,7 +22,7 @@ import type { Query } from "./resource-path.ts";
 import { apiVersionOf, describeType, withTypeMeta } from "./resource-type.ts";
 import { parseJson } from "./safe-json.ts";
 import { createTransport } from "./transport.ts";
-import type { HttpMethod } from "./transport.ts";
+import type { HttpMethod, Transport } from "./transport.ts";
 import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -62,6 +62,8 @@ export interface ApiClient {
   /** Events from a version on, over a connection of its own; see {@link WatchEvent} and `openWatch` for ends and errors. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>;
   request(request: RawRequest): Promise<RawResponse>;
+  /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
+  readonly load?: Transport["load"];
   /** Ends all requests and watches and closes the connections. */
   readonly close: () => Promise<void>;
 }
@@ -74,7 +76,7 @@ export interface ApiClientOptions {
   readonly fieldManager?: string;
   /** Deadline of a call, milliseconds. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Most connections at once, watches apart. Default 16. */
+  /** Most connections and requests at once, watches apart; fewer while the server is overloaded. Default 16. */
   readonly maxConnections?: number;
   /** How often 429 and 503 with `Retry-After` are followed. Default 3. */
   readonly maxRetries?: number;
@@ -225,6 +227,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       }
     },
 
+    load: transport.load,
     close: transport.close,
   };
 }

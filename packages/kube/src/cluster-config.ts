@@ -25,11 +25,18 @@ export interface ClusterConfig {
   /** The namespace of the context, if it names one. */
   readonly namespace?: string;
   readonly tls?: TlsMaterial;
+  /**
+   * The TLS material as it is now, instead of `tls`: asked before each request and each watch. When it answers another object,
+   * new connections are made; those that are open end in peace.
+   */
+  readonly currentTls?: () => Promise<TlsMaterial>;
   /** URL of a forward proxy. */
   readonly proxyUrl?: string;
   /**
    * Asked before each request, so it must be quick: it caches, and renews when that is due.
    * Left out: requests carry no credentials.
+   *
+   * @param refused the server just answered 401 to these: they are to be fetched anew. When the same come back, the 401 stands
    */
-  readonly credentials?: (signal?: AbortSignal) => Promise<Credentials>;
+  readonly credentials?: (signal?: AbortSignal, refused?: Credentials) => Promise<Credentials>;
 }

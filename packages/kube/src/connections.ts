@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { ClusterConfig, Credentials } from "./cluster-config.ts";
+import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 
 /** Bounds of {@link createConnections}. */
 export interface ConnectionLimits {
@@ -25,15 +25,23 @@ export interface Connections {
 const keepAliveInitialDelayMs = 30_000;
 const connectTimeoutMs = 10_000;
 
+/** The pool, and what it was made with. */
+interface Pool {
+  readonly cert: Credentials["cert"];
+  readonly tls: TlsMaterial | undefined;
+  readonly dispatcher: Dispatcher;
+}
+
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
   const origin = new URL(config.server).origin;
   const singles = new Set<Dispatcher>();
-  let current: { readonly cert: Credentials["cert"]; readonly dispatcher: Dispatcher } | undefined;
+  let current: Pool | undefined;
   let closed = false;
 
-  function settings(credentials: Credentials) {
-    const { tls } = config;
+  const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
+
+  function settings(credentials: Credentials, tls: TlsMaterial | undefined) {
     const cert = credentials.cert ?? tls?.cert;
     const key = credentials.key ?? tls?.key;
     const tlsSettings = {
@@ -60,12 +68,11 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
 
   async function pool(credentials: Credentials): Promise<Dispatcher> {
     refuseWhenClosed();
-    if (current !== undefined && current.cert === credentials.cert) return current.dispatcher;
+    const tls = await currentTls();
     const { Agent, ProxyAgent } = await import("undici");
     refuseWhenClosed();
-    // Whoever came first while undici was loading made it already.
-    if (current !== undefined && current.cert === credentials.cert) return current.dispatcher;
-    const { tlsSettings, connect } = settings(credentials);
+    if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
+    const { tlsSettings, connect } = settings(credentials, tls);
     const shared = {
       connections: limits.maxConnections,
       allowH2: false,
@@ -81,15 +88,16 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
         : new ProxyAgent({ ...shared, uri: config.proxyUrl, requestTls: tlsSettings });
     // Requests on the connections of the former certificate end in peace.
     void current?.dispatcher.close().catch(() => {});
-    current = { cert: credentials.cert, dispatcher };
+    current = { cert: credentials.cert, tls, dispatcher };
     return dispatcher;
   }
 
   async function single(credentials: Credentials): Promise<Dispatcher> {
     refuseWhenClosed();
+    const tls = await currentTls();
     const { Client, ProxyAgent } = await import("undici");
     refuseWhenClosed();
-    const { tlsSettings, connect } = settings(credentials);
+    const { tlsSettings, connect } = settings(credentials, tls);
     const own = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
     const dispatcher =
       config.proxyUrl === undefined

@@ -2,10 +2,15 @@ import { access, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { ConfigError } from "@millwright/core";
-import type { KubeConfig, User } from "@kubernetes/client-node";
+import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
-import { createFileToken } from "./file-token.ts";
+import { createExecCredentials } from "./exec-credentials.ts";
+import { followPemFile, followTokenFile } from "./followed-file.ts";
+import type { FollowedFile } from "./followed-file.ts";
+import { followTls } from "./followed-tls.ts";
+import type { TlsFiles } from "./followed-tls.ts";
 import { isRecord } from "./kube-object.ts";
+import { readExecPlugin } from "./read-exec-plugin.ts";
 import { messageOf } from "./log.ts";
 
 /** Options of {@link loadKubeConfig}. */
@@ -71,6 +76,7 @@ async function readCluster(
   tokenFiles: ReadonlyMap<string, string>,
   options: LoadKubeConfigOptions,
 ): Promise<ClusterConfig> {
+  const env = options.env ?? process.env;
   const fail = (text: string, cause?: unknown): never => {
     throw new ConfigError(`${where}: ${text}`, cause === undefined ? undefined : { cause });
   };
@@ -104,17 +110,16 @@ async function readCluster(
     );
   }
 
-  const material = async (field: string, file: string | undefined, data: string | undefined) => {
+  const files: { -readonly [Part in keyof TlsFiles]: FollowedFile } = {};
+  const material = async (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
     if (file === undefined || file === null) return decodePem(data, field, fail);
-    try {
-      return await readFile(file, "utf8");
-    } catch (cause) {
-      return fail(`${field}: cannot read ${file}: ${messageOf(cause)}`, cause);
-    }
+    const follow = followPemFile(file, `${where}: ${field}`);
+    files[part] = follow;
+    return follow();
   };
-  const ca = await material(`cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
-  const cert = await material(`user "${userName}": client-certificate`, user?.certFile, user?.certData);
-  const key = await material(`user "${userName}": client-key`, user?.keyFile, user?.keyData);
+  const ca = await material("ca", `cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
+  const cert = await material("cert", `user "${userName}": client-certificate`, user?.certFile, user?.certData);
+  const key = await material("key", `user "${userName}": client-key`, user?.keyFile, user?.keyData);
   if ((cert === undefined) !== (key === undefined)) {
     return fail(`user "${userName}": client-certificate and client-key belong together, but only one of them is there`);
   }
@@ -125,29 +130,40 @@ async function readCluster(
     ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
     ...(cluster.skipTLSVerify ? { insecureSkipVerify: true } : {}),
   };
-  const credentials = user === null ? undefined : credentialsOf(kubeConfig, user, tokenFiles.get(user.name), where);
+  const credentials =
+    user === null
+      ? undefined
+      : credentialsOf({ kubeConfig, user, cluster, tokenFile: tokenFiles.get(user.name), where, tls, env });
   return {
     server,
     ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
+    ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
     ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
     ...(credentials === undefined ? {} : { credentials }),
   };
 }
 
-function credentialsOf(
-  kubeConfig: KubeConfig,
-  user: User,
-  tokenFile: string | undefined,
-  where: string,
-): ((signal?: AbortSignal) => Promise<Credentials>) | undefined {
+interface UserEntry {
+  readonly kubeConfig: KubeConfig;
+  readonly user: User;
+  readonly cluster: Cluster;
+  readonly tls: TlsMaterial;
+  readonly tokenFile: string | undefined;
+  readonly where: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
+  const { kubeConfig, user, tokenFile, where } = entry;
   const impersonate: Readonly<Record<string, string>> =
     typeof user.impersonateUser === "string" ? { "impersonate-user": user.impersonateUser } : {};
   if (tokenFile !== undefined) {
-    const token = createFileToken(tokenFile, `${where}: user "${user.name}": tokenFile`);
+    const token = followTokenFile(tokenFile, `${where}: user "${user.name}": tokenFile`);
     return async () => ({ headers: { ...impersonate, authorization: `Bearer ${await token()}` } });
   }
-  if (isRecord(user.exec) || isRecord(user.authProvider)) return pluginCredentials(kubeConfig, user, where);
+  if (isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
+  if (isRecord(user.authProvider)) return pluginCredentials(kubeConfig, user, where);
   const authorization = user.token
     ? `Bearer ${user.token.trim()}`
     : user.username
@@ -157,7 +173,18 @@ function credentialsOf(
   return Object.keys(headers).length === 0 ? undefined : async () => ({ headers });
 }
 
-/** Credentials of a program or of a cloud's tool. client-node runs it and keeps its answer until that expires. */
+function execCredentials(
+  { user, cluster, tls, where, env }: UserEntry,
+  exec: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+): ClusterConfig["credentials"] {
+  const place = `${where}: user "${user.name}"`;
+  const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
+  const plugin = readExecPlugin(exec, place, { server: cluster.server, ...ca });
+  return createExecCredentials({ plugin, where: place, env, headers });
+}
+
+/** Credentials of a cloud's tool (`auth-provider`). client-node fetches them and keeps them until they expire. */
 function pluginCredentials(kubeConfig: KubeConfig, user: User, where: string): () => Promise<Credentials> {
   let underway: Promise<Credentials> | undefined;
   const ask = async (): Promise<Credentials> => {
@@ -201,13 +228,15 @@ async function loadInCluster(env: Readonly<Record<string, string | undefined>>):
       throw new ConfigError(`in-cluster configuration: cannot read ${file}: ${messageOf(cause)}`, { cause });
     }
   };
-  const [ca, namespace] = await Promise.all([read("ca.crt"), read("namespace").catch(() => "")]);
-  const token = createFileToken(join(serviceAccountFolder, "token"), "in-cluster configuration");
+  const followCa = followPemFile(join(serviceAccountFolder, "ca.crt"), "in-cluster configuration");
+  const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
+  const token = followTokenFile(join(serviceAccountFolder, "token"), "in-cluster configuration");
   await token();
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
     tls: { ca },
+    currentTls: followTls({ ca }, { ca: followCa }),
     credentials: async () => ({ headers: { authorization: `Bearer ${await token()}` } }),
   };
 }

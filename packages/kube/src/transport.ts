@@ -1,7 +1,9 @@
 import { ConfigError } from "@millwright/core";
 import type { Clock } from "@millwright/core";
 import type { Dispatcher } from "undici";
-import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal } from "./api-error.ts";
+import { createAdaptiveLimit } from "./adaptive-limit.ts";
+import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
+import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
 import type { ClusterConfig, Credentials } from "./cluster-config.ts";
 import { createConnections } from "./connections.ts";
 import { startDeadline } from "./deadline.ts";
@@ -60,6 +62,8 @@ export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
   /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
   stream(request: TransportRequest): Promise<TransportStream>;
+  /** The limit of requests at once as it is now, and what it is made of. */
+  readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
   /** Closes all connections, streams too. Requests under way fail. */
   readonly close: () => Promise<void>;
 }
@@ -76,6 +80,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const { clock } = options;
   const log = options.log ?? noLog;
   const base = parseServer(config.server);
+  const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
   const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
 
   async function send(
@@ -99,19 +104,47 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     });
   }
 
-  async function attempt(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+  /** Runs with the current credentials, and once more with new ones when the server does not take them. */
+  async function withCredentials<T>(signal: AbortSignal, run: (credentials: Credentials) => Promise<T>): Promise<T> {
     const credentials = (await config.credentials?.(signal)) ?? {};
-    const answer = await send(await connections.pool(credentials), request, credentials, signal);
-    const body = await answer.body.text();
-    if (answer.statusCode < 400) {
-      return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
+    try {
+      return await run(credentials);
+    } catch (error) {
+      if (config.credentials === undefined || !isUnauthorized(error)) throw error;
+      const fresh = await config.credentials(signal, credentials);
+      if (isSame(fresh, credentials)) throw error;
+      return run(fresh);
     }
-    throw apiErrorFromResponse(
-      `${request.method} ${request.path}`,
-      answer.statusCode,
-      body,
-      parseRetryAfter(header(answer, "retry-after"), clock.now()),
-    );
+  }
+
+  async function attempt(
+    request: TransportRequest,
+    credentials: Credentials,
+    deadline: Deadline,
+  ): Promise<TransportResponse> {
+    const { signal } = deadline;
+    const dispatcher = await connections.pool(credentials);
+    const place = await limit.enter(signal);
+    let outcome: RequestOutcome = { kind: "unknown" };
+    try {
+      const sentMs = clock.monotonicMs();
+      const answer = await send(dispatcher, request, credentials, signal);
+      outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
+      const body = await answer.body.text();
+      if (answer.statusCode < 400) {
+        return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
+      }
+      const failure = apiErrorFromResponse(
+        `${request.method} ${request.path}`,
+        answer.statusCode,
+        body,
+        parseRetryAfter(header(answer, "retry-after"), clock.now()),
+      );
+      if (isOverload(failure)) outcome = { kind: "throttled" };
+      throw failure;
+    } finally {
+      place.leave(deadline.expired() ? { kind: "throttled" } : outcome);
+    }
   }
 
   async function request(request: TransportRequest): Promise<TransportResponse> {
@@ -120,7 +153,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     try {
       for (let retries = 0; ; retries++) {
         try {
-          return await attempt(request, deadline.signal);
+          return await withCredentials(deadline.signal, (credentials) => attempt(request, credentials, deadline));
         } catch (error) {
           const failure = explain(error, request, deadline, timeoutMs);
           const waitMs = retries < options.maxRetries ? retryWait(failure, request) : undefined;
@@ -138,15 +171,14 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  async function stream(request: TransportRequest): Promise<TransportStream> {
-    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
-    const deadline = startDeadline(clock, timeoutMs, request.signal);
-    let client: Dispatcher | undefined;
+  async function openStream(
+    request: TransportRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<TransportStream> {
+    const owned = await connections.single(credentials);
     try {
-      const credentials = (await config.credentials?.(deadline.signal)) ?? {};
-      const owned = await connections.single(credentials);
-      client = owned;
-      const answer = await send(owned, request, credentials, deadline.signal);
+      const answer = await send(owned, request, credentials, signal);
       if (answer.statusCode >= 400) {
         throw apiErrorFromResponse(
           `${request.method} ${request.path}`,
@@ -158,14 +190,24 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       // From here on the caller decides when it has waited long enough: it follows its signal through close().
       return { chunks: answer.body, close: () => connections.release(owned) };
     } catch (error) {
-      if (client !== undefined) connections.release(client);
+      connections.release(owned);
+      throw error;
+    }
+  }
+
+  async function stream(request: TransportRequest): Promise<TransportStream> {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = startDeadline(clock, timeoutMs, request.signal);
+    try {
+      return await withCredentials(deadline.signal, (credentials) => openStream(request, credentials, deadline.signal));
+    } catch (error) {
       throw explain(error, request, deadline, timeoutMs);
     } finally {
       deadline.clear();
     }
   }
 
-  return { request, stream, close: connections.close };
+  return { request, stream, load: limit.counts, close: connections.close };
 }
 
 /** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */
@@ -201,6 +243,15 @@ function retryWait(error: unknown, request: TransportRequest): number | undefine
   // A pooled connection that the server closed in the moment it was chosen; a fresh one will do.
   if (reason === "Unreachable" && isStaleConnection(cause)) return 0;
   return undefined;
+}
+
+/** The server has too much to do. A budget's refusal of an eviction is an answer like any other. */
+function isOverload(error: ApiError): boolean {
+  return error.status === 503 || (error.status === 429 && !isDisruptionBudgetRefusal(error));
+}
+
+function isSame(a: Credentials, b: Credentials): boolean {
+  return a.cert === b.cert && a.headers?.["authorization"] === b.headers?.["authorization"];
 }
 
 function isStaleConnection(cause: unknown): boolean {

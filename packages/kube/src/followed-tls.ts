@@ -1,0 +1,48 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { TlsMaterial } from "./cluster-config.ts";
+import type { FollowedFile } from "./followed-file.ts";
+
+/** The files among the TLS material of a cluster. */
+export interface TlsFiles {
+  readonly ca?: FollowedFile | undefined;
+  readonly cert?: FollowedFile | undefined;
+  readonly key?: FollowedFile | undefined;
+}
+
+/**
+ * TLS material that follows its files. Answers the same object as long as nothing changed, so that identity tells when
+ * connections are to be made anew. A certificate and a key that do not belong together (one is written after the other) leave the
+ * former pair in use until they do.
+ *
+ * @param fixed what comes from no file
+ */
+export function followTls(fixed: TlsMaterial, files: TlsFiles): () => Promise<TlsMaterial> {
+  let current: TlsMaterial = fixed;
+  return async () => {
+    const [ca = fixed.ca, cert = fixed.cert, key = fixed.key] = await Promise.all([
+      files.ca?.(),
+      files.cert?.(),
+      files.key?.(),
+    ]);
+    const isNewPair = cert !== current.cert || key !== current.key;
+    if (ca === current.ca && !isNewPair) return current;
+    const pair = isNewPair && belongTogether(cert, key) ? { cert, key } : { cert: current.cert, key: current.key };
+    if (ca === current.ca && pair.cert === current.cert && pair.key === current.key) return current;
+    current = {
+      ...fixed,
+      ...(ca === undefined ? {} : { ca }),
+      ...(pair.cert === undefined ? {} : { cert: pair.cert }),
+      ...(pair.key === undefined ? {} : { key: pair.key }),
+    };
+    return current;
+  };
+}
+
+function belongTogether(cert: TlsMaterial["cert"], key: TlsMaterial["key"]): boolean {
+  if (cert === undefined || key === undefined) return cert === key;
+  try {
+    return new X509Certificate(Buffer.from(cert)).checkPrivateKey(createPrivateKey(Buffer.from(key)));
+  } catch {
+    return false;
+  }
+}
