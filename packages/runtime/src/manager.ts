@@ -12,6 +12,7 @@ import {
 import { type Clock, type Driver, type Random, systemClock, systemRandom } from "@millwright/core";
 import { type ApiClient, createEventRecorder, type Log, noLog } from "@millwright/kube";
 import { createDriverHost } from "./drivers/driver-host.ts";
+import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
 export interface ManagerOptions {
@@ -81,7 +82,8 @@ export function createManager(options: ManagerOptions): Manager {
     createMachineDeploymentController(context, workers),
     createMachineClassController(context, workers),
   ];
-  const informers = [...Object.values(caches), ...Object.values(targetCaches ?? {})];
+  const named = { ...caches, ...targetCaches };
+  const informers = Object.values(named);
 
   const flushEvents = async (): Promise<void> => {
     const late = new AbortController();
@@ -104,6 +106,7 @@ export function createManager(options: ManagerOptions): Manager {
       const parts = [
         ...informers.map((informer) => informer.run(both)),
         ...controllers.map((controller) => controller.start(both)),
+        reportReadiness(named, clock, log, both),
       ];
       try {
         await Promise.all(parts);
