@@ -143,7 +143,9 @@ test("selects by labels and by the fields that a resource offers", async () => {
   expect(await names("labelSelector=app notin (x)")).toEqual(["b"]);
   expect(await names("labelSelector=constructor")).toEqual([]);
   expect(await names("fieldSelector=metadata.name!%3Da")).toEqual(["b"]);
-  expect(await names("fieldSelector=data.x%3D1")).toBe("field label not supported: data.x");
+  expect(await names("fieldSelector=data.x%3D1")).toBe(
+    `"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
 });
 
 test("removes the content of a namespace before the namespace", async () => {

@@ -77,6 +77,31 @@ function treeOfValue(value: Json, schema: Schema | undefined, isMember: boolean)
   return { isMember: isMember || entries.length === 0, children, value: undefined };
 }
 
+/**
+ * Containers that Go's types write even when they are empty. They were there before anybody filled them, so nobody becomes
+ * their owner.
+ */
+const alwaysThere: ReadonlySet<string> = new Set([
+  "f:metadata",
+  ...["f:spec", "f:status"],
+  ...["f:spec/f:containers", "f:spec/f:template", "f:spec/f:strategy", "f:spec/f:updateStrategy"],
+  ...["f:spec/f:template/f:metadata", "f:spec/f:template/f:spec", "f:spec/f:template/f:spec/f:containers"],
+  ...["f:status/f:nodeInfo", "f:status/f:daemonEndpoints", "f:status/f:daemonEndpoints/f:kubeletEndpoint"],
+  ...["f:status/f:loadBalancer", "f:spec/f:names", "f:spec/f:versions", "f:status/f:acceptedNames"],
+]);
+const alwaysThereInCustom: ReadonlySet<string> = new Set(["f:metadata"]);
+
+/** The same tree with every container a member, as far as a container of its kind can be owned. */
+export function withContainers(tree: FieldTree, origin: "built-in" | "custom"): FieldTree {
+  const without = origin === "custom" ? alwaysThereInCustom : alwaysThere;
+  const mark = (node: FieldTree, path: string): FieldTree => {
+    const children = new Map<string, FieldTree>();
+    for (const [key, child] of node.children) children.set(key, mark(child, path === "" ? key : `${path}/${key}`));
+    return { ...node, isMember: node.isMember || (path !== "" && !without.has(path)), children };
+  };
+  return mark(tree, "");
+}
+
 /** The fields of `after` that are new or have another value than in `before`. */
 export function changedFields(before: FieldTree | undefined, after: FieldTree): FieldSet {
   if (before === undefined) return after;

@@ -11,7 +11,7 @@ import {
   sameSet,
   union,
 } from "./field-set.ts";
-import { changedFields, fieldTreeOf } from "./field-tree.ts";
+import { changedFields, fieldTreeOf, withContainers } from "./field-tree.ts";
 
 /** Who writes, how, and when: one entry of `metadata.managedFields` without its fields. */
 export interface TrackedWrite {
@@ -91,8 +91,9 @@ export function trackManagedFields(
   if (live !== undefined && sameContent(live, object)) {
     return isArray(sent) && jsonEqual(sent, live.metadata["managedFields"]) ? object : withManagers(object, managers);
   }
-  const before = live === undefined ? undefined : fieldTreeOf(live, schema);
-  const after = fieldTreeOf(object, schema);
+  const { origin } = definition;
+  const before = live === undefined ? undefined : withContainers(fieldTreeOf(live, schema), origin);
+  const after = withContainers(fieldTreeOf(object, schema), origin);
   const changed = changedFields(before, after);
   const removed = before === undefined ? emptySet : difference(before, after);
   const lost = union(changed, removed);

@@ -43,7 +43,8 @@ export function negotiate(header: string | undefined): Representation {
   throw new ApiFault(
     406,
     "NotAcceptable",
-    "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    {},
   );
 }
 

@@ -5,6 +5,7 @@ import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
 import type { Page } from "../verbs/list.ts";
 import { sendJson } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
+import { ApiFault } from "../status.ts";
 import { negotiate } from "./negotiation.ts";
 
 /** Sends one object in the form its client accepts. */
@@ -25,8 +26,14 @@ export function sendOne(
         return tableOf(definition, [object], metadata, clock.now(), { include, withColumns: true });
       }
       case "partial":
-      case "partial-list":
         return partialObject(object);
+      case "partial-list":
+        throw new ApiFault(
+          406,
+          "NotAcceptable",
+          `you requested PartialObjectMetadataList, but the requested object is not a list (${goTypeOf(definition)})`,
+          {},
+        );
       case "object":
         return object;
     }
@@ -64,9 +71,22 @@ export function sendList(
           kind: definition.listKind,
           apiVersion: apiVersionOf(definition),
           metadata,
-          items: page.items.map((item) => shown(definition, item)),
+          items: page.items.map((item) => listed(definition, shown(definition, item))),
         };
     }
   })();
   sendJson(response, 200, body);
+}
+
+/** Items of built-in lists say nothing of their kind, as Go's typed lists; those of custom resources do. */
+function listed({ origin }: ResourceDefinition, item: JsonObject): JsonObject {
+  if (origin === "custom") return item;
+  const { apiVersion: _version, kind: _kind, ...rest } = item;
+  return rest;
+}
+
+/** The type that Go holds an object in. */
+function goTypeOf({ origin, group, kind }: ResourceDefinition): string {
+  if (origin === "custom") return "*unstructured.Unstructured";
+  return `*${group === "" ? "core" : (group.split(".")[0] ?? group)}.${kind}`;
 }

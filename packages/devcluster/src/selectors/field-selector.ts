@@ -24,7 +24,11 @@ export function parseFieldSelector(text: string, offered: readonly string[], fie
     .map((part) => parseTerm(part.trim(), text));
   for (const { path } of terms) {
     if (path !== "metadata.name" && path !== "metadata.namespace" && !offered.includes(path)) {
-      throw badRequest(`field label not supported: ${path}`);
+      throw badRequest(
+        offered.length > 0
+          ? `field label not supported: ${path}`
+          : `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+      );
     }
   }
   if (terms.length === 0) return () => true;
@@ -43,7 +47,7 @@ function valueAt(object: StoredObject, fields: Readonly<Record<string, string>>,
 
 function parseTerm(part: string, whole: string): Term {
   const match = /^([^=!]+?)(==|=|!=)(.*)$/s.exec(part);
-  if (match === null) throw badRequest(`invalid field selector: "${whole}"; can't understand "${part}"`);
+  if (match === null) throw badRequest(`invalid selector: '${whole}'; can't understand '${part}'`);
   const [, path = "", operator, value = ""] = match;
   return { path, value: value.replaceAll(/\\([\\,=])/g, "$1"), equal: operator !== "!=" };
 }

@@ -4,6 +4,7 @@ import type { Machinery } from "../machinery.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
 import { ApiFault, badRequest, expired } from "../status.ts";
+import { checkListOptions } from "./list-options.ts";
 
 /** Tells whether an object belongs into a list or watch. */
 export type ObjectMatcher = (object: StoredObject) => boolean;
@@ -29,13 +30,16 @@ export function readSelectors(
 }
 
 /** Reads a resourceVersion. Throws 400 when it is not a whole number, 504 when it lies in the future, as etcd does. */
-export function readVersion({ store }: Machinery, text: string | null): number | undefined {
+export function readVersion({ store }: Machinery, text: string | null, prefix = ""): number | undefined {
   if (text === null || text === "") return undefined;
-  if (!/^\d{1,15}$/.test(text))
-    throw badRequest(`resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+  if (!/^\d{1,15}$/.test(text)) {
+    throw badRequest(
+      `${prefix}resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
+  }
   const version = Number(text);
   if (version <= store.resourceVersion) return version;
-  const message = `Too large resource version: ${version}, current: ${store.resourceVersion}`;
+  const message = `Timeout: Too large resource version: ${version}, current: ${store.resourceVersion}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   throw new ApiFault(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
 }
@@ -47,14 +51,17 @@ export function listPage(
   namespace: string | undefined,
   query: URLSearchParams,
 ): Page {
+  checkListOptions(query);
   const matches = readSelectors(definition, query, undefined);
   const { store } = machinery;
-  const limitText = query.get("limit") ?? "0";
-  if (!/^\d+$/.test(limitText)) throw badRequest(`limit: Invalid value: "${limitText}": must be a whole number`);
-  const limit = Number(limitText);
   const token = readToken(query.get("continue"), store.resourceVersion);
-  const asked = readVersion(machinery, query.get("resourceVersion"));
+  if (token !== undefined && !["", "0"].includes(query.get("resourceVersion") ?? "")) {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+  const asked = readVersion(machinery, query.get("resourceVersion"), "invalid resource version: ");
   const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
+  // Version 0 is answered out of the watch cache, which knows no pages.
+  const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
   const version = token?.version ?? exact ?? store.resourceVersion;
   const all = store.listAt(definition.collection, namespace, version);
   const rest = token === undefined ? all : all.filter((object) => keyOf(object) > token.after);

@@ -3,36 +3,61 @@ import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { quoted, plainText } from "../quoting.ts";
 import { ApiFault, badRequest, type Cause } from "../status.ts";
 import { apiVersionOf } from "../kinds/resource-definition.ts";
+import { labelValueFaults, nameFaults, qualifiedNameFaults } from "./label-syntax.ts";
 
-const labelText = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const subdomainText = `${labelText}(\\.${labelText})*`;
-const labelName = new RegExp(`^${labelText}$`);
-const subdomainName = new RegExp(`^${subdomainText}$`);
-const qualifiedNamePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+/** Annotations of one object together may not be larger than this. */
+const annotationsLimitBytes = 256 * 1024;
+/** Finalizers without a domain that Kubernetes itself uses. */
+const standardFinalizers: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
 /** Everything that is wrong with the name, labels, annotations, finalizers and owners of an object. */
 export function metadataProblems(definition: ResourceDefinition, object: JsonObject): readonly Cause[] {
   const name = stringAt(object, "metadata", "name") ?? "";
+  const base = stringAt(object, "metadata", "generateName") ?? "";
+  const owners = arrayAt(object, "metadata", "ownerReferences");
+  const isCore = definition.origin === "built-in" && definition.group !== "apiextensions.k8s.io";
   return [
+    // The suffix makes a base that ends in a dash a good name.
+    ...(base === "" ? [] : nameProblems("metadata.generateName", base, definition.nameRule, base.replace(/-$/, "a"))),
     ...(name === ""
       ? [cause("metadata.name", "FieldValueRequired", "Required value: name or generateName is required")]
       : nameProblems("metadata.name", name, definition.nameRule)),
     ...entriesOf(field(field(object, "metadata"), "labels")).flatMap(([key, value]) => labelProblems(key, value)),
-    ...entriesOf(field(field(object, "metadata"), "annotations")).flatMap(([key]) =>
-      qualifiedNameProblems("metadata.annotations", key.toLowerCase()),
+    ...annotationProblems(entriesOf(field(field(object, "metadata"), "annotations"))),
+    ...owners.flatMap(ownerProblems),
+    ...controllerProblems(owners),
+    ...arrayAt(object, "metadata", "finalizers").flatMap((finalizer, index) =>
+      finalizerProblems(plainText(finalizer), index, isCore),
     ),
-    ...arrayAt(object, "metadata", "finalizers").flatMap((finalizer) =>
-      qualifiedNameProblems("metadata.finalizers", plainText(finalizer)),
-    ),
-    ...arrayAt(object, "metadata", "ownerReferences").flatMap((owner, index) =>
-      ["apiVersion", "kind", "name", "uid"].flatMap((key) =>
-        stringAt(owner, key)
-          ? []
-          : [cause(`metadata.ownerReferences[${index}].${key}`, "FieldValueRequired", "Required value")],
-      ),
-    ),
-    ...controllerProblems(arrayAt(object, "metadata", "ownerReferences")),
   ];
+}
+
+function annotationProblems(annotations: readonly (readonly [string, Json])[]): readonly Cause[] {
+  const problems = annotations.flatMap(([key]) =>
+    qualifiedNameProblems("metadata.annotations", key, key.toLowerCase()),
+  );
+  const size = annotations.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(plainText(value)),
+    0,
+  );
+  if (size <= annotationsLimitBytes) return problems;
+  const message = `Too long: may not be more than ${annotationsLimitBytes} bytes`;
+  return [...problems, cause("metadata.annotations", "FieldValueTooLong", message)];
+}
+
+function finalizerProblems(finalizer: string, index: number, isCore: boolean): readonly Cause[] {
+  const problems = qualifiedNameProblems("metadata.finalizers", finalizer);
+  if (!isCore || finalizer.includes("/") || standardFinalizers.has(finalizer)) return problems;
+  const why = "name is neither a standard finalizer name nor is it fully qualified";
+  return [...problems, wrong(`metadata.finalizers[${index}]`, finalizer, why)];
+}
+
+function ownerProblems(owner: Json): readonly Cause[] {
+  return ["apiVersion", "kind", "name", "uid"].flatMap((key) => {
+    if (stringAt(owner, key)) return [];
+    const why = key === "apiVersion" ? "version must not be empty" : "must not be empty";
+    return [wrong(`metadata.ownerReferences.${key}`, "", why)];
+  });
 }
 
 /** Throws 400, in the words of Go's decoder, when a field of the metadata has another type than Kubernetes gives it. */
@@ -43,7 +68,7 @@ export function checkMetadataTypes(definition: ResourceDefinition, object: JsonO
     const shownType = value === null ? "null" : isArray(value) ? "array" : typeof value;
     throw badRequest(
       `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot ` +
-        `unmarshal ${shownType === "boolean" ? "bool" : shownType} into Go struct field ObjectMeta.${path} of type ${expected}`,
+        `unmarshal ${shownType === "boolean" ? "bool" : shownType} into Go struct field ${path === "metadata" ? definition.kind : "ObjectMeta"}.${path} of type ${expected}`,
     );
   };
   if (!isObject(metadata)) return fail(metadata, "metadata", "v1.ObjectMeta");
@@ -108,79 +133,34 @@ export function refuseVersionOnCreate(body: JsonObject): void {
   }
 }
 
-function nameProblems(path: string, name: string, rule: ResourceDefinition["nameRule"]): readonly Cause[] {
-  const problems: Cause[] = [];
-  if (rule === "path") return pathSegmentProblems(path, name);
-  const limit = rule === "label" ? 63 : 253;
-  if (name.length > limit) problems.push(wrong(path, name, `must be no more than ${limit} bytes`));
-  if (rule === "label" && !labelName.test(name)) {
-    problems.push(
-      wrong(
-        path,
-        name,
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
-          `with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${labelText}')`,
-      ),
-    );
-  }
-  if (rule === "subdomain" && !subdomainName.test(name)) {
-    problems.push(
-      wrong(
-        path,
-        name,
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
-          `and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${subdomainText}')`,
-      ),
-    );
-  }
-  return problems;
+function nameProblems(
+  path: string,
+  name: string,
+  rule: ResourceDefinition["nameRule"],
+  checked = name,
+): readonly Cause[] {
+  return nameFaults(checked, rule).map((why) => wrong(path, name, why));
 }
 
-function pathSegmentProblems(path: string, name: string): readonly Cause[] {
-  if (name === "." || name === "..") return [wrong(path, name, `may not be '${name}'`)];
-  return ["/", "%"].filter((part) => name.includes(part)).map((part) => wrong(path, name, `may not contain '${part}'`));
-}
-
-function qualifiedNameProblems(path: string, key: string): readonly Cause[] {
-  const parts = key.split("/");
-  const name = parts.at(-1) ?? "";
-  const prefix = parts.length === 2 ? parts[0] : undefined;
-  if (parts.length > 2 || name.length > 63 || !qualifiedNamePart.test(name)) {
-    return [
-      wrong(
-        path,
-        key,
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " +
-          "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
-          "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-      ),
-    ];
-  }
-  return prefix === undefined ? [] : nameProblems(path, prefix, "subdomain").map((problem) => ({ ...problem }));
+function qualifiedNameProblems(path: string, key: string, checked = key): readonly Cause[] {
+  return qualifiedNameFaults(checked).map((why) => wrong(path, key, why));
 }
 
 function labelProblems(key: string, value: Json): readonly Cause[] {
-  const problems = [...qualifiedNameProblems("metadata.labels", key)];
+  const problems = qualifiedNameProblems("metadata.labels", key);
   if (typeof value !== "string") return problems;
-  if (value.length > 63) problems.push(wrong("metadata.labels", value, "must be no more than 63 bytes"));
-  else if (value !== "" && !qualifiedNamePart.test(value)) {
-    problems.push(
-      wrong(
-        "metadata.labels",
-        value,
-        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
-          "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
-          "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
-      ),
-    );
-  }
-  return problems;
+  return [...problems, ...labelValueFaults(value).map((why) => wrong("metadata.labels", value, why))];
 }
 
 function controllerProblems(owners: readonly Json[]): readonly Cause[] {
   const controllers = owners.filter((owner) => field(owner, "controller") === true);
   if (controllers.length < 2) return [];
-  const message = `Invalid value: ${quoted(owners)}: Only one reference can have Controller set to true.`;
+  const names = controllers
+    .map((owner) => `${stringAt(owner, "kind") ?? ""}/${stringAt(owner, "name") ?? ""}`)
+    .join(" and ");
+  const message =
+    `Invalid value: ${quoted(owners)}: Only one reference can have Controller set to true. ` +
+    `Found "true" in references for ${names}`;
   return [cause("metadata.ownerReferences", "FieldValueInvalid", message)];
 }
 
