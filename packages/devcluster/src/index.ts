@@ -11,3 +11,5 @@ export type { Journal, JournalContent, JournalRecord } from "./storage/journal.t
 export { createSimulatedNodes } from "./simulated-nodes/simulated-nodes.ts";
 export type { SimulatedNodes, SimulatedNodesOptions } from "./simulated-nodes/simulated-nodes.ts";
 export type { DesiredNode } from "./simulated-nodes/node-object.ts";
+export { createWorkloads } from "./workloads/workloads.ts";
+export type { Workloads, WorkloadsOptions } from "./workloads/workloads.ts";

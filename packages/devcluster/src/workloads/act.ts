@@ -1,0 +1,72 @@
+import { type ApiClient, type KubeObject, isAlreadyExists, isConflict, isNotFound } from "@millwright/kube";
+import { isObject, type JsonObject } from "../json.ts";
+import { resources, type ResourceKey } from "./resources.ts";
+import type { Action, Item } from "./view.ts";
+
+/** Where answers of own writes go, so that the next pass sees them. */
+export interface Writes {
+  applied(kind: ResourceKey, object: KubeObject): void;
+  deleted(kind: ResourceKey, item: Item): void;
+}
+
+/**
+ * Carries an action out. What another has done in the meantime is no failure: the next pass looks again. All patches name
+ * the version that was decided by, so that nothing that was not seen is overwritten.
+ */
+export async function act(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
+  try {
+    await attempt(api, action, writes, signal);
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) throw error;
+  }
+}
+
+async function attempt(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
+  switch (action.do) {
+    case "create":
+      writes.applied(action.kind, await api.create(resources[action.kind], asKubeObject(action.object), { signal }));
+      return;
+    case "bind": {
+      const { name, namespace = "" } = action.pod.metadata;
+      const target = { apiVersion: "v1", kind: "Node", name: action.nodeName };
+      const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace }, target };
+      await api.request({
+        method: "POST",
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
+        body: binding,
+        signal,
+      });
+      // The answer is no pod: the pod itself is read, so that the next pass does not bind it again.
+      writes.applied("pods", await api.get(resources.pods, { namespace, name }, { signal }));
+      return;
+    }
+    case "patch": {
+      const { name, namespace, resourceVersion } = action.item.metadata;
+      const options = {
+        kind: "merge",
+        signal,
+        ...(action.subresource === undefined ? {} : { subresource: action.subresource }),
+        ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+      } as const;
+      writes.applied(action.kind, await api.patch(resources[action.kind], { namespace, name }, action.patch, options));
+      return;
+    }
+    case "delete": {
+      const { name, namespace, uid } = action.item.metadata;
+      const grace = action.graceSeconds === undefined ? {} : { gracePeriodSeconds: action.graceSeconds };
+      const answer: unknown = await api.delete(resources[action.kind], { namespace, name }, { uid, signal, ...grace });
+      if (action.graceSeconds === 0) writes.deleted(action.kind, action.item);
+      else if (isDeletingObject(answer)) writes.applied(action.kind, answer);
+      return;
+    }
+  }
+}
+
+function asKubeObject(object: JsonObject): KubeObject {
+  const metadata = object["metadata"];
+  return { ...object, metadata: isObject(metadata) ? { ...metadata } : {} };
+}
+
+function isDeletingObject(value: unknown): value is KubeObject {
+  return isObject(value) && isObject(value["metadata"]) && value["metadata"]["deletionTimestamp"] !== undefined;
+}

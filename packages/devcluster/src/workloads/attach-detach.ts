@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { arrayAt, at, field, type JsonObject, stringAt } from "../json.ts";
+import { isTrue } from "../object-conditions.ts";
+import { csiDriverOf, uniqueVolumeName, volumesOf } from "./pod-volumes.ts";
+import { isFinished, nodeNameOf } from "./pod-state.ts";
+import { statusPatch } from "./status-patch.ts";
+import { type Action, isDeleting, type Item, type View } from "./view.ts";
+
+/** How long a volume takes to come and go. */
+export interface VolumeTimes {
+  readonly attachDelayMs: number;
+  readonly detachDelayMs: number;
+}
+
+/**
+ * What the attach-detach controller, the CSI attachers and the kubelets' volume managers do together: a VolumeAttachment for
+ * each CSI volume that pods of a node use, attached after a while, deleted when the last of those pods is gone, and
+ * `volumesInUse` and `volumesAttached` in the status of the node.
+ */
+export function attachVolumes(view: View, times: VolumeTimes): readonly Action[] {
+  const inUse = new Map<string, Map<string, Item>>();
+  for (const pod of view.pods) {
+    const node = nodeNameOf(pod);
+    if (node === "" || isFinished(pod)) continue;
+    const ofNode = inUse.get(node) ?? new Map<string, Item>();
+    for (const volume of volumesOf(view, pod) ?? []) ofNode.set(volume.metadata.name, volume);
+    inUse.set(node, ofNode);
+  }
+  const known = new Set(view.attachments.map(placeOf));
+  const missing = [...inUse].flatMap(([node, volumes]) =>
+    [...volumes.values()]
+      .filter((volume) => !known.has(`${volume.metadata.name} ${node}`))
+      .map((volume): Action => ({ do: "create", kind: "attachments", object: newAttachment(volume, node) })),
+  );
+  const advanced = view.attachments.flatMap((attachment): readonly Action[] => {
+    const node = stringAt(attachment, "spec", "nodeName") ?? "";
+    const volume = stringAt(attachment, "spec", "source", "persistentVolumeName") ?? "";
+    const isUsed = inUse.get(node)?.has(volume) === true;
+    return advance(view, attachment, isUsed, times);
+  });
+  return [...missing, ...advanced, ...view.nodes.flatMap((node) => reportVolumes(view, node, inUse))];
+}
+
+function advance(view: View, attachment: Item, isUsed: boolean, times: VolumeTimes): readonly Action[] {
+  const { uid } = attachment.metadata;
+  const finalizer = finalizerOf(stringAt(attachment, "spec", "attacher") ?? "");
+  const finalizers = arrayAt(attachment, "metadata", "finalizers");
+  // Attachments of other programs have no finalizer of ours and are left alone.
+  if (!finalizers.includes(finalizer)) return [];
+  if (isDeleting(attachment)) {
+    if (!view.due(`detach/${uid}`, times.detachDelayMs)) return [];
+    const left = finalizers.filter((name) => name !== finalizer);
+    return [{ do: "patch", kind: "attachments", item: attachment, patch: { metadata: { finalizers: left } } }];
+  }
+  if (!isUsed) return [{ do: "delete", kind: "attachments", item: attachment }];
+  if (at(attachment, "status", "attached") === true || !view.due(`attach/${uid}`, times.attachDelayMs)) return [];
+  return statusPatch("attachments", attachment, { attached: true });
+}
+
+function reportVolumes(
+  view: View,
+  node: Item,
+  inUse: ReadonlyMap<string, ReadonlyMap<string, Item>>,
+): readonly Action[] {
+  const { name } = node.metadata;
+  const used = [...(inUse.get(name)?.values() ?? [])].map(uniqueVolumeName).toSorted();
+  const attached = view.attachments
+    .filter((one) => stringAt(one, "spec", "nodeName") === name && at(one, "status", "attached") === true)
+    .flatMap((one) => {
+      const volumeName = stringAt(one, "spec", "source", "persistentVolumeName");
+      const volume = view.volumes.find((candidate) => candidate.metadata.name === volumeName);
+      return volume === undefined ? [] : [{ name: uniqueVolumeName(volume), devicePath: "" }];
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const wanted = {
+    // The kubelet speaks for what is in use: when it is silent, that stays as it was.
+    ...(isTrue(node, "Ready") && hasChanged(node, "volumesInUse", used.length) ? { volumesInUse: used } : {}),
+    ...(hasChanged(node, "volumesAttached", attached.length) ? { volumesAttached: attached } : {}),
+  };
+  return statusPatch("nodes", node, wanted);
+}
+
+/** A field that is missing and would be empty stays missing. */
+function hasChanged(node: Item, key: string, count: number): boolean {
+  return count > 0 || field(at(node, "status"), key) !== undefined;
+}
+
+function newAttachment(volume: Item, nodeName: string): JsonObject {
+  const attacher = csiDriverOf(volume);
+  const hash = createHash("sha256")
+    .update(`${uniqueVolumeName(volume)}${nodeName}`)
+    .digest("hex");
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: `csi-${hash}`, finalizers: [finalizerOf(attacher)] },
+    spec: { attacher, nodeName, source: { persistentVolumeName: volume.metadata.name } },
+  };
+}
+
+/** The finalizer by which an external attacher holds an attachment until the volume is off the node. */
+function finalizerOf(attacher: string): string {
+  return `external-attacher/${attacher.replaceAll(".", "-")}`;
+}
+
+function placeOf(attachment: Item): string {
+  const volume = stringAt(attachment, "spec", "source", "persistentVolumeName") ?? "";
+  return `${volume} ${stringAt(attachment, "spec", "nodeName") ?? ""}`;
+}

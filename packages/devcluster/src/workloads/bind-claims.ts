@@ -1,0 +1,81 @@
+import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { statusPatch } from "./status-patch.ts";
+import { type Action, isDeleting, type Item, keyOfItem, type View } from "./view.ts";
+
+/**
+ * Binds claims to volumes, and makes a CSI volume for a claim of a storage class that has none: the simplest binder and
+ * provisioner. A claim that waits for its first consumer is bound when a pod that uses it has a node.
+ */
+export function bindClaims(view: View): readonly Action[] {
+  return view.claims.flatMap((claim): readonly Action[] => {
+    if (isDeleting(claim) || stringAt(claim, "status", "phase") === "Bound") return [];
+    const volume = volumeFor(view, claim);
+    if (volume !== undefined) return bind(claim, volume);
+    const className = stringAt(claim, "spec", "storageClassName") ?? "";
+    const storageClass = view.storageClasses.find(({ metadata }) => metadata.name === className);
+    if (storageClass === undefined || stringAt(claim, "spec", "volumeName")) return [];
+    return [{ do: "create", kind: "volumes", object: newVolume(claim, storageClass) }];
+  });
+}
+
+/** The volume that a claim names, that names the claim, or that is free and of its class and modes. */
+function volumeFor({ volumes }: View, claim: Item): Item | undefined {
+  const key = keyOfItem(claim);
+  const named = stringAt(claim, "spec", "volumeName") ?? "";
+  if (named !== "") return volumes.find(({ metadata }) => metadata.name === named);
+  const reserved = volumes.find((volume) => claimKeyOf(volume) === key);
+  if (reserved !== undefined) return reserved;
+  return volumes.find(
+    (volume) =>
+      claimKeyOf(volume) === undefined &&
+      !isDeleting(volume) &&
+      (stringAt(volume, "status", "phase") ?? "Available") === "Available" &&
+      (stringAt(volume, "spec", "storageClassName") ?? "") === (stringAt(claim, "spec", "storageClassName") ?? "") &&
+      jsonEqual(at(volume, "spec", "accessModes"), at(claim, "spec", "accessModes")),
+  );
+}
+
+function claimKeyOf(volume: Item): string | undefined {
+  const name = stringAt(volume, "spec", "claimRef", "name");
+  return name === undefined ? undefined : `${stringAt(volume, "spec", "claimRef", "namespace") ?? ""}/${name}`;
+}
+
+/** One step at a time, so that a pass that fails half way is taken up by the next one. */
+function bind(claim: Item, volume: Item): readonly Action[] {
+  if (stringAt(volume, "spec", "claimRef", "uid") !== claim.metadata.uid) {
+    return [{ do: "patch", kind: "volumes", item: volume, patch: { spec: { claimRef: referenceTo(claim) } } }];
+  }
+  const bound = statusPatch("volumes", volume, { phase: "Bound" });
+  if (bound.length > 0) return bound;
+  const { name } = volume.metadata;
+  if (stringAt(claim, "spec", "volumeName") !== name) {
+    return [{ do: "patch", kind: "claims", item: claim, patch: { spec: { volumeName: name } } }];
+  }
+  return statusPatch("claims", claim, {
+    phase: "Bound",
+    accessModes: at(volume, "spec", "accessModes") ?? [],
+    capacity: objectAt(volume, "spec", "capacity"),
+  });
+}
+
+function referenceTo({ metadata }: Item): JsonObject {
+  const { namespace = "", name, uid } = metadata;
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
+}
+
+function newVolume(claim: Item, storageClass: Item): JsonObject {
+  const name = `pvc-${claim.metadata.uid}`;
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name },
+    spec: {
+      accessModes: at(claim, "spec", "accessModes") ?? ["ReadWriteOnce"],
+      capacity: objectAt(claim, "spec", "resources", "requests"),
+      claimRef: referenceTo(claim),
+      csi: { driver: stringAt(storageClass, "provisioner") ?? "simulated.csi", volumeHandle: name },
+      persistentVolumeReclaimPolicy: stringAt(storageClass, "reclaimPolicy") ?? "Delete",
+      storageClassName: storageClass.metadata.name,
+    },
+  };
+}

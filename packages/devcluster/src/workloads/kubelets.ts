@@ -1,0 +1,135 @@
+import { arrayAt, at, field, type Json, type JsonObject, stringAt } from "../json.ts";
+import { isTrue, withCondition } from "../object-conditions.ts";
+import { rfc3339 } from "../timestamps.ts";
+import { attachedVolumes, volumesOf } from "./pod-volumes.ts";
+import { isFinished, nodeNameOf } from "./pod-state.ts";
+import { statusPatch } from "./status-patch.ts";
+import { type Action, isDeleting, type Item, type View } from "./view.ts";
+
+/** How long pods take. */
+export interface PodTimes {
+  readonly startDelayMs: number;
+  readonly stopDelayMs: number;
+}
+
+/** How long a pod takes to end after it was told to, in seconds; never longer than its grace. */
+export const stopAfterAnnotation = "simulation.millwright.dev/stop-after-seconds";
+/** `"false"` keeps a running pod from being ready. */
+export const readyAnnotation = "simulation.millwright.dev/ready";
+
+/**
+ * What kubelets do for the pods of their nodes: run them once their volumes are there, report readiness, end them within
+ * their grace. The kubelet of a node that is not Ready does nothing; its pods are no longer ready, and go with the Node.
+ */
+export function runPods(view: View, times: PodTimes): readonly Action[] {
+  const nodes = new Map(view.nodes.map((node) => [node.metadata.name, node]));
+  return view.pods.flatMap((pod): readonly Action[] => {
+    const nodeName = nodeNameOf(pod);
+    if (nodeName === "") return [];
+    const node = nodes.get(nodeName);
+    if (node === undefined) return endOrphan(view, pod);
+    if (!isTrue(node, "Ready")) return isTrue(pod, "Ready") ? reportReady(view, pod, false) : [];
+    if (isDeleting(pod)) return endPod(view, pod, times);
+    if (isFinished(pod)) return [];
+    if (stringAt(pod, "status", "phase") !== "Running") return startPod(view, pod, node, times);
+    const wanted = isWantedReady(pod);
+    return isTrue(pod, "Ready") === wanted ? [] : reportReady(view, pod, wanted);
+  });
+}
+
+/** Pods of a Node that is gone are removed, as the garbage collector of pods does. */
+function endOrphan(view: View, pod: Item): readonly Action[] {
+  return view.due(`orphan/${pod.metadata.uid}`, 1_000)
+    ? [{ do: "delete", kind: "pods", item: pod, graceSeconds: 0 }]
+    : [];
+}
+
+function endPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Action[] {
+  const own = Number(at(pod, "metadata", "annotations", stopAfterAnnotation) ?? Number.NaN);
+  const graceMs = Number(at(pod, "metadata", "deletionGracePeriodSeconds") ?? 0) * 1000;
+  const wantedMs = Number.isFinite(own) ? own * 1000 : stopDelayMs;
+  return view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs))
+    ? [{ do: "delete", kind: "pods", item: pod, graceSeconds: 0 }]
+    : [];
+}
+
+function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes): readonly Action[] {
+  const attached = attachedVolumes(view, node.metadata.name);
+  const needed = volumesOf(view, pod);
+  if (needed === undefined || needed.some((volume) => !attached.has(volume.metadata.name))) return [];
+  if (!view.due(`start/${pod.metadata.uid}`, startDelayMs)) return [];
+  const time = rfc3339(view.now);
+  const hostIP = addressOf(node);
+  const podIP = podAddress(pod.metadata.uid);
+  return [
+    {
+      do: "patch",
+      kind: "pods",
+      item: pod,
+      subresource: "status",
+      patch: {
+        status: {
+          ...readiness(pod, isWantedReady(pod), time),
+          phase: "Running",
+          startTime: time,
+          podIP,
+          podIPs: [{ ip: podIP }],
+          ...(hostIP === undefined ? {} : { hostIP, hostIPs: [{ ip: hostIP }] }),
+        },
+      },
+    },
+  ];
+}
+
+function reportReady(view: View, pod: Item, isReady: boolean): readonly Action[] {
+  return statusPatch("pods", pod, readiness(pod, isReady, rfc3339(view.now)));
+}
+
+function readiness(pod: Item, isReady: boolean, time: string): JsonObject {
+  const status = isReady ? "True" : "False";
+  const notReady = isReady ? {} : { reason: "ContainersNotReady", message: "containers are not ready" };
+  const withAll = [
+    { type: "PodScheduled", status: "True" } as const,
+    { type: "Initialized", status: "True" } as const,
+    { type: "ContainersReady", status, ...notReady } as const,
+    { type: "Ready", status, ...notReady } as const,
+  ].reduce<JsonObject>((object, condition) => withCondition(object, condition, time), pod);
+  const before = arrayAt(pod, "status", "containerStatuses");
+  return {
+    conditions: arrayAt(withAll, "status", "conditions"),
+    containerStatuses: arrayAt(pod, "spec", "containers").map((container, index) =>
+      containerStatus(container, before[index], isReady, time),
+    ),
+  };
+}
+
+function containerStatus(container: Json, before: Json | undefined, ready: boolean, time: string): JsonObject {
+  const image = stringAt(container, "image") ?? "";
+  return {
+    name: stringAt(container, "name") ?? "",
+    image,
+    imageID: `simulated://${image}`,
+    containerID: `simulated://${stringAt(container, "name") ?? ""}`,
+    ready,
+    started: true,
+    restartCount: 0,
+    state: field(before, "state") ?? { running: { startedAt: time } },
+    lastState: {},
+  };
+}
+
+function isWantedReady(pod: Item): boolean {
+  return at(pod, "metadata", "annotations", readyAnnotation) !== "false";
+}
+
+function addressOf(node: Item): string | undefined {
+  const address = arrayAt(node, "status", "addresses").find((entry) => field(entry, "type") === "InternalIP");
+  return stringAt(address, "address");
+}
+
+/** An address of 10.0.0.0/8 out of a uid: the same for a pod's whole life. */
+function podAddress(uid: string): string {
+  const hex = uid.replaceAll(/[^0-9a-f]/g, "").padEnd(6, "0");
+  const part = (start: number): number => Number.parseInt(hex.slice(start, start + 2), 16);
+  return `10.${part(0)}.${part(2)}.${Math.max(1, part(4))}`;
+}

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { type JsonObject, objectAt } from "../json.ts";
+import type { Item } from "./view.ts";
+
+/** The reference by which a controller owns what it makes. */
+export function ownerReference(apiVersion: string, kind: string, { metadata }: Item): JsonObject {
+  const { name, uid } = metadata;
+  return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** A pod out of the template of its controller. */
+export function podFromTemplate(
+  kind: string,
+  owner: Item,
+  identity: { readonly name?: string; readonly labels?: JsonObject },
+  spec: JsonObject = {},
+): JsonObject {
+  const template = objectAt(owner, "spec", "template");
+  const { name, labels = {} } = identity;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...(name === undefined ? { generateName: `${owner.metadata.name}-` } : { name }),
+      namespace: owner.metadata.namespace ?? "",
+      labels: { ...objectAt(template, "metadata", "labels"), ...labels },
+      annotations: objectAt(template, "metadata", "annotations"),
+      ownerReferences: [ownerReference("apps/v1", kind, owner)],
+    },
+    spec: { ...objectAt(template, "spec"), ...spec },
+  };
+}
+
+/** A short name for the content of a template, from an alphabet that labels accept. */
+export function templateHash(owner: Item): string {
+  return createHash("sha256")
+    .update(JSON.stringify(objectAt(owner, "spec", "template")))
+    .digest("hex")
+    .slice(0, 10);
+}

@@ -1,0 +1,36 @@
+import { arrayAt, field, type Json, stringAt } from "../json.ts";
+import { isTrue } from "../object-conditions.ts";
+import { isDeleting, type Item } from "./view.ts";
+
+/** Whether a pod has ended by itself. */
+export function isFinished(pod: Item): boolean {
+  const phase = stringAt(pod, "status", "phase");
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+/** Whether a pod counts for its controller: neither finished nor on its way out. */
+export function isActive(pod: Item): boolean {
+  return !isFinished(pod) && !isDeleting(pod);
+}
+
+export function isReady(pod: Item): boolean {
+  return isActive(pod) && isTrue(pod, "Ready");
+}
+
+/** Where a pod is bound to; empty when it is not. */
+export function nodeNameOf(pod: Item): string {
+  return stringAt(pod, "spec", "nodeName") ?? "";
+}
+
+/** The uid of the object that controls another; empty when there is none. */
+export function controllerUidOf(item: Item): string {
+  const owner = arrayAt(item, "metadata", "ownerReferences").find(
+    (reference: Json) => field(reference, "controller") === true,
+  );
+  return stringAt(owner, "uid") ?? "";
+}
+
+/** The items that an object controls. */
+export function controlledBy(owner: Item, items: readonly Item[]): readonly Item[] {
+  return items.filter((item) => controllerUidOf(item) === owner.metadata.uid);
+}

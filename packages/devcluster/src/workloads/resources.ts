@@ -1,0 +1,30 @@
+import {
+  nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podResource,
+  type ResourceType,
+  volumeAttachmentResource,
+} from "@millwright/kube";
+
+/** The resources that workloads are made of, by the names under which the view has them. */
+export const resources = {
+  pods: podResource,
+  nodes: nodeResource,
+  volumes: persistentVolumeResource,
+  claims: persistentVolumeClaimResource,
+  attachments: volumeAttachmentResource,
+  storageClasses: {
+    group: "storage.k8s.io",
+    version: "v1",
+    kind: "StorageClass",
+    plural: "storageclasses",
+    namespaced: false,
+  },
+  replicaSets: { group: "apps", version: "v1", kind: "ReplicaSet", plural: "replicasets", namespaced: true },
+  deployments: { group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true },
+  statefulSets: { group: "apps", version: "v1", kind: "StatefulSet", plural: "statefulsets", namespaced: true },
+  daemonSets: { group: "apps", version: "v1", kind: "DaemonSet", plural: "daemonsets", namespaced: true },
+} as const satisfies Readonly<Record<string, ResourceType>>;
+
+export type ResourceKey = keyof typeof resources;

@@ -1,0 +1,10 @@
+import { jsonEqual, type JsonObject, objectAt } from "../json.ts";
+import type { ResourceKey } from "./resources.ts";
+import type { Action, Item } from "./view.ts";
+
+/** The patch that brings fields of a status to what they should be; none when they are so already. */
+export function statusPatch(kind: ResourceKey, item: Item, wanted: JsonObject): readonly Action[] {
+  const present = objectAt(item, "status");
+  const isSame = Object.entries(wanted).every(([key, value]) => jsonEqual(present[key], value));
+  return isSame ? [] : [{ do: "patch", kind, item, patch: { status: wanted }, subresource: "status" }];
+}
