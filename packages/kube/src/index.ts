@@ -95,6 +95,14 @@ export type { WatchTriggerOptions } from "./watch-triggers.ts";
 export { createEventRecorder } from "./events.ts";
 export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events.ts";
 
+// One leader among several processes
+export { startLeaderElection } from "./leader-election/leadership.ts";
+export type { Leadership, LeaderElectionOptions } from "./leader-election/leadership.ts";
+export type { ElectionCluster } from "./leader-election/thread-messages.ts";
+export type { ElectionTimes } from "./leader-election/settings.ts";
+export { createFencedClient } from "./leader-election/fenced-client.ts";
+export { isLeadershipLost, LeadershipLostError } from "./leader-election/leadership-lost.ts";
+
 // Objects in the hands of controllers
 export {
   adoptPatch,

@@ -1,0 +1,263 @@
+import { seededRandom } from "@millwright/core";
+import type { Clock } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import type { VirtualClock } from "@millwright/core/testing";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ApiClient } from "../api-client.ts";
+import { ApiError } from "../api-error.ts";
+import { leaseResource } from "../resources.ts";
+import { conflictError, serverError, tooManyRequestsError } from "../testing/errors.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
+import type { FakeApi } from "../testing/fake-api.ts";
+import { createElector } from "./elector.ts";
+import { readElectionTimes } from "./settings.ts";
+
+const lease = { namespace: "default", name: "l" };
+const unanswered = () => new ApiError({ status: 0, reason: "ClientTimeout", message: "no answer" });
+
+function join(api: Pick<ApiClient, "get" | "create" | "replace">, clock: Clock, identity: string) {
+  const stop = new AbortController();
+  const state = { untilMs: -Infinity, terms: 0, ended: undefined as string | undefined, holder: "", stalled: false };
+  const elector = createElector({
+    api,
+    lease,
+    identity,
+    settings: readElectionTimes(),
+    clock,
+    random: seededRandom(identity.length),
+    report: {
+      leading: (untilMs) => {
+        if (state.untilMs === -Infinity) state.terms++;
+        state.untilMs = untilMs;
+      },
+      holder: (holder) => (state.holder = holder),
+      ended: (because) => {
+        state.untilMs = -Infinity;
+        state.ended = because;
+      },
+    },
+    reasonToGiveUp: () => (state.stalled ? "stalled" : undefined),
+  });
+  const running = elector.run(stop.signal);
+  return {
+    state,
+    isLeader: () => clock.monotonicMs() < state.untilMs,
+    stop: async () => {
+      stop.abort(new Error("stop"));
+      await running;
+    },
+    running,
+  };
+}
+
+const setUp = () => {
+  const clock = createVirtualClock();
+  return { clock, api: createFakeApi({ clock }) };
+};
+const spec = (api: FakeApi) => api.peek(leaseResource, lease)?.["spec"];
+
+test("makes the lease, leads, renews every two seconds and keeps what others wrote into it", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(0);
+  expect(a.isLeader()).toBe(true);
+  expect(spec(api)).toEqual({
+    holderIdentity: "a",
+    leaseDurationSeconds: 15,
+    acquireTime: "2026-01-01T00:00:00.000000Z",
+    renewTime: "2026-01-01T00:00:00.000000Z",
+    leaseTransitions: 0,
+  });
+  api.change(leaseResource, lease, { metadata: { labels: { a: "b" } }, spec: { strategy: "x" } });
+  await clock.advance(60_000);
+  expect(a.state.untilMs).toBeGreaterThanOrEqual(68_000);
+  expect(spec(api)).toMatchObject({ strategy: "x", renewTime: "2026-01-01T00:01:00.000000Z" });
+  expect(api.peek(leaseResource, lease)?.metadata.labels).toEqual({ a: "b" });
+  await a.stop();
+  expect(clock.pending()).toBe(0);
+});
+
+test("gives the lease back on a clean stop, and the next one leads within its retry period", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(0);
+  const b = join(api, clock, "b");
+  await clock.advance(10_000);
+  expect([a.isLeader(), b.isLeader(), b.state.holder]).toEqual([true, false, "a"]);
+  await a.stop();
+  expect(spec(api)).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
+  await clock.advance(2_400);
+  expect(b.isLeader()).toBe(true);
+  expect(spec(api)).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+  await b.stop();
+});
+
+test("waits for all of the lease of a leader that died, by its own clock, whatever times the lease says", async () => {
+  const { clock, api } = setUp();
+  const longAgo = "2001-01-01T00:00:00.000000Z";
+  api.seed(leaseResource, {
+    metadata: lease,
+    spec: { holderIdentity: "dead", leaseDurationSeconds: 15, acquireTime: longAgo, renewTime: longAgo },
+  });
+  const b = join(api, clock, "b");
+  await clock.advance(14_900);
+  expect(b.isLeader()).toBe(false);
+  await clock.advance(2_600);
+  expect(b.isLeader()).toBe(true);
+  await b.stop();
+});
+
+test("leads on through failures that are shorter than the deadline, and renews with its next try (throttling, conflicts, lost answers)", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(0);
+  for (const error of [tooManyRequestsError(), conflictError(), serverError(), unanswered()]) {
+    api.inject({ verb: "replace", error });
+    await clock.advance(2_000);
+    expect(a.isLeader()).toBe(true);
+    await clock.advance(4_000);
+  }
+  api.inject({ verb: "replace", error: unanswered(), phase: "after", times: 2 });
+  await clock.advance(8_000);
+  expect(a.isLeader()).toBe(true);
+  expect(a.state.ended).toBeUndefined();
+  await a.stop();
+});
+
+test("has lost ten seconds after its last renewal was sent, and does not come back", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(4_000);
+  const before = a.state.untilMs;
+  api.inject({ verb: "replace", error: unanswered(), times: 1_000 });
+  await clock.advance(before - clock.monotonicMs() - 1);
+  expect(a.isLeader()).toBe(true);
+  await clock.advance(1);
+  expect(a.isLeader()).toBe(false);
+  await clock.advance(60_000);
+  expect(a.state).toMatchObject({ ended: "the lease could not be renewed for 10000 ms", terms: 1 });
+  await a.running;
+  expect(spec(api)).toMatchObject({ holderIdentity: "a" });
+});
+
+test("has lost as soon as it sees another holder, or its own name in another term", async () => {
+  for (const [change, because] of [
+    [{ holderIdentity: "b" }, "b has the lease"],
+    [{ acquireTime: "2026-02-01T00:00:00.000000Z" }, "another process uses the same identity"],
+  ] as const) {
+    const { clock, api } = setUp();
+    const a = join(api, clock, "a");
+    await clock.advance(0);
+    api.change(leaseResource, lease, { spec: change });
+    await clock.advance(2_000);
+    expect(a.state.ended).toBe(because);
+    await a.running;
+  }
+});
+
+test("makes a lease again that somebody deleted", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(0);
+  const b = join(api, clock, "b");
+  await clock.advance(1_000);
+  api.remove(leaseResource, lease);
+  await clock.advance(5_000);
+  expect([a.isLeader(), b.isLeader()]).toEqual([true, false]);
+  expect(spec(api)).toMatchObject({ holderIdentity: "a" });
+  await Promise.all([a.stop(), b.stop()]);
+});
+
+test("takes up the term whose beginning was carried out and not answered", async () => {
+  const { clock, api } = setUp();
+  api.inject({ verb: "create", error: unanswered(), phase: "after" });
+  const a = join(api, clock, "a");
+  await clock.advance(2_500);
+  expect(a.isLeader()).toBe(true);
+  await a.stop();
+});
+
+test("gives the lease up and back when the process that it leads is stalled", async () => {
+  const { clock, api } = setUp();
+  const a = join(api, clock, "a");
+  await clock.advance(0);
+  a.state.stalled = true;
+  await clock.advance(2_000);
+  expect(a.state.ended).toBe("stalled");
+  await a.running;
+  expect(spec(api)).toMatchObject({ holderIdentity: "" });
+});
+
+/** An API that is late and lossy for one elector, as a network is. */
+function throughNetwork(api: FakeApi, clock: VirtualClock, random: () => number, quality: () => number) {
+  async function travel<T>(call: () => Promise<T>, signal?: AbortSignal, timeoutMs = 5_000): Promise<T> {
+    const latency = () => clock.sleep(random() ** 4 * timeoutMs * 1.5, signal);
+    const sentMs = clock.monotonicMs();
+    await latency();
+    if (random() > quality()) throw unanswered();
+    // The server carries out what arrives, however late.
+    const answer = await call();
+    await latency();
+    if (random() > quality() || clock.monotonicMs() - sentMs > timeoutMs) throw unanswered();
+    return answer;
+  }
+  const wrapped: Pick<ApiClient, "get" | "create" | "replace"> = {
+    get: (type, ref, options) => travel(() => api.get(type, ref), options?.signal, options?.timeoutMs),
+    create: (type, object, options) => travel(() => api.create(type, object), options?.signal, options?.timeoutMs),
+    replace: (type, object, options) => travel(() => api.replace(type, object), options?.signal, options?.timeoutMs),
+  };
+  return wrapped;
+}
+
+test("never lets two lead at once, whatever the network does to them, and has a leader again once it is well", async () => {
+  const trouble = fc.array(fc.record({ who: fc.nat(2), quality: fc.constantFrom(0, 0.5, 1), forMs: fc.nat(20_000) }), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  await fc.assert(
+    fc.asyncProperty(trouble, fc.integer(), async (troubles, seed) => {
+      const { clock, api } = setUp();
+      const random = seededRandom(seed);
+      const qualities = [1, 1, 1];
+      const electors = qualities.map((_, index) =>
+        join(
+          throughNetwork(api, clock, random.next, () => qualities[index] ?? 1),
+          clock,
+          "abc".charAt(index),
+        ),
+      );
+      const check = async (forMs: number) => {
+        for (let passed = 0; passed < forMs; passed += 250) {
+          await clock.advance(250);
+          expect(electors.filter((elector) => elector.isLeader()).length).toBeLessThanOrEqual(1);
+          // Whoever lost starts anew, as a process would.
+          for (const [index, elector] of electors.entries()) {
+            if (elector.state.ended === undefined) continue;
+            const identity = `${"abc".charAt(index)}${passed}`;
+            electors[index] = join(
+              throughNetwork(api, clock, random.next, () => qualities[index] ?? 1),
+              clock,
+              identity,
+            );
+          }
+        }
+      };
+      for (const { who, quality, forMs } of troubles) {
+        qualities[who] = quality;
+        await check(forMs);
+      }
+      qualities.fill(1);
+      let hadLeader = false;
+      for (let tries = 0; tries < 40 && !hadLeader; tries++) {
+        await check(5_000);
+        hadLeader = electors.some((elector) => elector.isLeader());
+      }
+      expect(hadLeader).toBe(true);
+      const stopped = Promise.all(electors.map((elector) => elector.stop()));
+      await clock.advance(20_000);
+      await stopped;
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);

@@ -1,0 +1,45 @@
+import { createVirtualClock } from "@millwright/core/testing";
+import { expect, test } from "vitest";
+import { nodeResource } from "../resources.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
+import { createFencedClient } from "./fenced-client.ts";
+import { isLeadershipLost, LeadershipLostError } from "./leadership-lost.ts";
+
+function setUp() {
+  const api = createFakeApi({ clock: createVirtualClock() });
+  const lost = new AbortController();
+  let isLeader = true;
+  const fence = () => {
+    if (!isLeader) throw new LeadershipLostError("not leading");
+  };
+  const client = createFencedClient(api, { fence, lost: lost.signal });
+  return { api, client, lost, lose: () => (isLeader = false) };
+}
+
+test("refuses every write after leadership was lost, sends none of them, and goes on reading", async () => {
+  const { api, client, lose } = setUp();
+  const node = { metadata: { name: "a" } };
+  await client.create(nodeResource, node);
+  lose();
+  api.calls.length = 0;
+  const ref = { name: "a" };
+  const writes = [
+    () => client.create(nodeResource, { metadata: { name: "b" } }),
+    () => client.patch(nodeResource, ref, {}, { kind: "merge" }),
+    () => client.replace(nodeResource, node),
+    () => client.delete(nodeResource, ref),
+    () => client.request({ method: "POST", path: "/x" }),
+  ];
+  for (const write of writes) expect(isLeadershipLost(await write().catch((error: unknown) => error))).toBe(true);
+  expect(api.calls).toEqual([]);
+  await expect(client.get(nodeResource, ref)).resolves.toMatchObject(node);
+  expect((await client.list(nodeResource)).items).toHaveLength(1);
+});
+
+test("aborts a write that is under way when leadership ends", async () => {
+  const { client, lost } = setUp();
+  const stop = new AbortController();
+  lost.abort(new LeadershipLostError("lost"));
+  const write = client.create(nodeResource, { metadata: { name: "b" } }, { signal: stop.signal });
+  await expect(write).rejects.toThrow("lost");
+});

@@ -1,0 +1,187 @@
+import { hostname } from "node:os";
+import { Worker } from "node:worker_threads";
+import { ConfigError, systemClock, systemRandom } from "@millwright/core";
+import type { Clock, Random, Timer } from "@millwright/core";
+import type { ObjectRef } from "../kube-object.ts";
+import { messageOf, noLog } from "../log.ts";
+import type { Log } from "../log.ts";
+import { LeadershipLostError } from "./leadership-lost.ts";
+import { readElectionTimes } from "./settings.ts";
+import type { ElectionTimes } from "./settings.ts";
+import { createSharedTerm } from "./shared-term.ts";
+import type { ElectionCluster, ElectionThreadData, ElectionThreadMessage } from "./thread-messages.ts";
+
+/** Options of {@link startLeaderElection}. */
+export interface LeaderElectionOptions extends ElectionTimes {
+  readonly cluster: ElectionCluster;
+  /** The Lease that is fought for. It is made when it is not there; its namespace must be. */
+  readonly lease: ObjectRef & { readonly namespace: string };
+  /** Must be of this process alone, also after a restart. Default: host name, "_" and a random uuid. */
+  readonly identity?: string | undefined;
+  /**
+   * The lease is given up when the event loop of the main thread stood still for so long, milliseconds: a leader that hangs is
+   * none. 0: never. Default 60 s.
+   */
+  readonly stalledAfterMs?: number | undefined;
+  /** Default `millwright-leader-election`. */
+  readonly userAgent?: string | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** The part of this process in a leader election. */
+export interface Leadership {
+  readonly identity: string;
+  /**
+   * Whether this process leads *now*. Looks at memory that is shared with the thread of the election, so that it is right
+   * however long the event loop was blocked: false as soon as another process could have taken over.
+   */
+  isLeader(): boolean;
+  /**
+   * To be called right before anything that only the leader may do.
+   *
+   * @throws LeadershipLostError when the process does not lead
+   */
+  fence(): void;
+  /** Resolves when the process leads; rejects when the election ended before, and with the reason of the signal when that aborts. */
+  acquired(signal?: AbortSignal): Promise<void>;
+  /** Aborts when leadership ended, for whatever reason: the process should stop and start anew. Does not abort before there was any. */
+  readonly lost: AbortSignal;
+  /** Who leads, as last seen; "" when nobody does or nothing is known. */
+  holder(): string;
+  /**
+   * Takes no part any more. A lease that is held is given back, so that the next leader need not wait for its end; therefore
+   * stop everything that leads before. Resolves when the thread has ended.
+   */
+  stop(): Promise<void>;
+}
+
+/** How often the main thread shows that it is alive. */
+const beatMs = 1_000;
+
+/**
+ * Takes part in the leader election of a Lease (coordination.k8s.io/v1), compatible with client-go's. It goes on in a thread of its
+ * own with a connection of its own: a main thread that is busy does not lose what it leads, and one that was blocked for too long
+ * does not go on as if it still led.
+ *
+ * @throws ConfigError when the times do not fit together
+ *
+ * @example
+ * const leadership = startLeaderElection({ cluster: { kubeConfig: {} }, lease: { namespace: "kube-system", name: "my-controller" } });
+ * await leadership.acquired(signal);
+ * const api = createFencedClient(createApiClient(config), leadership);
+ * await runControllers(api, AbortSignal.any([signal, leadership.lost]));
+ * await leadership.stop();
+ */
+export function startLeaderElection(options: LeaderElectionOptions): Leadership {
+  const clock = options.clock ?? systemClock;
+  const log = options.log ?? noLog;
+  const settings = readElectionTimes(options);
+  const identity = options.identity ?? `${hostname()}_${(options.random ?? systemRandom).uuid()}`;
+  if (identity === "") throw new ConfigError("leader election: identity is empty; expected the name of this process");
+
+  const shared = createSharedTerm(clock);
+  shared.beat();
+  const acquired = Promise.withResolvers<void>();
+  // Whoever does not wait for it does not want to hear of it either.
+  acquired.promise.catch(() => {});
+  const exited = Promise.withResolvers<void>();
+  const lost = new AbortController();
+  let holder = "";
+  let isOver = false;
+  let failure: string | undefined;
+  let heartbeat: Timer | undefined;
+
+  function beat(): void {
+    shared.beat();
+    heartbeat = clock.setTimer(beatMs, beat);
+  }
+
+  function end(because: string): void {
+    if (isOver) return;
+    isOver = true;
+    shared.end();
+    heartbeat?.cancel();
+    const error = new LeadershipLostError(`${identity} does not lead: ${because}`);
+    acquired.reject(failure === undefined ? error : new ConfigError(failure));
+    lost.abort(error);
+  }
+
+  function hear(message: ElectionThreadMessage): void {
+    switch (message.kind) {
+      case "leading":
+        return acquired.resolve();
+      case "holder":
+        holder = message.identity;
+        return;
+      case "ended":
+        return end(message.because);
+      case "failed":
+        failure = message.message;
+        return end(message.message);
+      case "log":
+        return log(message.level, message.message, message.fields);
+    }
+  }
+
+  const worker = startThread({
+    memory: shared.memory,
+    cluster: options.cluster,
+    lease: options.lease,
+    identity,
+    settings,
+    userAgent: options.userAgent ?? "millwright-leader-election",
+    stalledAfterMs: options.stalledAfterMs ?? 60_000,
+  });
+  worker.on("message", hear);
+  worker.on("error", (error) => end(`the thread of the election failed: ${messageOf(error)}`));
+  worker.on("exit", () => {
+    end("the thread of the election ended");
+    exited.resolve();
+  });
+  beat();
+
+  return {
+    identity,
+    isLeader: () => shared.isCurrent(),
+    fence() {
+      if (shared.isCurrent()) return;
+      throw new LeadershipLostError(`${identity} does not lead${holder === "" ? "" : `; ${holder} does`}`);
+    },
+    acquired: (signal) => untilAborted(acquired.promise, signal),
+    lost: lost.signal,
+    holder: () => holder,
+    async stop() {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+      worker.postMessage("stop");
+      await exited.promise;
+    },
+  };
+}
+
+/** Starts the thread from the sources or from the build, wherever this file is. */
+function startThread(data: ElectionThreadData): Worker {
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = new URL(isSource ? "./election-thread.ts" : "./election-thread.js", import.meta.url);
+  const conditions = isSource ? ["--conditions=@millwright/source"] : [];
+  return new Worker(file, { workerData: data, execArgv: [...conditionsOf(process.execArgv), ...conditions] });
+}
+
+/** Of the flags of the process only those matter that say where packages are; some others a thread must not have. */
+function conditionsOf(flags: readonly string[]): string[] {
+  return flags.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C="));
+}
+
+async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

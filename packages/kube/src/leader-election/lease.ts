@@ -1,0 +1,54 @@
+import { isRecord } from "../kube-object.ts";
+import type { KubeObject } from "../kube-object.ts";
+
+/** What a Lease says of an election. Its times are labels to tell one state from another, never compared with a clock. */
+export interface LeaseRecord {
+  /** "": nobody. */
+  readonly holder: string;
+  /** Undefined when the holder named none that makes sense. */
+  readonly durationMs: number | undefined;
+  readonly acquireTime: string;
+  readonly renewTime: string;
+  /** How often the holder changed. */
+  readonly transitions: number;
+}
+
+/** Reads what is there, however odd it is. */
+export function readLease(lease: KubeObject): LeaseRecord {
+  const spec = isRecord(lease["spec"]) ? lease["spec"] : {};
+  const text = (field: string): string => {
+    const value = spec[field];
+    return typeof value === "string" ? value : "";
+  };
+  const seconds = spec["leaseDurationSeconds"];
+  const transitions = spec["leaseTransitions"];
+  return {
+    holder: text("holderIdentity"),
+    durationMs: typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined,
+    acquireTime: text("acquireTime"),
+    renewTime: text("renewTime"),
+    transitions: typeof transitions === "number" && transitions >= 0 ? transitions : 0,
+  };
+}
+
+/** The `spec` that says it. */
+export function leaseSpec(record: LeaseRecord): Readonly<Record<string, unknown>> {
+  return {
+    holderIdentity: record.holder,
+    leaseDurationSeconds: Math.max(1, Math.round((record.durationMs ?? 1_000) / 1_000)),
+    acquireTime: record.acquireTime,
+    renewTime: record.renewTime,
+    leaseTransitions: record.transitions,
+  };
+}
+
+/** Whether two readings show the same state, so that the holder has not renewed in between. */
+export function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
+  return (
+    a.holder === b.holder &&
+    a.renewTime === b.renewTime &&
+    a.acquireTime === b.acquireTime &&
+    a.transitions === b.transitions &&
+    a.durationMs === b.durationMs
+  );
+}

@@ -1,0 +1,39 @@
+import type { ClusterConfig } from "../cluster-config.ts";
+import type { ObjectRef } from "../kube-object.ts";
+import type { LoadKubeConfigOptions } from "../load-kube-config.ts";
+import type { LogLevel } from "../log.ts";
+import type { ElectionSettings } from "./settings.ts";
+
+/** How the thread reaches the cluster. Functions cannot be handed to a thread, so it loads a kubeconfig by itself. */
+export type ElectionCluster =
+  | { readonly kubeConfig: LoadKubeConfigOptions }
+  | {
+      readonly cluster: Omit<ClusterConfig, "credentials" | "currentTls">;
+      /** Sent with each request. */
+      readonly headers?: Readonly<Record<string, string>>;
+    };
+
+/** What the thread is started with. */
+export interface ElectionThreadData {
+  readonly memory: SharedArrayBuffer;
+  readonly cluster: ElectionCluster;
+  readonly lease: ObjectRef & { readonly namespace: string };
+  readonly identity: string;
+  readonly settings: ElectionSettings;
+  readonly userAgent: string;
+  /** The lease is given up when the main thread was silent for so long; 0: never. */
+  readonly stalledAfterMs: number;
+}
+
+/** What the thread says. */
+export type ElectionThreadMessage =
+  | { readonly kind: "leading" }
+  | { readonly kind: "holder"; readonly identity: string }
+  | { readonly kind: "ended"; readonly because: string }
+  | { readonly kind: "failed"; readonly message: string }
+  | {
+      readonly kind: "log";
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
