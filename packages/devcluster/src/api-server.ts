@@ -1,3 +1,6 @@
+import { authenticateByToken, type TokenUser } from "./access/authenticate.ts";
+import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
+import { createFirstRoles } from "./access/first-roles.ts";
 import { createFaults, type Faults } from "./faults/faults.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "./foundation.ts";
 import { handleRequest } from "./http/handle-request.ts";
@@ -12,6 +15,7 @@ import { createRequestLog, type RequestRecord } from "./observe/request-log.ts";
 import { type RunningServer, runServer } from "./run-server.ts";
 import type { Journal } from "./storage/journal.ts";
 import { createObjectStore } from "./storage/object-store.ts";
+import { createCertificateAuthority } from "./tls/certificate-authority.ts";
 
 /** Options of {@link createApiServer}. */
 export interface ApiServerOptions {
@@ -27,14 +31,27 @@ export interface ApiServerOptions {
   readonly historyLimit?: number;
   /** How many requests `requests` keeps. Default 10,000. */
   readonly requestLogLimit?: number;
+  /** Serves HTTPS with a certificate of an authority that is made for this server; see `listen`. Default false. */
+  readonly tls?: boolean;
+  /** Who bearer tokens stand for. Default: no authentication, everybody is the administrator. */
+  readonly tokens?: Readonly<Record<string, TokenUser>>;
+  /** `RBAC` evaluates the stored roles and bindings. Default `AlwaysAllow`. */
+  readonly authorization?: "AlwaysAllow" | "RBAC";
 }
 
 /** Where to listen. */
 export interface ListenOptions {
   /** Default 0: a free port. */
   readonly port?: number;
-  /** Loopback only: the server has no authentication. */
+  /** Loopback only. */
   readonly host?: "127.0.0.1";
+}
+
+/** Where the server is. */
+export interface Listening {
+  readonly url: string;
+  /** The certificate authority that clients are to trust, in PEM; undefined without TLS. */
+  readonly certificateAuthority: string | undefined;
 }
 
 /** How to restart. */
@@ -48,7 +65,7 @@ export interface RestartOptions {
 /** A Kubernetes API server inside of this process. */
 export interface ApiServer {
   /** Starts to listen. Rejects with a ConfigError that names the port when it is taken. */
-  listen(options?: ListenOptions): Promise<{ readonly url: string }>;
+  listen(options?: ListenOptions): Promise<Listening>;
   /** Ends all watches and connections and closes the storage. Safe to call twice. */
   close(): Promise<void>;
   /** Forgets the history of changes, as etcd's compaction does: older watches answer 410 from here on. */
@@ -78,8 +95,17 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
+  const authority = options.tls === true ? createCertificateAuthority(clock.now()) : undefined;
+  const certificate = authority?.issue({
+    commonName: "kube-apiserver",
+    dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
+    addresses: ["127.0.0.1", "::1"],
+  });
+  const authenticate = authenticateByToken(options.tokens);
+  const isRbac = options.authorization === "RBAC";
+  const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
   let machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
-  let stopLife = startLife(machinery);
+  let stopLife = startLife(machinery, isRbac);
   let closing = new AbortController();
   let running: RunningServer | undefined;
   let address = { host: "127.0.0.1", port: 0 };
@@ -87,8 +113,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
 
   const open = async (): Promise<void> => {
     const { signal } = closing;
-    const gate = { machinery, faults, requests, control: { faults, requests, store, restart } };
-    running = await runServer(address, (raw, response) => void handleRequest(gate, raw, response, signal));
+    const control = { faults, requests, store, restart };
+    const gate = { machinery, faults, requests, control, authenticate, authorizer };
+    running = await runServer(address, certificate, (raw, response) => void handleRequest(gate, raw, response, signal));
     address = { ...address, port: running.port };
     // A timer keeps the process alive, so it starts with the listening and not before.
     const stopExpiry = expireEvents(machinery);
@@ -111,7 +138,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     if (downMs > 0) await clock.sleep(downMs);
     if (closed !== undefined) return;
     machinery = { ...machinery, registry: createRegistry() };
-    stopLife = startLife(machinery);
+    stopLife = startLife(machinery, isRbac);
     closing = new AbortController();
     await open();
   }
@@ -120,7 +147,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
       address = { host, port };
       await open();
-      return { url: `http://${host}:${address.port}` };
+      const scheme = authority === undefined ? "http" : "https";
+      return { url: `${scheme}://${host}:${address.port}`, certificateAuthority: authority?.certificatePem };
     },
     close() {
       closed ??= hangUp().then(() => store.close());
@@ -136,7 +164,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
 }
 
 /** Starts what a controller manager does, from the objects that are there. Returns the function that ends it. */
-function startLife(machinery: Machinery): () => void {
+function startLife(machinery: Machinery, isRbac: boolean): () => void {
+  if (isRbac) createFirstRoles(machinery);
   const stops = [
     serveCustomResources(machinery),
     keepNamespaces(machinery),

@@ -1,9 +1,11 @@
 export { createApiServer } from "./api-server.ts";
 export { kubeconfigFor } from "./kubeconfig.ts";
-export type { ApiServer, ApiServerOptions, ListenOptions, RestartOptions } from "./api-server.ts";
+export type { KubeconfigOptions } from "./kubeconfig.ts";
+export type { ApiServer, ApiServerOptions, Listening, ListenOptions, RestartOptions } from "./api-server.ts";
 export type { Fault, FaultEffect, FaultMatch, LineEffect, RequestEffect } from "./faults/fault.ts";
 export type { ActiveFault, Faults } from "./faults/faults.ts";
 export type { RequestRecord } from "./observe/request-log.ts";
+export type { TokenUser } from "./access/authenticate.ts";
 export type { Log } from "./machinery.ts";
 export { openFileStorage } from "./storage/file-storage.ts";
 export type { FileStorageOptions } from "./storage/file-storage.ts";

@@ -1,17 +1,28 @@
 import { stringify } from "yaml";
 
+/** What a kubeconfig holds besides the address. */
+export interface KubeconfigOptions {
+  /** The certificate authority of the server, in PEM, as `listen` gives it. */
+  readonly certificateAuthority?: string | undefined;
+  /** A bearer token. */
+  readonly token?: string | undefined;
+}
+
 /**
- * A kubeconfig (YAML) whose only context points at `url`. There are no credentials in it: the server has no
+ * A kubeconfig (YAML) whose only context points at `url`. Without options there are no credentials in it: such a server has no
  * authentication and listens on loopback only.
  */
-export function kubeconfigFor(url: string): string {
+export function kubeconfigFor(url: string, { certificateAuthority, token }: KubeconfigOptions = {}): string {
   const name = "millwright";
+  const authority =
+    certificateAuthority === undefined
+      ? {}
+      : { "certificate-authority-data": Buffer.from(certificateAuthority, "utf8").toString("base64") };
   return stringify({
     apiVersion: "v1",
     kind: "Config",
-    // client-node refuses plain HTTP without this; kubectl and Helm do not look at it there.
-    clusters: [{ name, cluster: { server: url, "insecure-skip-tls-verify": true } }],
-    users: [{ name, user: {} }],
+    clusters: [{ name, cluster: { server: url, ...authority } }],
+    users: [{ name, user: token === undefined ? {} : { token } }],
     contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
     "current-context": name,
   });

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { ConfigError } from "./foundation.ts";
+import type { IssuedCertificate } from "./tls/certificate-authority.ts";
 
 /** Where a server listens. */
 export interface Address {
@@ -14,9 +16,17 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts to listen. Rejects with a ConfigError that names the port when it is taken. */
-export function runServer({ host, port }: Address, listener: RequestListener): Promise<RunningServer> {
-  const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 }, listener);
+/** Starts to listen, over TLS when there is a certificate. Rejects with a ConfigError that names the port when it is taken. */
+export function runServer(
+  { host, port }: Address,
+  certificate: IssuedCertificate | undefined,
+  listener: RequestListener,
+): Promise<RunningServer> {
+  const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
+  const server =
+    certificate === undefined
+      ? createServer(options, listener)
+      : createSecureServer({ ...options, cert: certificate.certificatePem, key: certificate.keyPem }, listener);
   server.requestTimeout = 60_000;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, host, port)));
@@ -29,7 +39,7 @@ export function runServer({ host, port }: Address, listener: RequestListener): P
   });
 }
 
-function stop(server: Server): Promise<void> {
+function stop(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

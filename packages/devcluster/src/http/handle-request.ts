@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Authenticate, unauthorized } from "../access/authenticate.ts";
+import { allowAll, type Authorizer, refuse } from "../access/authorize.ts";
+import type { User } from "../access/user.ts";
 import type { FaultSource } from "../faults/faults.ts";
 import { resetConnection } from "../faults/lost-answers.ts";
 import { strikeRequest } from "../faults/strike-request.ts";
@@ -19,6 +22,8 @@ export interface Gate {
   readonly faults: FaultSource;
   readonly requests: RequestLog;
   readonly control: Control;
+  readonly authenticate: Authenticate;
+  readonly authorizer: Authorizer;
 }
 
 /** Answers one HTTP request: guard, faults, service, log. Never rejects. `signal` aborts when the server closes. */
@@ -33,11 +38,13 @@ export async function handleRequest(
   const time = clock.now();
   const startedMs = clock.monotonicMs();
   let attributes: RequestAttributes | undefined;
+  let user: User | undefined;
   try {
     refuseForeignCallers(raw);
     const url = new URL(raw.url ?? "/", "http://localhost");
     attributes = attributesOf(raw, url);
-    await answer(gate, attributes, url, raw, response, signal);
+    user = gate.authenticate(raw);
+    await answer(gate, attributes, user, url, raw, response, signal);
   } catch (error) {
     if (!isApiFault(error) && !response.destroyed) {
       log("error", "request failed", { method: raw.method, path: raw.url, error });
@@ -56,13 +63,14 @@ export async function handleRequest(
     time,
     status: response.headersSent ? response.statusCode : 0,
     durationMs: clock.monotonicMs() - startedMs,
-    user: "",
+    user: user?.name ?? "",
   });
 }
 
 async function answer(
-  { machinery, faults, requests, control }: Gate,
+  { machinery, faults, requests, control, authorizer }: Gate,
   attributes: RequestAttributes,
+  user: User,
   url: URL,
   raw: IncomingMessage,
   response: ServerResponse,
@@ -75,8 +83,13 @@ async function answer(
     raw,
     response,
     signal,
+    access: { user, authorizer },
     openStream: () => openWatchStream(response, attributes, faults, machinery.clock),
   };
+  if (!authorizer.allows(user, attributes)) {
+    if (authorizer === allowAll) throw unauthorized();
+    refuse(user, attributes);
+  }
   if (isControlPath(url.pathname)) return serveControl(control, request);
   const struck = await strikeRequest(faults.forRequest(attributes), response, machinery.clock, signal);
   if (struck === "done") return;

@@ -42,9 +42,14 @@ export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes 
     resource: resource?.plural ?? "",
     subresource: resource?.subresource ?? "",
     namespace: resource?.namespace ?? "",
-    name: resource?.name ?? "",
+    name: resource?.name ?? nameInSelector(url.searchParams.get("fieldSelector")),
     path: url.pathname,
     userAgent: raw.headers["user-agent"] ?? "",
     headers: raw.headers,
   };
+}
+
+/** A list or watch that selects one name counts as a request for that object. */
+function nameInSelector(selector: string | null): string {
+  return /(?:^|,)metadata\.name==?([^,!=]+)(?:,|$)/.exec(selector ?? "")?.[1] ?? "";
 }

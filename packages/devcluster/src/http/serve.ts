@@ -46,7 +46,7 @@ export async function serve(machinery: Machinery, request: ApiRequest): Promise<
     (kind) => kind.group === resource?.group && kind.version === resource.version && kind.plural === resource.plural,
   );
   if (review !== undefined && request.method === "POST") {
-    return sendJson(response, 201, answerReview(review, await readJsonBody(raw)));
+    return sendJson(response, 201, answerReview(review, await readJsonBody(raw), request.access));
   }
   raw.resume();
   sendText(response, 404, "404 page not found\n");

@@ -92,7 +92,13 @@ test("a new template replaces all pods, and the old set is emptied when the new 
   const before = await placement("web");
   await patch(`${apps}/deployments/web`, { spec: { template: { metadata: { annotations: { restarted: "1" } } } } });
   await expect
-    .poll(async () => (await items(`${apps}/replicasets`)).map((set) => at(set, "spec", "replicas")).toSorted(), wait)
+    .poll(
+      async () =>
+        (await items(`${apps}/replicasets`))
+          .map((set) => Number(at(set, "spec", "replicas")))
+          .toSorted((a, b) => a - b),
+      wait,
+    )
     .toEqual([0, 2]);
   await expect.poll(async () => (await items(podsPath)).length, wait).toBe(2);
   expect((await placement("web")).filter((pod) => before.includes(pod))).toEqual([]);
