@@ -6,6 +6,9 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const generatedSuffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
+/** A base is cut to this length, so that base and suffix fit a label. */
+const GENERATED_BASE_LIMIT = 58;
+
 /**
  * Takes what differs from run to run out of the answers of one subject, and keeps what it says: the n-th version of an
  * object is `<version n of Kind name>` wherever it appears, so that a version that should have changed and did not is a difference.
@@ -21,16 +24,17 @@ export function createNormaliser(): (answer: Answer) => Answer {
     if (Array.isArray(value)) return value.forEach(note);
     if (!isJsonObject(value)) return;
     const { metadata } = value;
-    if (isJsonObject(metadata)) noteObject(value, metadata);
+    if (isJsonObject(metadata)) noteObject(metadata);
     Object.values(value).forEach(note);
   };
-  const noteObject = (object: JsonObject, metadata: JsonObject): void => {
+  const noteObject = (metadata: JsonObject): void => {
     const { uid, name, generateName, resourceVersion } = metadata;
     if (typeof uid !== "string" || typeof name !== "string") return;
     let shownName = name;
-    if (typeof generateName === "string" && name.startsWith(generateName)) {
-      const suffix = name.slice(generateName.length);
-      shownName = generatedSuffix.test(suffix) ? `${generateName}<suffix>` : `${generateName}<odd suffix>`;
+    const base = typeof generateName === "string" ? generateName.slice(0, GENERATED_BASE_LIMIT) : undefined;
+    if (base !== undefined && name !== base && name.startsWith(base)) {
+      const suffix = name.slice(base.length);
+      shownName = generatedSuffix.test(suffix) ? `${base}<suffix>` : `${base}<odd suffix>`;
       generated.set(name, shownName);
     }
     if (!uids.has(uid)) {

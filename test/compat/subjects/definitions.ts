@@ -1,10 +1,10 @@
-import { post, subject } from "../request-script.ts";
+import { type JsonObject, post, subject } from "../request-script.ts";
 import { crd, crds } from "./sample-objects.ts";
 
 const object = { type: "object" };
 const dry = `${crds}?dryRun=All`;
 const group = "bad.example.io";
-const propertiesOf = (properties: object) => ({ type: "object", properties });
+const propertiesOf = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 
 /** Definitions of custom resources that are refused, and what is filled into those that are not. */
 export const definitions = subject("definitions", [

@@ -17,7 +17,8 @@ export function pod(name: string, spec: JsonObject = {}, metadata: JsonObject = 
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, ...metadata },
-    spec: { containers: [{ name: "main", image: "registry.local/app:1" }], ...spec },
+    // In a cluster admission names the account; both servers run without that part of admission.
+    spec: { serviceAccountName: "default", containers: [{ name: "main", image: "registry.local/app:1" }], ...spec },
   };
 }
 
@@ -40,7 +41,7 @@ export function crd(
   kind: string,
   schema: JsonObject,
   version: JsonObject = {},
-): JsonObject {
+): JsonObject & { readonly spec: JsonObject } {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

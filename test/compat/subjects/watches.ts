@@ -47,8 +47,11 @@ export const watches = subject("watches", [
   ),
   watch("without a version", `${configMaps}?watch=true&timeoutSeconds=1`),
   watch("version 0", `${configMaps}?watch=true&timeoutSeconds=1&resourceVersion=0`),
-  watch("as 1", (seen) => `${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=${versionOf(seen("delete b"))}`),
-  watch("metadata only", (seen) => from(versionOf(seen("delete b"))), partial),
+  watch(
+    "as 1",
+    (seen) => `${configMaps}?watch=1&timeoutSeconds=1&resourceVersion=${versionOf(seen("add c by apply"))}`,
+  ),
+  watch("metadata only", (seen) => from(versionOf(seen("add c by apply"))), partial),
   watch("tables", (seen) => from(versionOf(seen("let held go"))), table),
   watch(
     "initial events",
@@ -83,7 +86,7 @@ export const watches = subject("watches", [
   watch("a bad field selector", from("0", "&fieldSelector=data.k%3Dv")),
   watch("a bad timeout", `${configMaps}?watch=true&timeoutSeconds=x`),
   watch("a value that is no boolean", `${configMaps}?watch=maybe&timeoutSeconds=1`),
-  watchDuring("live", (seen) => `${configMaps}?watch=true&resourceVersion=${versionOf(seen("delete b"))}`, 5, [
+  watchDuring("live", (seen) => `${configMaps}?watch=true&resourceVersion=${versionOf(seen("add c by apply"))}`, 5, [
     post("live: add", configMaps, configMap("live", { k: "1" })),
     mergePatch("live: change", `${configMaps}/live`, { data: { k: "2" } }),
     mergePatch("live: change nothing", `${configMaps}/live`, { data: { k: "2" } }),

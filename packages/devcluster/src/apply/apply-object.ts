@@ -4,7 +4,7 @@ import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definit
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { badRequest, invalid, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
-import { admit } from "../verbs/admit.ts";
+import { admit, completed } from "../verbs/admit.ts";
 import { newObject } from "../verbs/create.ts";
 import { checkIdentity } from "../verbs/metadata-rules.ts";
 import type { Outcome } from "../verbs/outcome.ts";
@@ -107,7 +107,7 @@ function createApplied(
   const { object, warnings } = admit(definition, inStore, undefined, options);
   const present = fieldTreeOf(object, definition.schema);
   const fields = intersection(fieldTreeOf(applied, definition.schema), present);
-  const tracked = withManagers(object, [{ ...write, fields }]);
+  const tracked = completed(definition, withManagers(object, [{ ...write, fields }]));
   const stored = options.dryRun ? tracked : machinery.store.put(definition.collection, tracked);
   return { code: 201, body: shown(definition, stored), warnings };
 }

@@ -1,19 +1,21 @@
-import { arrayAt, at, entriesOf, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { arrayAt, at, entriesOf, field, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { quoted, plainText } from "../quoting.ts";
-import type { Cause } from "../status.ts";
+import { badRequest, type Cause } from "../status.ts";
 import type { SchemaPipeline } from "./resource-definition.ts";
 
 /** What a built-in kind adds to the checks that are the same for all. */
 interface BuiltInRules {
   readonly prepare?: (object: JsonObject) => JsonObject;
-  readonly validate?: (object: JsonObject) => readonly Cause[];
+  readonly complete?: (object: JsonObject) => JsonObject;
+  readonly validate?: (object: JsonObject, live: JsonObject | undefined) => readonly Cause[];
 }
 
 /** The light pipeline of a built-in kind: defaults that other clients rely on, and a few required fields. */
-export function builtInPipeline({ prepare, validate }: BuiltInRules = {}): SchemaPipeline {
+export function builtInPipeline({ prepare, complete, validate }: BuiltInRules = {}): SchemaPipeline {
   return {
     prepare: (object) => ({ object: prepare?.(object) ?? object, unknown: [] }),
-    validate: (object) => validate?.(object) ?? [],
+    ...(complete === undefined ? {} : { complete }),
+    validate: (object, live) => validate?.(object, live) ?? [],
   };
 }
 
@@ -34,6 +36,7 @@ export const secretPipeline = builtInPipeline({
     const written = objectAt(secret, "stringData");
     const { stringData: _dropped, ...rest } = secret;
     const data = { ...objectAt(secret, "data") };
+    for (const value of Object.values(data)) refuseBadBase64("Secret", plainText(value));
     for (const [key, value] of entriesOf(written)) data[key] = Buffer.from(plainText(value), "utf8").toString("base64");
     const type = stringAt(secret, "type");
     return {
@@ -42,85 +45,95 @@ export const secretPipeline = builtInPipeline({
       type: type === undefined || type === "" ? "Opaque" : type,
     };
   },
-  validate: (secret) =>
-    entriesOf(field(secret, "data")).flatMap(([key, value]): Cause[] => {
-      const path = `data[${key}]`;
-      if (!/^[-._a-zA-Z0-9]{1,253}$/.test(key)) {
-        const message = `Invalid value: ${quoted(key)}: a valid config key must consist of alphanumeric characters, '-', '_' or '.'`;
-        return [{ reason: "FieldValueInvalid", message, field: path }];
-      }
-      // The value itself stays out of the message: it may be a secret that somebody forgot to encode.
-      return typeof value === "string" && base64.test(value.replaceAll(/\s/g, ""))
-        ? []
-        : [{ reason: "FieldValueInvalid", message: "Invalid value: the value must be base64 encoded", field: path }];
-    }),
+  validate: (secret, live) => [
+    ...keyProblems(secret, "data"),
+    ...(requiredKeys[stringAt(secret, "type") ?? ""] ?? []).flatMap((key) =>
+      at(secret, "data", key) === undefined ? [required(`data[${key}]`)] : [],
+    ),
+    ...typeProblems(secret, live),
+    ...immutableProblems(secret, live, ["data"]),
+  ],
 });
 
-/** Config maps: string values only. */
+/** The keys that a secret of a known type has to have. */
+const requiredKeys: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+};
+
+function typeProblems(secret: JsonObject, live: JsonObject | undefined): readonly Cause[] {
+  if (live === undefined || jsonEqual(at(live, "type"), at(secret, "type"))) return [];
+  const message = `Invalid value: ${quoted(at(secret, "type") ?? "")}: field is immutable`;
+  return [{ reason: "FieldValueInvalid", message, field: "type" }];
+}
+
+/** Throws 400 in the words of Go's decoder. The value stays out of the message: somebody may have forgotten to encode it. */
+function refuseBadBase64(kind: string, text: string): void {
+  const compact = text.replaceAll(/[\r\n]/g, "");
+  if (base64.test(compact)) return;
+  const offset = /^[A-Za-z0-9+/]*/.exec(compact)?.[0].length ?? 0;
+  throw badRequest(
+    `${kind} in version "v1" cannot be handled as a ${kind}: illegal base64 data at input byte ${offset}`,
+  );
+}
+
+function keyProblems(object: JsonObject, part: string): readonly Cause[] {
+  return entriesOf(field(object, part)).flatMap(([key]): Cause[] => {
+    const wrong = (why: string): Cause => ({
+      reason: "FieldValueInvalid",
+      message: `Invalid value: ${quoted(key)}: ${why}`,
+      field: `${part}[${key}]`,
+    });
+    if (key.length > 253) return [wrong("must be no more than 253 characters")];
+    if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
+      return [
+        wrong(
+          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  " +
+            "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+        ),
+      ];
+    }
+    return key === "." || key === ".." ? [wrong(`must not be '${key}'`)] : [];
+  });
+}
+
+function immutableProblems(
+  object: JsonObject,
+  live: JsonObject | undefined,
+  parts: readonly string[],
+): readonly Cause[] {
+  if (field(live, "immutable") !== true) return [];
+  const message = "Forbidden: field is immutable when `immutable` is set";
+  return [
+    ...(field(object, "immutable") === true ? [] : ["immutable"]),
+    ...parts.filter((part) => !jsonEqual(field(live, part) ?? {}, field(object, part) ?? {})),
+  ].map((name) => ({ reason: "FieldValueForbidden", message, field: name }));
+}
+
+/** Config maps: good keys, each either text or binary. */
 export const configMapPipeline = builtInPipeline({
-  validate: (map) =>
-    entriesOf(field(map, "data")).flatMap(([key, value]) =>
-      typeof value === "string"
+  prepare(map) {
+    for (const [, value] of entriesOf(field(map, "binaryData"))) refuseBadBase64("ConfigMap", plainText(value));
+    return map;
+  },
+  validate: (map, live) => [
+    ...keyProblems(map, "data"),
+    ...entriesOf(field(map, "data")).flatMap(([key]): Cause[] =>
+      at(map, "binaryData", key) === undefined
         ? []
         : [
             {
               reason: "FieldValueInvalid",
-              message: "Invalid value: the value must be a string",
+              message: `Invalid value: ${quoted(key)}: duplicate of key present in binaryData`,
               field: `data[${key}]`,
             },
           ],
     ),
-});
-
-function withContainerDefaults(container: Json): Json {
-  if (!isObject(container)) return container;
-  const ports = arrayAt(container, "ports").map((port) => (isObject(port) ? { protocol: "TCP", ...port } : port));
-  return {
-    imagePullPolicy: /:[^/]*$/.test(stringAt(container, "image") ?? "") ? "IfNotPresent" : "Always",
-    resources: {},
-    terminationMessagePath: "/dev/termination-log",
-    terminationMessagePolicy: "File",
-    ...container,
-    ...(ports.length === 0 ? {} : { ports }),
-  };
-}
-
-/** The defaults of a pod's spec that hold in templates as well. */
-export function withTemplateDefaults(spec: JsonObject): JsonObject {
-  const containers = field(spec, "containers");
-  return {
-    restartPolicy: "Always",
-    terminationGracePeriodSeconds: 30,
-    dnsPolicy: "ClusterFirst",
-    securityContext: {},
-    schedulerName: "default-scheduler",
-    ...spec,
-    ...(Array.isArray(containers) ? { containers: containers.map(withContainerDefaults) } : {}),
-  };
-}
-
-/** What is wrong with the spec of a pod, or of a template at `prefix`. */
-export function podProblems(pod: Json | undefined, prefix = ""): readonly Cause[] {
-  const containers = arrayAt(pod, "spec", "containers");
-  if (containers.length === 0) return [required(`${prefix}spec.containers`)];
-  return containers.flatMap((container, index) => [
-    ...(stringAt(container, "name") ? [] : [required(`${prefix}spec.containers[${index}].name`)]),
-    ...(stringAt(container, "image") ? [] : [required(`${prefix}spec.containers[${index}].image`)]),
-  ]);
-}
-
-/** Pods: the defaults that kubelets and drains read, and containers with names and images. */
-export const podPipeline = builtInPipeline({
-  prepare(pod) {
-    const spec = field(pod, "spec");
-    if (!isObject(spec)) return pod;
-    return {
-      ...pod,
-      spec: { enableServiceLinks: true, serviceAccountName: "default", ...withTemplateDefaults(spec) },
-      status: { phase: "Pending", qosClass: "BestEffort", ...objectAt(pod, "status") },
-    };
-  },
-  validate: (pod) => podProblems(pod),
+    ...keyProblems(map, "binaryData"),
+    ...immutableProblems(map, live, ["data", "binaryData"]),
+  ],
 });
 
 /** Namespaces: the finalizer and phase that their deletion works through. */
@@ -131,11 +144,64 @@ export const namespacePipeline = builtInPipeline({
     return {
       ...namespace,
       metadata: { ...metadata, labels: { ...objectAt(metadata, "labels"), "kubernetes.io/metadata.name": name } },
-      spec: { finalizers: ["kubernetes"], ...objectAt(namespace, "spec") },
-      status: { phase: "Active", ...objectAt(namespace, "status") },
     };
   },
+  complete: (namespace) => ({
+    ...namespace,
+    spec: { finalizers: ["kubernetes"], ...objectAt(namespace, "spec") },
+    status: { phase: "Active", ...objectAt(namespace, "status") },
+  }),
 });
+
+const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+/** `v1.NodeSystemInfo` as Go writes it when it is empty. */
+const emptyNodeInfo: JsonObject = Object.fromEntries(
+  [
+    ...["machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"],
+    ...["kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"],
+  ].map((key) => [key, ""]),
+);
+
+/** Nodes: both forms of the pod CIDR, the parts of the status that are always written, taints with known effects. */
+export const nodePipeline = builtInPipeline({
+  prepare(node) {
+    const cidr = stringAt(node, "spec", "podCIDR");
+    if (!cidr || at(node, "spec", "podCIDRs") !== undefined) return node;
+    return { ...node, spec: { ...objectAt(node, "spec"), podCIDRs: [cidr] } };
+  },
+  complete: (node) => ({
+    ...node,
+    spec: objectAt(node, "spec"),
+    status: {
+      daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
+      ...objectAt(node, "status"),
+      nodeInfo: { ...emptyNodeInfo, ...objectAt(node, "status", "nodeInfo") },
+    },
+  }),
+  validate: (node, live) => [
+    ...arrayAt(node, "spec", "taints").flatMap((taint, index): Cause[] => {
+      const effect = stringAt(taint, "effect") ?? "";
+      if (taintEffects.includes(effect)) return [];
+      const supported = taintEffects.map((known) => quoted(known)).join(", ");
+      const message = `Unsupported value: ${quoted(effect)}: supported values: ${supported}`;
+      return [{ reason: "FieldValueNotSupported", message, field: `metadata.taints[${index}].effect` }];
+    }),
+    ...changedOnce(node, live, "spec", "providerID"),
+  ],
+});
+
+/** A field that may be set and then never changes. */
+function changedOnce(object: JsonObject, live: JsonObject | undefined, ...path: readonly string[]): readonly Cause[] {
+  const before = stringAt(live, ...path);
+  if (!before || stringAt(object, ...path) === before) return [];
+  return [
+    {
+      reason: "FieldValueForbidden",
+      message: 'Forbidden: node updates may not change providerID except from "" to valid',
+      field: path.join("."),
+    },
+  ];
+}
 
 /** Volume attachments name their driver, node and source. */
 export const volumeAttachmentPipeline = builtInPipeline({
@@ -176,15 +242,26 @@ export const disruptionBudgetPipeline = builtInPipeline({
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Leases: times with exactly six fraction digits, as Go's MicroTime wants them. */
+/** Leases: times with exactly six fraction digits, as Go's MicroTime wants them, and durations above zero. */
 export const leasePipeline = builtInPipeline({
-  validate: (lease) =>
-    ["acquireTime", "renewTime"].flatMap((key): Cause[] => {
+  prepare(lease) {
+    for (const key of ["acquireTime", "renewTime"]) {
       const value = at(lease, "spec", key);
-      if (value === undefined || value === null || (typeof value === "string" && microTime.test(value))) return [];
-      const message = `Invalid value: ${quoted(value)}: must be a time of the form 2006-01-02T15:04:05.000000Z`;
-      return [{ reason: "FieldValueInvalid", message, field: `spec.${key}` }];
-    }),
+      if (typeof value !== "string" || microTime.test(value)) continue;
+      const rest = /(?:\.\d*)?(?:Z|[+-]\d\d:\d\d)?$/.exec(value)?.[0] ?? value;
+      throw badRequest(
+        `Lease in version "v1" cannot be handled as a Lease: parsing time ${quoted(value)} as ` +
+          `"2006-01-02T15:04:05.000000Z07:00": cannot parse ${quoted(rest)} as ".000000"`,
+      );
+    }
+    return lease;
+  },
+  validate(lease) {
+    const duration = at(lease, "spec", "leaseDurationSeconds");
+    if (typeof duration !== "number" || duration > 0) return [];
+    const message = `Invalid value: ${duration}: must be greater than 0`;
+    return [{ reason: "FieldValueInvalid", message, field: "spec.leaseDurationSeconds" }];
+  },
 });
 
 /** Events: the namespace of an event is that of the object it is about. */

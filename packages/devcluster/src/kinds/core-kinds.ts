@@ -1,5 +1,6 @@
 import { field, objectAt, stringAt } from "../json.ts";
-import { configMapPipeline, namespacePipeline, podPipeline, secretPipeline } from "./built-in-pipeline.ts";
+import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } from "./built-in-pipeline.ts";
+import { podPipeline } from "./pod-pipeline.ts";
 import { configMapColumns, namespaceColumns, secretColumns, serviceAccountColumns, serviceColumns } from "./columns.ts";
 import { nodeColumns } from "./node-columns.ts";
 import { nodeSchema } from "./node-schema.ts";
@@ -52,6 +53,7 @@ export const coreKinds: readonly ResourceDefinition[] = [
     fieldsOf: (object) => ({
       "spec.unschedulable": field(objectAt(object, "spec"), "unschedulable") === true ? "true" : "false",
     }),
+    pipeline: nodePipeline,
   }),
   kind({
     group: "",
@@ -62,6 +64,7 @@ export const coreKinds: readonly ResourceDefinition[] = [
     namespaced: true,
     subresources: { status: true, eviction: true, binding: true },
     columns: podColumns,
+    countsGeneration: true,
     schema: podSchema,
     selectable: [
       "spec.nodeName",

@@ -35,6 +35,8 @@ export interface Subresources {
 export interface SchemaPipeline {
   /** Drops unknown fields and fills in defaults. `unknown` names the dropped fields, by path. */
   prepare(object: JsonObject): { readonly object: JsonObject; readonly unknown: readonly string[] };
+  /** Adds what admission and the storage add on their own account: nobody becomes the owner of it. */
+  complete?(object: JsonObject): JsonObject;
   /** Everything that is wrong with a prepared object; `live` is what is stored, when there is something. */
   validate(object: JsonObject, live: JsonObject | undefined): readonly Cause[];
 }

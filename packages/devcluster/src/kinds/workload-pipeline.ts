@@ -2,7 +2,7 @@ import { at, isObject, jsonEqual, type JsonObject, objectAt, withField } from ".
 import { quoted } from "../quoting.ts";
 import { matcherOfSelectorObject } from "../selectors/label-selector.ts";
 import type { Cause } from "../status.ts";
-import { podProblems, withTemplateDefaults } from "./built-in-pipeline.ts";
+import { podProblems, withTemplateDefaults } from "./pod-pipeline.ts";
 import type { SchemaPipeline } from "./resource-definition.ts";
 
 /**

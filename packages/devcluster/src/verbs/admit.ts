@@ -1,6 +1,7 @@
 import { isPreparedObject, type PreparedObject } from "../api-object.ts";
 import { type JsonObject, stringAt } from "../json.ts";
 import { checkTypes } from "../kinds/check-types.ts";
+import { goShape } from "../kinds/go-shape.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { badRequest, internalError, invalid } from "../status.ts";
 import { metadataProblems } from "./metadata-rules.ts";
@@ -20,7 +21,8 @@ export function admit(
   options: WriteOptions,
 ): Admitted {
   if (definition.origin === "built-in") checkTypes(definition, candidate);
-  const { object, unknown } = definition.pipeline.prepare(candidate);
+  const shaped = definition.origin === "built-in" ? goShape(definition, candidate) : candidate;
+  const { object, unknown } = definition.pipeline.prepare(shaped);
   if (unknown.length > 0 && options.fieldValidation === "Strict") {
     const list = unknown.map((path) => `unknown field "${path}"`).join(", ");
     throw badRequest(`strict decoding error: ${list}`);
@@ -30,4 +32,11 @@ export function admit(
   if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
   const warnings = options.fieldValidation === "Warn" ? unknown.map((path) => `unknown field "${path}"`) : [];
   return { object, warnings };
+}
+
+/** The object with what the server adds on its own account, see `SchemaPipeline.complete`. */
+export function completed(definition: ResourceDefinition, object: PreparedObject): PreparedObject {
+  const result = definition.pipeline.complete?.(object) ?? object;
+  if (!isPreparedObject(result)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
+  return result;
 }

@@ -4,7 +4,7 @@ import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definit
 import { type Machinery, shown } from "../machinery.ts";
 import { alreadyExists, forbidden, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
-import { admit } from "./admit.ts";
+import { admit, completed } from "./admit.ts";
 import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -31,13 +31,16 @@ export function createObject(
   if (store.get(definition.collection, namespace, object.metadata.name) !== undefined) {
     throw alreadyExists(definition, object.metadata.name);
   }
-  const tracked = trackManagedFields(definition, undefined, object, {
-    manager: options.fieldManager,
-    operation: "Update",
-    subresource: "",
-    apiVersion: apiVersionOf(definition),
-    time: rfc3339(machinery.clock.now()),
-  });
+  const tracked = completed(
+    definition,
+    trackManagedFields(definition, undefined, object, {
+      manager: options.fieldManager,
+      operation: "Update",
+      subresource: "",
+      apiVersion: apiVersionOf(definition),
+      time: rfc3339(machinery.clock.now()),
+    }),
+  );
   const stored = options.dryRun ? tracked : store.put(definition.collection, tracked);
   return { code: 201, body: shown(definition, stored), warnings };
 }
@@ -77,7 +80,7 @@ export function newObject(
     deletionGracePeriodSeconds: _grace,
     selfLink: _link,
     managedFields: _managed,
-    generation: _generation,
+    generation,
     ...metadata
   } = objectAt(sent, "metadata");
   const { status, ...rest } = sent;
@@ -90,7 +93,7 @@ export function newObject(
       ...(definition.namespaced ? { namespace } : {}),
       uid: random.uuid(),
       creationTimestamp: rfc3339(clock.now()),
-      ...(definition.countsGeneration ? { generation: 1 } : {}),
+      ...(definition.countsGeneration ? { generation: 1 } : generation === undefined ? {} : { generation }),
     },
     ...(status === undefined || !keepsStatus ? {} : { status }),
   };

@@ -1,12 +1,12 @@
 import { plainText } from "../quoting.ts";
-import { namespaceOf, type StoredObject } from "../api-object.ts";
+import { namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
 import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
 import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { conflict, invalid, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
-import { admit } from "./admit.ts";
+import { admit, completed } from "./admit.ts";
 import { checkIdentity } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -22,7 +22,7 @@ export interface Update {
   /** A PUT: custom resources insist on a resourceVersion in its body. */
   readonly isReplace?: boolean;
   /** Replaces the record of who wrote what, as server-side apply does; default is to note an Update. */
-  readonly track?: (live: StoredObject, next: JsonObject, write: TrackedWrite) => JsonObject;
+  readonly track?: (live: StoredObject, next: PreparedObject, write: TrackedWrite) => PreparedObject;
 }
 
 /** Changes an existing object: optimistic concurrency, separated status, generation, finalizers, validation. */
@@ -43,15 +43,10 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
     apiVersion: apiVersionOf(definition),
     time: rfc3339(machinery.clock.now()),
   };
-  const tracked =
-    update.track === undefined
-      ? trackManagedFields(definition, live, object, write)
-      : withField(
-          object,
-          ["metadata", "managedFields"],
-          objectAt(update.track(live, object, write), "metadata")["managedFields"],
-        );
-  const next = bumpGeneration(definition, live, tracked);
+  const trackUpdate = (before: StoredObject, after: PreparedObject): PreparedObject =>
+    trackManagedFields(definition, before, after, write);
+  const tracked = (update.track ?? trackUpdate)(live, object, write);
+  const next = bumpGeneration(definition, live, completed(definition, tracked));
   const stored = options.dryRun ? next : commit(machinery, definition, live, next);
   return { code: 200, body: shown(definition, stored), warnings };
 }
