@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { ConfigError } from "@millwright/core";
 
 /** Where a run keeps its files. */
@@ -24,7 +24,11 @@ const fail = (what: string, cause: unknown): never => {
  */
 export async function openWorkspace(data: string | undefined, kubeconfig: string | undefined): Promise<Workspace> {
   const isTemporary = data === undefined;
-  const folder = isTemporary ? await mkdtemp(join(tmpdir(), "millwright-")) : resolve(data);
+  const folder = isTemporary
+    ? await mkdtemp(join(tmpdir(), "millwright-")).catch((cause: unknown) =>
+        fail("cannot make a temporary folder; set TMPDIR or give --data", cause),
+      )
+    : resolve(data);
   const file = kubeconfig === undefined ? join(folder, "kubeconfig") : resolve(kubeconfig);
   await mkdir(folder, { recursive: true }).catch((cause: unknown) =>
     fail(`--data ${data ?? folder}: cannot make the folder`, cause),
@@ -40,10 +44,13 @@ export async function openWorkspace(data: string | undefined, kubeconfig: string
   };
 }
 
-/** Writes a kubeconfig that only its owner can read. */
+/**
+ * Writes a kubeconfig that only its owner can read. Its folder must be there: a mistyped one should be noticed, not made.
+ *
+ * @throws ConfigError that names the flag
+ */
 export async function writeKubeconfig(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { mode: 0o600 });
   } catch (cause) {
     fail(`--kubeconfig ${file}: cannot be written`, cause);
