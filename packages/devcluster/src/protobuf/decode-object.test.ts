@@ -29,9 +29,36 @@ test("reads the bytes of secrets as base64", () => {
   expect(decodeProtobufObject(envelope("v1", "Secret", field(2, entry)))).toMatchObject({ data: { k: "AP8=" } });
 });
 
+test("embeds what Go embeds, and leaves out zeros that Go leaves out", () => {
+  const number = (tag: number, value: number): Buffer => Buffer.from([tag * 8, value]);
+  const volumes = [
+    Buffer.concat([field(1, "a"), field(2, field(2, ""))]),
+    Buffer.concat([field(1, "b"), field(2, field(19, Buffer.concat([field(1, field(1, "settings")), number(3, 0)])))]),
+  ];
+  const container = Buffer.concat([
+    field(1, "c"),
+    field(2, "image"),
+    number(16, 0),
+    field(8, field(1, Buffer.concat([field(1, "cpu"), field(2, field(1, "500m"))]))),
+  ]);
+  const spec = Buffer.concat([...volumes.map((volume) => field(1, volume)), field(2, container), number(4, 0)]);
+  expect(decodeProtobufObject(envelope("v1", "Pod", field(2, spec)))).toEqual({
+    apiVersion: "v1",
+    kind: "Pod",
+    spec: {
+      volumes: [
+        { name: "a", emptyDir: {} },
+        { name: "b", configMap: { name: "settings", defaultMode: 0 } },
+      ],
+      containers: [{ name: "c", image: "image", resources: { limits: { cpu: "500m" } } }],
+      terminationGracePeriodSeconds: 0,
+    },
+  });
+});
+
 test("says that a kind must be sent as JSON when it cannot read it", () => {
-  expect(() => decodeProtobufObject(envelope("apps/v1", "Deployment", Buffer.alloc(0)))).toThrow(
-    "apps/v1 Deployment is not read as protobuf here; send it as application/json",
+  expect(() => decodeProtobufObject(envelope("batch/v1", "Job", Buffer.alloc(0)))).toThrow(
+    "batch/v1 Job is not read as protobuf here; send it as application/json",
   );
 });
 

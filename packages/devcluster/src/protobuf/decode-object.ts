@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from "../json.ts";
+import { entriesOf, isObject, type Json, type JsonObject } from "../json.ts";
 import { ApiFault, badRequest } from "../status.ts";
 import { rfc3339, rfc3339Micro } from "../timestamps.ts";
-import { type FieldType, messages, type MessageType } from "./message-table.ts";
+import type { FieldType, MessageType } from "./message-notation.ts";
+import { messages } from "./message-table.ts";
 import { readFields, type WireField } from "./wire.ts";
 
 /** The media type of Kubernetes' protobuf envelope. */
@@ -45,6 +46,10 @@ function decodeMessage(bytes: Buffer, type: MessageType, depth: number): JsonObj
   for (const { number, value } of readFields(bytes)) {
     const field = type[number];
     if (field === undefined) continue;
+    if (field.isInline === true) {
+      for (const [key, inner] of entriesOf(decodeValue(value, field.type, depth))) result.set(key, inner);
+      continue;
+    }
     if (field.isMap === true) {
       const entries = maps.get(field.name) ?? [];
       maps.set(field.name, entries);
@@ -56,7 +61,10 @@ function decodeMessage(bytes: Buffer, type: MessageType, depth: number): JsonObj
     } else {
       const decoded = decodeValue(value, field.type, depth);
       // Protobuf writes every string, also the empty ones that JSON leaves out.
-      if (decoded !== "" && decoded !== null) result.set(field.name, decoded);
+      const isZero = field.isOmittedWhenZero === true && (decoded === 0 || decoded === false);
+      if (decoded !== "" && decoded !== null && !isZero && !isEmptyStruct(field.name, decoded)) {
+        result.set(field.name, decoded);
+      }
     }
   }
   for (const [name, entries] of maps) result.set(name, Object.fromEntries(entries));
@@ -87,6 +95,8 @@ function decodeValue(value: Buffer | bigint, type: string, depth: number): Json 
     case "Time":
     case "MicroTime":
       return decodeTime(bytesOf(value), type === "Time" ? rfc3339 : rfc3339Micro);
+    case "Quantity":
+      return decodeQuantity(bytesOf(value));
     case "IntOrString":
       return decodeIntOrString(bytesOf(value));
     default:
@@ -108,6 +118,18 @@ function decodeIntOrString(bytes: Buffer): Json {
   const fields = new Map(readFields(bytes).map(({ number, value }) => [number, value]));
   if (numberOf(fields.get(1) ?? 0n) === 1n) return bytesOf(fields.get(3) ?? Buffer.alloc(0)).toString("utf8");
   return Number(BigInt.asIntN(64, numberOf(fields.get(2) ?? 0n)));
+}
+
+function decodeQuantity(bytes: Buffer): Json {
+  const text = readFields(bytes).find(({ number }) => number === 1)?.value;
+  return text === undefined ? "0" : bytesOf(text).toString("utf8");
+}
+
+/** Structs that Go writes although nothing is in them, and whose absence means the same. */
+const writtenWhenEmpty: ReadonlySet<string> = new Set(["metadata", "strategy", "updateStrategy", "resources"]);
+
+function isEmptyStruct(name: string, value: Json): boolean {
+  return writtenWhenEmpty.has(name) && isObject(value) && Object.keys(value).length === 0;
 }
 
 function bytesOf(value: Buffer | bigint): Buffer {

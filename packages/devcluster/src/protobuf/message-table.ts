@@ -1,32 +1,14 @@
-/** The type of a protobuf field: a scalar, a time, or another message of the table. */
-export interface FieldType {
-  readonly name: string;
-  readonly type: string;
-  readonly isRepeated?: boolean;
-  /** Map values are of `type`; keys are strings. */
-  readonly isMap?: boolean;
-}
-
-export type MessageType = Readonly<Record<number, FieldType>>;
-
-/** `name`, `name:type`, `name:type[]` (repeated) or `name:type{}` (map); numbers start at 1, a dash leaves one out. */
-function message(fields: string): MessageType {
-  const entries = fields.split(/\s+/).flatMap((text, index): [number, FieldType][] => {
-    const [name = "", type = "string"] = text.split(":");
-    if (name === "-") return [];
-    const bare = type.replace(/\[\]|\{\}/, "");
-    return [[index + 1, { name, type: bare, isRepeated: type.endsWith("[]"), isMap: type.endsWith("{}") }]];
-  });
-  return Object.fromEntries(entries);
-}
+import { message, type MessageType } from "./message-notation.ts";
+import { workloadMessages } from "./workload-messages.ts";
 
 /**
  * The messages that Kubernetes clients send as protobuf for the kinds of this server, by field number.
  * Source: the `generated.proto` files of k8s.io/api and k8s.io/apimachinery.
  */
 export const messages: Readonly<Record<string, MessageType>> = {
+  ...workloadMessages,
   ObjectMeta: message(
-    "name generateName namespace selfLink uid resourceVersion generation:int creationTimestamp:Time deletionTimestamp:Time " +
+    "name generateName namespace selfLink uid resourceVersion generation:int? creationTimestamp:Time deletionTimestamp:Time " +
       "deletionGracePeriodSeconds:int labels:string{} annotations:string{} ownerReferences:OwnerReference[] finalizers:string[]",
   ),
   OwnerReference: message("kind - name uid apiVersion controller:bool blockOwnerDeletion:bool"),
