@@ -4,7 +4,12 @@ import { decodeProtobufObject } from "./decode-object.ts";
 /** `kubectl create configmap c --from-literal=a=b` as client-go sends it. */
 function field(number: number, content: Buffer | string): Buffer {
   const bytes = Buffer.from(content);
-  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
+  return Buffer.concat([tag(number, 2), Buffer.from([bytes.length]), bytes]);
+}
+
+function tag(number: number, wireType: number): Buffer {
+  const value = number * 8 + wireType;
+  return value < 128 ? Buffer.from([value]) : Buffer.from([(value % 128) | 0x80, Math.floor(value / 128)]);
 }
 
 function envelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
@@ -30,7 +35,7 @@ test("reads the bytes of secrets as base64", () => {
 });
 
 test("embeds what Go embeds, and leaves out zeros that Go leaves out", () => {
-  const number = (tag: number, value: number): Buffer => Buffer.from([tag * 8, value]);
+  const number = (place: number, value: number): Buffer => Buffer.concat([tag(place, 0), Buffer.from([value])]);
   const volumes = [
     Buffer.concat([field(1, "a"), field(2, field(2, ""))]),
     Buffer.concat([field(1, "b"), field(2, field(19, Buffer.concat([field(1, field(1, "settings")), number(3, 0)])))]),
