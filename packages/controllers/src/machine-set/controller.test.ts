@@ -180,6 +180,35 @@ describe("MachineSet controller", () => {
     expect(failureOf(cluster)).toBeUndefined();
   });
 
+  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      api.inject({
+        verb: "create",
+        error: new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" }),
+      });
+    });
+    await cluster.settle(4 * 60_000);
+    expect(cluster.machines()).toEqual([]);
+    await cluster.settle(2 * 60_000);
+    expect(cluster.machines()).toHaveLength(1);
+  });
+
+  it("stays as long as a machine may still come of a creation without answer", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      api.inject({
+        verb: "create",
+        error: new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" }),
+      });
+    });
+    await cluster.api.delete(machineSetResource, ref);
+    await cluster.settle(60_000);
+    expect(setOf(cluster)).toBeDefined();
+    await cluster.settle(5 * 60_000);
+    expect(setOf(cluster)).toBeUndefined();
+  });
+
   it("takes its machines with it and goes after the last", async () => {
     const cluster = await withSet();
     await cluster.api.delete(machineSetResource, ref);

@@ -14,7 +14,10 @@ import {
   type Controller,
   controllerRefOf,
   createController,
+  createExpectations,
   isAlreadyExists,
+  isApiError,
+  isUnanswered,
   keyOf,
   newControllerRef,
   releasePatch,
@@ -26,10 +29,20 @@ import { problemsOf } from "../cluster/readable.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { changesReplicas, decideMachineSet, type MachineSetAction, type MachineSetSnapshot } from "./decide.ts";
+import {
+  changesReplicas,
+  decideMachineSet,
+  type MachineSetAction,
+  type MachineSetSnapshot,
+  type Pending,
+} from "./decide.ts";
 import { newMachine } from "./new-machine.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
+
+/** Whether a request may have been carried out although it failed: its answer was lost, or the server gave up waiting for its storage. */
+const isOutcomeUnknown = (error: unknown): boolean =>
+  isUnanswered(error) || (isApiError(error) && error.status === 504);
 
 /** Length of the random part of a machine's name. */
 const SUFFIX_LENGTH = 5;
@@ -41,6 +54,15 @@ export function createMachineSetController(context: ControllerContext, workers: 
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
+  /** Creations by key of the set that are under way, or that ended without an answer. */
+  const expectations = createExpectations({ clock });
+
+  const pendingOf = (set: MachineSet): Pending | undefined => {
+    const outstanding = expectations.outstanding(keyOf(set));
+    return outstanding === undefined
+      ? undefined
+      : { count: outstanding.creations.length, expiresInMs: outstanding.expiresInMs };
+  };
 
   const observe = (set: MachineSet): MachineSetSnapshot => {
     const problems = problemsOf(set, validateMachineSet);
@@ -53,6 +75,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
       claim: claimObjects(set, caches.machines.store.list(namespace), isWanted),
       problems,
       failure: failures.get(keyOf(set)),
+      pending: pendingOf(set),
     };
   };
 
@@ -80,13 +103,18 @@ export function createMachineSetController(context: ControllerContext, workers: 
 
   const createOne = async (set: MachineSet): Promise<void> => {
     const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
+    const key = keyOf(set);
+    expectations.expectCreation(key, name);
     try {
       await machines.create(newMachine(set, name));
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
+      expectations.creationSeen(key, name);
     } catch (error) {
+      // Without an answer the machine may exist: it is not asked for again until it is seen, or the wait for it is over.
+      if (!isOutcomeUnknown(error)) expectations.creationRefused(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The name is taken, by chance: another pass draws another.
-      controller.enqueue(keyOf(set));
+      controller.enqueue(key);
     }
   };
 
@@ -138,6 +166,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
       const set = caches.sets.store.get(key);
       if (set === undefined) {
         failures.delete(key);
+        expectations.forget(key);
         return { done: true };
       }
       const decision = decideMachineSet(observe(set), clock.now());
@@ -167,6 +196,12 @@ export function createMachineSetController(context: ControllerContext, workers: 
         .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
         .map((set) => `${namespace}/${set.metadata.name}`);
     },
+  });
+  caches.machines.store.subscribe((_, machine) => {
+    const owner = machine === undefined ? undefined : controllerRefOf(machine);
+    if (machine !== undefined && owner?.kind === "MachineSet") {
+      expectations.creationSeen(`${namespace}/${owner.name}`, machine.metadata.name);
+    }
   });
   return controller;
 }

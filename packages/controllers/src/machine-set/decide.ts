@@ -14,6 +14,15 @@ export interface MachineSetSnapshot {
   readonly problems: readonly FieldProblem[];
   /** The last attempt to create or delete machines, while it stands as failed. */
   readonly failure?: ReplicaFailure | undefined;
+  /** Creations that got no answer and whose machines have not been seen. */
+  readonly pending?: Pending | undefined;
+}
+
+/** Creations of which nobody knows whether they happened. */
+export interface Pending {
+  readonly count: number;
+  /** When the first of them is given up, milliseconds from now. */
+  readonly expiresInMs: number;
 }
 
 /** Everything that a MachineSet does to the world. */
@@ -39,14 +48,14 @@ const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] =>
   machines.filter((machine) => machine.metadata.deletionTimestamp == null);
 
 /** A set on its way out takes its machines with it and waits for the last; its spec no longer matters. */
-function decideDeletion({ set, claim }: MachineSetSnapshot): readonly MachineSetAction[] {
+function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly MachineSetAction[] {
   if (!hasFinalizer(set)) return [];
-  if (claim.owned.length === 0) return [{ kind: "RemoveFinalizer" }];
+  if (claim.owned.length === 0 && pending === undefined) return [{ kind: "RemoveFinalizer" }];
   return notYetDeleted(claim.owned).map(deletionOf);
 }
 
-function decideReplicas({ set, claim }: MachineSetSnapshot, now: Date): readonly MachineSetAction[] {
-  const plan = planReplicas(set, claim.owned, now);
+function decideReplicas({ set, claim, pending }: MachineSetSnapshot, now: Date): readonly MachineSetAction[] {
+  const plan = planReplicas(set, claim.owned, now, pending?.count);
   return [
     ...claim.adopt.map(({ metadata }): MachineSetAction => ({ kind: "AdoptMachine", name: metadata.name })),
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
@@ -72,7 +81,8 @@ export function decideMachineSet(
   snapshot: MachineSetSnapshot,
   now: Date,
 ): Decision<MachineSetAction, MachineSetStatus> {
-  const { set, claim, problems } = snapshot;
+  const { set, claim, problems, pending } = snapshot;
+  const wake = pending === undefined ? {} : { wakeAfterMs: pending.expiresInMs };
   // A failure stands only as long as there is something left to try.
   const statusWith = (actions: readonly MachineSetAction[]): MachineSetStatus => {
     const failure = changesReplicas(actions) ? snapshot.failure : undefined;
@@ -82,11 +92,11 @@ export function decideMachineSet(
     const actions = decideDeletion(snapshot);
     // With the finalizer the object itself goes: there is nothing left to write a status to.
     const isLast = actions.some(({ kind }) => kind === "RemoveFinalizer") || !hasFinalizer(set);
-    return { actions, because: [], ...(isLast ? {} : { status: statusWith(actions) }) };
+    return { actions, because: [], ...wake, ...(isLast ? {} : { status: statusWith(actions) }) };
   }
   const because = refusalOf(problems, set.status?.machineSetCondition);
   if (problems.length > 0) return { actions: [], status: statusWith([]), because };
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   const actions = decideReplicas(snapshot, now);
-  return { actions, status: statusWith(actions), because };
+  return { actions, status: statusWith(actions), because, ...wake };
 }

@@ -56,15 +56,17 @@ function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
  * A Failed machine counts as long as it exists; it is deleted, and when it is on its way out it no longer counts and gets a
  * successor. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
  * implementation both halves run in every pass, so that failed machines go even while others are missing (F35).
+ *
+ * @param pending machines whose creation was asked for without an answer: they may exist, so they are not asked for again
  */
-export function planReplicas(set: MachineSet, owned: readonly Machine[], now: Date): ReplicaPlan {
+export function planReplicas(set: MachineSet, owned: readonly Machine[], now: Date, pending = 0): ReplicaPlan {
   const wanted = set.spec?.replicas ?? 0;
   const present = owned.filter((machine) => !isDeleting(machine));
   const settled = present.filter(
     (machine) => machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful,
   );
 
-  const missing = Math.max(0, wanted - present.length);
+  const missing = Math.max(0, wanted - present.length - pending);
   const surplus = Math.max(0, settled.length - wanted);
   const remove = new Set([
     ...inDeletionOrder(settled, now).slice(0, surplus),
