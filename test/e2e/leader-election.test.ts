@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { type ApiServer, createApiServer } from "@millwright/devcluster";
+import { createApiClient, isRecord, leaseResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const program = fileURLToPath(new URL("./election-candidate.ts", import.meta.url));
+
+/** A process of its own that takes part in an election. */
+function startCandidate(server: string, identity: string) {
+  const child: ChildProcess = spawn(process.execPath, ["--conditions=@millwright/source", program, server, identity], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
+  const closed = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? 128)));
+  return {
+    child,
+    closed,
+    said: () => text.split("\n").filter((line) => line !== ""),
+    tell: (line: string) => void child.stdin?.write(`${line}\n`),
+    waitFor: async (line: string, timeoutMs = 20_000): Promise<void> => {
+      await expect.poll(() => text.split("\n"), { timeout: timeoutMs, interval: 20 }).toContain(line);
+    },
+    kill: () => child.kill("SIGKILL"),
+  };
+}
+type Candidate = ReturnType<typeof startCandidate>;
+
+describe("leader election of processes", () => {
+  let server: ApiServer;
+  let url: string;
+  const candidates: Candidate[] = [];
+  const start = (identity: string): Candidate => {
+    const candidate = startCandidate(url, identity);
+    candidates.push(candidate);
+    return candidate;
+  };
+
+  beforeEach(async () => {
+    server = createApiServer();
+    ({ url } = await server.listen());
+  });
+  afterEach(async () => {
+    for (const { kill, closed } of candidates.splice(0)) {
+      kill();
+      await closed;
+    }
+    await server.close();
+  });
+
+  const leaseOf = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const api = createApiClient({ server: url });
+    const { spec } = await api.get(leaseResource, { namespace: "default", name: "election" });
+    await api.close();
+    return isRecord(spec) ? spec : {};
+  };
+
+  it("hands over at once when the leader stops cleanly, and after the lease when it is killed", async () => {
+    const a = start("a");
+    await a.waitFor("leads");
+    const b = start("b");
+    await b.waitFor("started");
+    a.tell("stop");
+    expect(await a.closed).toBe(0);
+    const stoppedAt = Date.now();
+    await b.waitFor("leads");
+    expect(Date.now() - stoppedAt).toBeLessThan(2_500);
+    expect(await leaseOf()).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+
+    const c = start("c");
+    await c.waitFor("started");
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    b.kill();
+    await b.closed;
+    const killedAt = Date.now();
+    await c.waitFor("leads");
+    expect(Date.now() - killedAt).toBeGreaterThan(2_500);
+    expect(Date.now() - killedAt).toBeLessThan(8_000);
+  });
+
+  it("keeps leading while its event loop is blocked for five times its lease", async () => {
+    const a = start("a");
+    await a.waitFor("leads");
+    const b = start("b");
+    await b.waitFor("started");
+    a.tell("block 20000");
+    await a.waitFor("unblocked leading", 30_000);
+    expect(b.said()).not.toContain("leads");
+    expect(a.said()).not.toContain("lost");
+    expect(await leaseOf()).toMatchObject({ holderIdentity: "a", leaseTransitions: 0 });
+  });
+
+  it("does not believe in its leadership for a moment when others took over while its event loop was blocked, and writes nothing", async () => {
+    const a = start("a");
+    await a.waitFor("leads");
+    a.tell("write before");
+    await a.waitFor("wrote before");
+    const b = start("b");
+    await b.waitFor("started");
+    a.tell("block 14000");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    // The server is away for longer than the lease is good: nobody can renew.
+    await server.restart({ keepData: true, downMs: 6_000 });
+    await b.waitFor("leads");
+    expect(a.said()).not.toContain("unblocked following");
+    await a.waitFor("unblocked following");
+    a.tell("write after");
+    await a.waitFor("refused after");
+    await a.waitFor("lost");
+    expect(b.said()).not.toContain("lost");
+  });
+});
