@@ -262,7 +262,7 @@ test("never lets two lead at once, whatever the network does to them, and has a 
       const fleet = createFleet(seed);
       await fleet.pass(10_000);
       for (const { who, quality, forMs } of troubles) {
-        const index = who === "leader" ? Math.max(0, fleet.leader()) : who;
+        const index = who === "leader" ? Math.max(0, fleet.leader()) : Number(who);
         fleet.qualities[index] = quality;
         await fleet.pass(forMs);
         if (who === "leader") fleet.qualities[index] = 1;
