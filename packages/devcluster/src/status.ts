@@ -24,6 +24,8 @@ export class ApiFault extends Error {
   readonly reason: string;
   readonly details: JsonObject | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The metadata of the Status: a token to continue with. */
+  readonly metadata: JsonObject;
 
   constructor(
     code: number,
@@ -31,12 +33,14 @@ export class ApiFault extends Error {
     message: string,
     details?: JsonObject,
     headers: Readonly<Record<string, string>> = {},
+    metadata: JsonObject = {},
   ) {
     super(message);
     this.code = code;
     this.reason = reason;
     this.details = details;
     this.headers = headers;
+    this.metadata = metadata;
   }
 
   /** The `Status` object of this fault. */
@@ -44,7 +48,7 @@ export class ApiFault extends Error {
     return {
       kind: "Status",
       apiVersion: "v1",
-      metadata: {},
+      metadata: this.metadata,
       status: "Failure",
       message: this.message,
       ...(this.reason === "" ? {} : { reason: this.reason }),
@@ -147,6 +151,21 @@ export function methodNotAllowed(): ApiFault {
 /** 410 Expired: a resourceVersion older than the history that is kept. */
 export function expired(requested: number, oldest: number): ApiFault {
   return new ApiFault(410, "Expired", `too old resource version: ${requested} (${oldest})`);
+}
+
+/** 410 for a list at one exact version that is forgotten. */
+export function listExpired(): ApiFault {
+  return new ApiFault(410, "Expired", "The resourceVersion for the provided list is too old.");
+}
+
+/** 410 for a continue token whose version is forgotten; `token` goes on with the present state. */
+export function continueExpired(token: string): ApiFault {
+  const message =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
+    "continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with " +
+    "the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time " +
+    "the first chunk was returned and now may show up in the list.";
+  return new ApiFault(410, "Expired", message, undefined, {}, { continue: token });
 }
 
 /** 413 for a body above the limit. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isWatch } from "../verbs/list-options.ts";
 import { readResourcePath } from "./request-info.ts";
 
 /** What a request wants to do, in the words of Kubernetes' authorization and audit. */
@@ -31,12 +32,11 @@ const verbs: Readonly<Record<string, readonly [ofOne: string, ofMany: string]>> 
 export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes {
   const method = raw.method ?? "GET";
   const resource = readResourcePath(url.pathname);
-  const watch = url.searchParams.get("watch");
   const [ofOne, ofMany] = verbs[method] ?? [method.toLowerCase(), method.toLowerCase()];
   const verb = resource?.name === undefined ? ofMany : ofOne;
-  const isWatch = method === "GET" && resource !== undefined && (watch === "true" || watch === "1");
+  const isStream = method === "GET" && resource !== undefined && isWatch(url.searchParams);
   return {
-    verb: resource === undefined ? method.toLowerCase() : isWatch ? "watch" : verb,
+    verb: resource === undefined ? method.toLowerCase() : isStream ? "watch" : verb,
     group: resource?.group ?? "",
     version: resource?.version ?? "",
     resource: resource?.plural ?? "",

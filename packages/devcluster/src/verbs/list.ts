@@ -3,7 +3,7 @@ import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Machinery } from "../machinery.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
-import { ApiFault, badRequest, expired } from "../status.ts";
+import { ApiFault, badRequest, continueExpired, expired, isApiFault, listExpired } from "../status.ts";
 import { checkListOptions } from "./list-options.ts";
 
 /** Tells whether an object belongs into a list or watch. */
@@ -62,8 +62,16 @@ export function listPage(
   const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
   // Version 0 is answered out of the watch cache, which knows no pages.
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
-  const version = token?.version ?? exact ?? store.resourceVersion;
-  const all = store.listAt(definition.collection, namespace, version);
+  const tokenVersion = token?.version === inconsistent ? store.resourceVersion : token?.version;
+  const version = tokenVersion ?? exact ?? store.resourceVersion;
+  const all = ((): readonly StoredObject[] => {
+    try {
+      return store.listAt(definition.collection, namespace, version);
+    } catch (error) {
+      if (!isApiFault(error) || error.code !== 410) throw error;
+      throw token === undefined ? listExpired() : continueExpired(writeToken(inconsistent, token.after));
+    }
+  })();
   const rest = token === undefined ? all : all.filter((object) => keyOf(object) > token.after);
   const selected = rest.filter(matches);
   if (limit === 0 || selected.length <= limit) {
@@ -81,6 +89,9 @@ export function listPage(
     remaining: isFiltered ? undefined : selected.length - limit,
   };
 }
+
+/** The version in a token that goes on with whatever the state is then, at the risk of missing changes. */
+const inconsistent = -1;
 
 function keyOf({ metadata }: StoredObject): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;

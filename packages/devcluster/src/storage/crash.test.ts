@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemRandom } from "../foundation.ts";
+import { arrayAt, stringAt } from "../json.ts";
+import { startServer } from "../testing/start-server.ts";
+import { openFileStorage } from "./file-storage.ts";
+
+let directory: string;
+let child: ChildProcess | undefined;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "devcluster-crash-"));
+});
+afterEach(() => {
+  child?.kill("SIGKILL");
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const maps = "/api/v1/namespaces/default/configmaps";
+
+/** Starts a server in a process of its own. Resolves with its address once it listens. */
+async function spawnServer(): Promise<{ readonly url: string; readonly process: ChildProcess }> {
+  const program = fileURLToPath(new URL("../testing/durable-server.ts", import.meta.url));
+  const started = spawn(process.execPath, ["--conditions=@millwright/source", program, directory], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  child = started;
+  const lines = createInterface({ input: started.stdout });
+  const { value } = await lines[Symbol.asyncIterator]().next();
+  return { url: String(value), process: started };
+}
+
+/** Writes until the server is gone; notes what was answered, and what was under way when it died. */
+async function writeUntilDeath(
+  url: string,
+  writer: number,
+  known: Map<string, string | undefined>,
+): Promise<Set<string>> {
+  const open = new Set<string>();
+  for (let step = 0; ; step += 1) {
+    const name = `w${writer}-${step % 20}`;
+    const value = `${writer}.${step}`;
+    const exists = known.get(name) !== undefined;
+    const removes = exists && step % 7 === 0;
+    const [method, path] = removes
+      ? ["DELETE", `${maps}/${name}`]
+      : exists
+        ? ["PUT", `${maps}/${name}`]
+        : ["POST", maps];
+    open.add(name);
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        ...(removes
+          ? {}
+          : { body: JSON.stringify({ metadata: { name }, data: { value, filler: "x".repeat(step % 3000) } }) }),
+      });
+      await response.text();
+      expect(response.ok).toBe(true);
+      known.set(name, removes ? undefined : value);
+      open.delete(name);
+    } catch (error) {
+      if (error instanceof TypeError) return open;
+      throw error;
+    }
+  }
+}
+
+test("a kill at any moment loses nothing that a client got an answer for", { timeout: 60_000 }, async () => {
+  const known = new Map<string, string | undefined>();
+  for (let round = 0; round < 5; round += 1) {
+    const { url, process: victim } = await spawnServer();
+    const writers = [0, 1, 2, 3].map((writer) => writeUntilDeath(url, writer, known));
+    const exited = new Promise((resolve) => {
+      victim.once("exit", resolve);
+    });
+    const delayMs = 30 + systemRandom.next() * 400;
+    setTimeout(() => victim.kill("SIGKILL"), delayMs);
+    const undecided = new Set((await Promise.all(writers)).flatMap((open) => [...open]));
+    await exited;
+    const survivor = await startServer({ storage: openFileStorage(directory) });
+    const { body } = await survivor.call("GET", maps);
+    await survivor.server.close();
+    const stored = new Map(
+      arrayAt(body, "items").map((item) => [stringAt(item, "metadata", "name") ?? "", stringAt(item, "data", "value")]),
+    );
+    const answered = [...known].filter(([name]) => !undecided.has(name));
+    expect(answered.map(([name]) => [name, stored.get(name)])).toEqual(answered);
+    // What was under way may have been written or not: from here on it is known.
+    for (const name of undecided) known.set(name, stored.get(name));
+    for (const name of stored.keys()) expect(known.has(name)).toBe(true);
+  }
+  expect(known.size).toBeGreaterThan(10);
+});
