@@ -12,6 +12,8 @@ import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { machineResource, systemClock, systemRandom } from "@millwright/core";
 import {
   type ApiClient,
@@ -36,6 +38,13 @@ interface Figure {
 const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 const isMet = ({ value, aim }: Figure): boolean =>
   aim === undefined || ("atMost" in aim ? value <= aim.atMost : value >= aim.atLeast);
+
+/** Collects all garbage, so that what is left is in use. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect === "function") collect();
+}
 
 async function startServer(): Promise<{ readonly child: ChildProcess; readonly url: string; readonly cert: string }> {
   const program = fileURLToPath(new URL("./serve.ts", import.meta.url));
@@ -143,7 +152,7 @@ async function measure(): Promise<readonly Figure[]> {
       unit: "MiB",
       aim: { atMost: 250 },
     });
-    globalThis.gc?.();
+    collectGarbage();
     figures.push({ name: "heap in use", value: mebibytes(process.memoryUsage().heapUsed), unit: "MiB" });
 
     for (const perSecond of [2_500, 5_000, 10_000]) {

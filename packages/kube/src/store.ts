@@ -7,9 +7,9 @@ import { createSlices } from "./slices.ts";
 import type { SliceOptions, Slices } from "./slices.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
-import { createStringPool } from "./string-pool.ts";
 import { createTombstones } from "./tombstones.ts";
 import { trimObject } from "./trim.ts";
+import { createValuePool } from "./value-pool.ts";
 
 /**
  * Told of each change: `old` undefined when the object is new, `current` undefined when it is gone (`old` is then the last
@@ -117,7 +117,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   const indexes = new Map<string, StoreIndex<T>>();
   const tombstones = createTombstones();
   const subscribers = new Set<StoreSubscriber<T>>();
-  const strings = createStringPool();
+  const pool = createValuePool();
   /** The newest version seen in anything. */
   let newest: string | undefined;
 
@@ -154,7 +154,10 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   }
 
   /** What is kept of an object. */
-  const prepare = (object: T): T => strings.freezeShared(trim(object));
+  function prepare(object: T): T {
+    const former = objects.get(keyOf(object));
+    return former === undefined ? pool.freezeShared(trim(object)) : pool.freezeChanged(trim(object), former);
+  }
   /** For what is prepared already. */
   const kept = (object: T): T => object;
 

@@ -131,6 +131,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       const answer = await send(dispatcher, request, credentials, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
       const body = await answer.body.text();
+      // undici takes a connection back a turn later; a request before that would open another one.
+      await new Promise<void>((resolve) => setImmediate(resolve));
       if (answer.statusCode < 400) {
         return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
       }

@@ -6,6 +6,7 @@ import { isApiObject, isRecord } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { messageOf } from "./log.ts";
 import { parseJson } from "./safe-json.ts";
+import { createSlices } from "./slices.ts";
 import type { Transport, TransportStream } from "./transport.ts";
 
 /**
@@ -56,6 +57,8 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   const { clock, path, signal } = options;
   signal.throwIfAborted();
   const idle = startDeadline(clock, options.inactivityMs, signal);
+  // A socket that always has more to read would keep the event loop for itself.
+  const slices = createSlices({ clock, signal });
   let stream: TransportStream | undefined;
   idle.signal.addEventListener("abort", () => stream?.close(), { once: true });
   try {
@@ -63,6 +66,8 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     idle.signal.throwIfAborted();
     for await (const line of readLines(notingLife(stream.chunks, idle.extend), maxLineBytes)) {
       yield readEvent(line, path);
+      const pause = slices.pauseIfDue();
+      if (pause !== undefined) await pause;
       // A slow consumer is not a silent server.
       idle.extend();
     }

@@ -1,0 +1,109 @@
+import { equalJson } from "./json-merge-patch.ts";
+
+/** Keeps frozen JSON values small by giving equal parts of them one place in memory. */
+export interface ValuePool {
+  /**
+   * Freezes a JSON value and all that is in it, and lets equal parts share their memory with those of other values: the labels,
+   * tolerations, images and conditions of ten thousand objects are few. Frozen values can be shared without anybody noticing.
+   * What is frozen already is left as it is.
+   */
+  freezeShared<T>(value: T): T;
+  /**
+   * The same for a value that replaces another one: what did not change is taken over from the former value, which costs less
+   * than to look for it, and leaves the garbage collector young values only.
+   */
+  freezeChanged<T>(value: T, former: T): T;
+}
+
+/** The engine shares shorter strings by itself (V8 does up to 10 characters); longer ones are hardly ever equal. */
+const shortestText = 11;
+const longestText = 256;
+/** Larger parts are hardly ever equal as a whole. */
+const longestPart = 2_048;
+
+/** Values of the last while. Beyond it the pool starts anew, which costs some sharing and bounds what it holds. */
+const capacity = 4_096;
+
+/** Named so in every object and different in each: pooling them would only push out the others. */
+const neverEqual: ReadonlySet<string> = new Set(["uid", "resourceVersion", "name"]);
+
+/** An object itself and its metadata, spec and status are never equal to others; what is in them often is. */
+const depthOfParts = 2;
+
+/** Makes an empty pool. */
+export function createValuePool(): ValuePool {
+  // Invariants: every text is its own key, every part is frozen and has its JSON as its key; at most `capacity` of each.
+  const texts = new Map<string, string>();
+  const parts = new Map<string, JsonParts>();
+
+  function shareText(text: string): string {
+    const known = texts.get(text);
+    if (known !== undefined) return known;
+    if (texts.size >= capacity) texts.clear();
+    texts.set(text, text);
+    return text;
+  }
+
+  /** The part itself, frozen, or one that is equal. */
+  function sharePart(part: JsonParts, depth: number): JsonParts {
+    if (Object.isFrozen(part)) return part;
+    if (depth < depthOfParts) return freeze(part, depth);
+    const json = JSON.stringify(part);
+    if (json.length > longestPart) return freeze(part, depth);
+    const known = parts.get(json);
+    if (known !== undefined) return known;
+    freeze(part, depth);
+    if (parts.size >= capacity) parts.clear();
+    parts.set(json, part);
+    return part;
+  }
+
+  function freeze(value: JsonParts, depth: number): JsonParts {
+    for (const key of Object.keys(value)) {
+      const part = value[key];
+      if (typeof part === "string") {
+        // An equal string in place of another one is a change that nobody can see.
+        if (part.length >= shortestText && part.length <= longestText && !neverEqual.has(key)) {
+          value[key] = shareText(part);
+        }
+      } else if (hasParts(part)) {
+        const shared = sharePart(part, depth + 1);
+        if (shared !== part) value[key] = shared;
+      }
+    }
+    return Object.freeze(value);
+  }
+
+  function takeOver(value: JsonParts, former: JsonParts, depth: number): JsonParts {
+    if (Object.isFrozen(value)) return value;
+    for (const key of Object.keys(value)) {
+      const part = value[key];
+      const old = former[key];
+      if (!hasParts(part)) {
+        if (typeof part === "string" && part === old) value[key] = old;
+      } else if (hasParts(old) && Array.isArray(part) === Array.isArray(old)) {
+        if (!Object.isFrozen(part) && equalJson(part, old)) value[key] = old;
+        else takeOver(part, old, depth + 1);
+      } else freeze(part, depth + 1);
+    }
+    return Object.freeze(value);
+  }
+
+  return {
+    freezeShared(value) {
+      if (hasParts(value) && !Object.isFrozen(value)) freeze(value, 0);
+      return value;
+    },
+    freezeChanged(value, former) {
+      if (hasParts(value) && hasParts(former)) takeOver(value, former, 0);
+      return value;
+    },
+  };
+}
+
+/** An object or a list of JSON. */
+type JsonParts = Record<string, unknown>;
+
+function hasParts(value: unknown): value is JsonParts {
+  return typeof value === "object" && value !== null;
+}
