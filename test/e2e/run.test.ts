@@ -8,19 +8,38 @@ describe("millwright run, killed and started again", () => {
   let installation: Installation;
   const started: MillwrightProcess[] = [];
 
+  // Short leases: a process that was killed is succeeded when its leases have ended.
+  const election = [
+    "--leader-elect-lease-duration=2s",
+    "--leader-elect-renew-deadline=1500ms",
+    "--leader-elect-retry-period=400ms",
+  ];
   const startControllers = (): MillwrightProcess => {
-    const process = startMillwright(["run", "--provider", "mock", "--control-kubeconfig", installation.kubeconfig]);
+    const process = startMillwright([
+      "run",
+      "--provider=mock",
+      "--control-kubeconfig",
+      installation.kubeconfig,
+      ...election,
+    ]);
     started.push(process);
     return process;
   };
+  const scale = (replicas: number): Promise<unknown> =>
+    installation.api.patch(
+      machineDeploymentResource,
+      { namespace: "default", name: "fleet" },
+      { spec: { replicas } },
+      { kind: "merge" },
+    );
   const machines = async (): Promise<readonly Machine[]> =>
     (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const phases = async (): Promise<readonly (string | undefined)[]> =>
     (await machines()).map(({ status }) => status?.currentStatus?.phase);
 
   beforeEach(async () => {
-    // A creation takes a second until it is answered, so that a kill finds it under way.
-    installation = await startInstallation({ latencyMs: 500 });
+    // A creation takes a while until it is answered, so that a kill finds it under way.
+    installation = await startInstallation({ latencyMs: 300 });
     await installation.api.create(machineClassResource, machineClass("small"));
   });
 
@@ -55,6 +74,36 @@ describe("millwright run, killed and started again", () => {
     startControllers();
     await eventually(async () => expect(await machines()).toEqual([]));
     expect(installation.cloud.vms()).toEqual([]);
+  });
+
+  it("lets one of two act, the other follow when that is killed, and never both", async () => {
+    const first = startControllers();
+    await first.waitFor(/"Leading"/);
+    const second = startControllers();
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+    await eventually(async () => expect(await phases()).toEqual(["Running", "Running"]));
+    expect(second.output()).not.toContain('"Leading"');
+    await first.stop("SIGKILL");
+    await scale(3);
+    await eventually(async () => expect(await phases()).toEqual(["Running", "Running", "Running"]));
+    expect(second.output()).toContain('"Leading"');
+    expect(installation.cloud.vms()).toHaveLength(3);
+  });
+
+  it("does nothing more in a process that slept through the end of its leases", async () => {
+    const sleeper = startControllers();
+    await sleeper.waitFor(/"Leading"/);
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
+    await eventually(async () => expect(await phases()).toEqual(["Running"]));
+    sleeper.child.kill("SIGSTOP");
+    const heir = startControllers();
+    await heir.waitFor(/"Leading"/);
+    await scale(2);
+    sleeper.child.kill("SIGCONT");
+    expect(await sleeper.ended).toBe(1);
+    expect(sleeper.output()).toContain("Leadership lost");
+    await eventually(async () => expect(await phases()).toEqual(["Running", "Running"]));
+    expect(installation.cloud.vms()).toHaveLength(2);
   });
 
   it("stops on SIGTERM with status 0, and leaves the fleet as it is", async () => {

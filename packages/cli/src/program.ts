@@ -1,3 +1,4 @@
+import { parseGoDuration } from "@millwright/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
 import type { RunFlags } from "./commands/run.ts";
@@ -8,6 +9,19 @@ function readPort(text: string): number {
   if (!(port <= 65_535)) throw new InvalidArgumentError("expected a port from 0 to 65535; 0 takes a free one.");
   return port;
 }
+
+/** A Go duration, as milliseconds. */
+function readDuration(text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("expected a duration such as 15s or 1m30s.");
+  return ms;
+}
+
+/** A flag of leader election, with client-go's name and default. */
+const electionFlag = (name: string, seconds: number, description: string): Option =>
+  new Option(`--leader-elect-${name} <duration>`, description)
+    .argParser(readDuration)
+    .default(seconds * 1000, `${seconds}s`);
 
 /** Commander hands the message on; what is under a command is loaded when the command runs, so that `--help` stays quick. */
 export function createProgram(setStatus: (status: number) => void): Command {
@@ -47,6 +61,10 @@ export function createProgram(setStatus: (status: number) => void): Command {
       'cluster that machines join; "none" for no cluster (default: the control cluster)',
     )
     .option("--namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .option("--no-leader-elect", "act without leadership: only where nothing else looks after the same namespace")
+    .addOption(electionFlag("lease-duration", 15, "how long others leave a leader alone that does not renew"))
+    .addOption(electionFlag("renew-deadline", 10, "how long a leader tries to renew before it gives up"))
+    .addOption(electionFlag("retry-period", 2, "how often a leader renews and the others look"))
     .addOption(
       new Option("--log-level <level>", "least level to log")
         .choices(["debug", "info", "warn", "error"])

@@ -39,6 +39,33 @@ function aCloud() {
   return { vms, driver };
 }
 
+/** A leadership that the test gives and takes. */
+function aLeadership() {
+  const lost = new AbortController();
+  const given = Promise.withResolvers<void>();
+  let isLeader = false;
+  return {
+    leadership: {
+      lost: lost.signal,
+      acquired: (signal?: AbortSignal) => {
+        signal?.addEventListener("abort", () => given.reject(signal.reason));
+        return given.promise;
+      },
+      fence: () => {
+        if (!isLeader) throw new Error("somebody else leads");
+      },
+    },
+    give: () => {
+      isLeader = true;
+      given.resolve();
+    },
+    take: () => {
+      isLeader = false;
+      lost.abort(new Error("somebody else leads"));
+    },
+  };
+}
+
 const stops: AbortController[] = [];
 afterEach(() => stops.splice(0).forEach((stop) => stop.abort(new Error("the test is over"))));
 
@@ -114,6 +141,47 @@ describe("a manager", () => {
     api.seed(machineSetResource, aSet(1));
     await clock.advance(5_000);
     expect(phases()).toEqual(["Available"]);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("writes nothing and calls no driver before it leads", async () => {
+    const { leadership, give } = aLeadership();
+    const { vms, driver } = aCloud();
+    const { api, clock, manager, stop, phases } = setUp(driver, { leadership });
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(30_000);
+    expect([api.writes(), vms.size]).toEqual([[], 0]);
+    give();
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["Pending"]);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("ends when it no longer leads, and makes no VM after that", async () => {
+    const { leadership, give, take } = aLeadership();
+    const { vms, driver } = aCloud();
+    const { api, clock, manager, stop } = setUp(driver, { leadership });
+    give();
+    const running = manager.start(stop.signal);
+    const ended = expect(running).rejects.toThrow("somebody else leads");
+    await manager.ready(stop.signal);
+    take();
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    await ended;
+    expect([api.writes(), vms.size]).toEqual([[], 0]);
+  });
+
+  it("stops cleanly while it waits to lead", async () => {
+    const { manager, stop, clock } = setUp(aCloud().driver, { leadership: aLeadership().leadership });
+    const running = manager.start(stop.signal);
+    await clock.advance(1_000);
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;

@@ -10,7 +10,14 @@ import {
   type MachineSettings,
 } from "@millwright/controllers";
 import { type Clock, type Driver, type Random, systemClock, systemRandom } from "@millwright/core";
-import { type ApiClient, createEventRecorder, type Log, noLog } from "@millwright/kube";
+import {
+  type ApiClient,
+  createEventRecorder,
+  createFencedClient,
+  type Leadership,
+  type Log,
+  noLog,
+} from "@millwright/kube";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
@@ -23,6 +30,8 @@ export interface ManagerOptions {
   /** The one namespace of the control cluster that is looked after. */
   readonly namespace: string;
   readonly drivers: readonly Driver[];
+  /** Whose leadership is needed to act. Caches are filled before, so that a takeover is quick. Absent: nobody else acts. */
+  readonly leadership?: Pick<Leadership, "acquired" | "fence" | "lost">;
   /** Default: `defaultMachineSettings`. */
   readonly settings?: Partial<MachineSettings>;
   /** Objects of one kind that are worked on at once. Default 10. */
@@ -37,7 +46,8 @@ export interface ManagerOptions {
 export interface Manager {
   /**
    * Runs until the signal aborts; then driver calls under way are aborted, passes end, and it resolves. State is in the API objects: whoever starts next
-   * goes on. Rejects when a cache or controller fails for good. May be called once.
+   * goes on. Rejects when a cache or controller fails for good, and with `LeadershipLostError` when leadership ends: what was under way must then be left
+   * to whoever leads. May be called once.
    */
   start(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches have their first list, so that work begins. */
@@ -49,9 +59,21 @@ const DEFAULT_WORKERS = 10;
 /** How long events that are still waiting may take at the end, milliseconds. */
 const FLUSH_MS = 2_000;
 
+/** Rejects when leadership ends, and resolves when the signal aborts before that. */
+const untilLost = (lost: AbortSignal, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const lose = (): void => reject(lost.reason);
+    if (lost.aborted) return lose();
+    lost.addEventListener("abort", lose, { once: true });
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
 /** Wires caches, controllers and drivers into one manager. */
 export function createManager(options: ManagerOptions): Manager {
-  const { control, target, namespace } = options;
+  const { namespace, leadership } = options;
+  const fenced = (api: ApiClient): ApiClient => (leadership === undefined ? api : createFencedClient(api, leadership));
+  const control = fenced(options.control);
+  const target = options.target === undefined ? undefined : fenced(options.target);
   const clock = options.clock ?? systemClock;
   const random = options.random ?? systemRandom;
   const log = options.log ?? noLog;
@@ -70,7 +92,13 @@ export function createManager(options: ManagerOptions): Manager {
     random,
     log,
   };
-  const driver = createDriverHost({ drivers: options.drivers, hasTarget: target !== undefined, clock, log });
+  const driver = createDriverHost({
+    drivers: options.drivers,
+    hasTarget: target !== undefined,
+    clock,
+    log,
+    ...(leadership === undefined ? {} : { fence: leadership.fence }),
+  });
   const machine = createMachineController(context, {
     driver,
     settings: { ...defaultMachineSettings, ...options.settings },
@@ -92,6 +120,16 @@ export function createManager(options: ManagerOptions): Manager {
     timer.cancel();
     events.close();
   };
+  /** Controllers act when this process leads, from the caches that are there by then. */
+  const runControllers = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await leadership?.acquired(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return;
+    }
+    await Promise.all(controllers.map((controller) => controller.start(signal)));
+  };
   let isStarted = false;
 
   return {
@@ -105,7 +143,8 @@ export function createManager(options: ManagerOptions): Manager {
       const both = AbortSignal.any([signal, stop.signal]);
       const parts = [
         ...informers.map((informer) => informer.run(both)),
-        ...controllers.map((controller) => controller.start(both)),
+        runControllers(both),
+        ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         reportReadiness(named, clock, log, both),
       ];
       try {

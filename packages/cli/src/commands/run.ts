@@ -1,4 +1,4 @@
-import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { createApiClient, type ElectionTimes, isLeadershipLost, loadKubeConfig } from "@millwright/kube";
 import { untilTold } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
@@ -7,12 +7,23 @@ export interface RunFlags {
   readonly controlKubeconfig?: string;
   readonly targetKubeconfig?: string;
   readonly namespace?: string;
+  readonly leaderElect: boolean;
+  /** Milliseconds. */
+  readonly leaderElectLeaseDuration: number;
+  readonly leaderElectRenewDeadline: number;
+  readonly leaderElectRetryPeriod: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
+const electionTimes = (flags: RunFlags): ElectionTimes => ({
+  leaseDurationMs: flags.leaderElectLeaseDuration,
+  renewDeadlineMs: flags.leaderElectRenewDeadline,
+  retryPeriodMs: flags.leaderElectRetryPeriod,
+});
+
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags): Promise<number> {
-  const { createJsonLog, createManager, loadDriver } = await import("@millwright/runtime");
+  const { createJsonLog, createManager, createManagerLeadership, loadDriver } = await import("@millwright/runtime");
   const log = createJsonLog(flags.logLevel);
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
   const config = await loadKubeConfig({ file: flags.controlKubeconfig });
@@ -27,7 +38,12 @@ export async function run(flags: RunFlags): Promise<number> {
     : control;
 
   const namespace = flags.namespace ?? config.namespace ?? "default";
+  const kubeConfig = { file: flags.controlKubeconfig };
+  const leadership = flags.leaderElect
+    ? createManagerLeadership({ cluster: { kubeConfig }, namespace, log, ...electionTimes(flags) })
+    : undefined;
   const manager = createManager({
+    ...(leadership === undefined ? {} : { leadership }),
     control,
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
     namespace,
@@ -40,7 +56,13 @@ export async function run(flags: RunFlags): Promise<number> {
     await manager.start(signal);
     log("info", "Stopped", {});
     return 0;
+  } catch (error) {
+    if (!isLeadershipLost(error)) throw error;
+    log("error", "Leadership lost; start again to stand for election anew", { because: error.message });
+    return 1;
   } finally {
+    // Nothing acts any more: the next leader need not wait for the leases to end.
+    await leadership?.stop();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
   }
 }

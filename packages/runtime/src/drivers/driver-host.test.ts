@@ -35,7 +35,7 @@ const unaborted = new AbortController().signal;
 
 function host(
   driver: Driver | Partial<DriverDefinition<unknown>> = {},
-  options: { readonly hasTarget?: boolean } = {},
+  options: { readonly hasTarget?: boolean; readonly fence?: () => void } = {},
 ) {
   const clock = createVirtualClock();
   const log = vi.fn<Log>();
@@ -47,6 +47,25 @@ const theVm = async () => ({ providerId: "vm-1", nodeName: "node-1" });
 /** Whatever a driver gone wild answers or throws: no type holds it. */
 const wild = (value: unknown) => async () => value as never;
 const throwing = (value: unknown) => () => Promise.reject(value);
+
+describe("a fenced host", () => {
+  it("makes no VM when leadership ends between the look for one and its creation", async () => {
+    let mayAct = true;
+    const createMachine = vi.fn<() => Promise<never>>();
+    const getMachineStatus = () => {
+      mayAct = false;
+      return notFound();
+    };
+    const fence = (): void => {
+      if (!mayAct) throw new Error("somebody else leads");
+    };
+    const { ensureVm, deleteVm } = host({ createMachine, getMachineStatus }, { fence });
+    const refused = { ok: false, error: { code: "Aborted", message: "somebody else leads" } };
+    expect(await ensureVm(aCall(), unaborted)).toMatchObject(refused);
+    expect(await deleteVm(aCall(), unaborted)).toMatchObject(refused);
+    expect(createMachine).not.toHaveBeenCalled();
+  });
+});
 
 describe("choosing the driver", () => {
   it("goes by the provider of the class, ignoring case", () => {

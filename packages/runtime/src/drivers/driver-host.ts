@@ -28,6 +28,8 @@ export interface DriverHostOptions {
   readonly hasTarget: boolean;
   /** Longest time for one call of a driver, milliseconds. Default 5 minutes. */
   readonly callTimeoutMs?: number;
+  /** Called right before each call of a driver; what it throws keeps the call from being made. Absent: nothing keeps it. */
+  readonly fence?: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -117,6 +119,15 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
   };
 
   /** One call of a method of a driver. */
+  /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
+  const refuseWhenFenced = (): void => {
+    try {
+      options.fence?.();
+    } catch (error) {
+      throw new MachineError("Aborted", error instanceof Error ? error.message : "this process may not act any more");
+    }
+  };
+
   const call = <Request>(
     { driver, request }: Prepared,
     method: Method,
@@ -137,6 +148,7 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
             machine: machine.name,
           }),
       };
+      refuseWhenFenced();
       return invoke(argument, context);
     });
 
