@@ -3,7 +3,7 @@ import type { RequestLog } from "./request-log.ts";
 
 /**
  * The metrics of the server in Prometheus' text format, under the names that kube-apiserver uses: requests by verb,
- * resource and code, running watches, stored objects.
+ * resource and code, running watches, stored objects, memory.
  */
 export function metricsText(requests: RequestLog, store: ObjectStore): string {
   const counted = requests.counts();
@@ -31,6 +31,9 @@ export function metricsText(requests: RequestLog, store: ObjectStore): string {
     ...store
       .collections()
       .map((name) => `apiserver_storage_objects${labels({ resource: name.replace(/\.$/, "") })} ${store.count(name)}`),
+    "# HELP process_resident_memory_bytes Memory of the process that the server runs in.",
+    "# TYPE process_resident_memory_bytes gauge",
+    `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
     "",
   ].join("\n");
 }
