@@ -2,6 +2,7 @@ import { describeDifference, type Difference, differences } from "./differences.
 import type { KnownDifference } from "./known-differences.ts";
 import { createNormaliser } from "./normalise.ts";
 import { allSteps, type Subject } from "./request-script.ts";
+import { sharedPart } from "./shared-part.ts";
 import { type Answer, runSubject } from "./run-subject.ts";
 import type { Target } from "./target.ts";
 
@@ -28,7 +29,8 @@ export async function compareServers(
     if (a === undefined || b === undefined) throw new Error(`${subject.name}: step "${name}" has not been run`);
     const unlisted: Difference[] = [];
     const listed = new Set<string>();
-    for (const difference of differences(a, b)) {
+    const [left, right] = subject.sharedOnly === true ? sharedPart(a.body, b.body) : [a.body, b.body];
+    for (const difference of differences({ ...a, body: left }, { ...b, body: right })) {
       const why = known.find(({ covers }) => covers(subject.name, name, difference));
       if (why === undefined) unlisted.push(difference);
       else listed.add(why.id);

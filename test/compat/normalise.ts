@@ -25,7 +25,14 @@ export function createNormaliser(): (answer: Answer) => Answer {
     if (!isJsonObject(value)) return;
     const { metadata } = value;
     if (isJsonObject(metadata)) noteObject(metadata);
+    noteRefusedName(value);
     Object.values(value).forEach(note);
+  };
+  /** A generated name that is refused appears in the refusal only. */
+  const noteRefusedName = ({ name, causes }: JsonObject): void => {
+    if (typeof name !== "string" || !Array.isArray(causes)) return;
+    const isGenerated = causes.some((cause: Json) => isJsonObject(cause) && cause["field"] === "metadata.generateName");
+    if (isGenerated && generatedSuffix.test(name.slice(-5))) generated.set(name, `${name.slice(0, -5)}<suffix>`);
   };
   const noteObject = (metadata: JsonObject): void => {
     const { uid, name, generateName, resourceVersion } = metadata;
@@ -51,9 +58,11 @@ export function createNormaliser(): (answer: Answer) => Answer {
   const text = (value: string): string => {
     let result = value
       .replaceAll(uuid, (found) => uids.get(found) ?? "<uid>")
+      .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:<port>")
       .replaceAll(time, (_, fraction: string | undefined) =>
         fraction === undefined ? "<time>" : `<time with ${fraction.length - 1} digits>`,
       )
+      .replace(/(ResourceVersion in record) \(\d+\)/, "$1 (<version>)")
       .replace(/too old resource version: \d+ \(\d+\)/, "too old resource version: <version> (<version>)")
       .replace(
         /Too large resource version: \d+, current: \d+/,
@@ -68,7 +77,7 @@ export function createNormaliser(): (answer: Answer) => Answer {
     if (Array.isArray(value)) return value.map((item) => clean(item) ?? null);
     if (!isJsonObject(value)) return value;
     const entries = Object.entries(value).map(([key, item]): [string, Json | undefined] => [
-      key,
+      text(key),
       cleanField(key, item),
     ]);
     return Object.fromEntries(
@@ -77,6 +86,8 @@ export function createNormaliser(): (answer: Answer) => Answer {
   };
   const cleanField = (key: string, item: Json | undefined): Json | undefined => {
     if (key === "metadata" && isJsonObject(item)) return cleanMetadata(item);
+    if (key === "causes" && Array.isArray(item))
+      return item.map((cause) => clean(cause) ?? null).toSorted(conflictsFirst);
     if (key === "managedFields" && Array.isArray(item))
       return item.map((entry) => clean(entry) ?? null).toSorted(byManager);
     return clean(item);
@@ -128,4 +139,13 @@ function byManager(a: Json, b: Json): number {
   const key = (entry: Json): string =>
     isJsonObject(entry) ? JSON.stringify([entry["manager"], entry["operation"], entry["subresource"]]) : "";
   return key(a) < key(b) ? -1 : 1;
+}
+
+/** Conflicts come out of a Go map, in another order each time; other causes keep theirs. */
+function conflictsFirst(a: Json, b: Json): number {
+  const key = (cause: Json): string =>
+    isJsonObject(cause) && cause["reason"] === "FieldManagerConflict"
+      ? JSON.stringify([cause["field"], cause["message"]])
+      : "";
+  return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
 }

@@ -38,16 +38,22 @@ export interface Step {
 export interface Subject {
   readonly name: string;
   readonly steps: readonly Step[];
+  /** Lists of named things are compared as far as both servers have them. */
+  readonly sharedOnly?: boolean;
 }
 
 /** Declares a subject. Throws when two steps have one name. */
-export function subject(name: string, steps: readonly Step[]): Subject {
+export function subject(
+  name: string,
+  steps: readonly Step[],
+  options: { readonly sharedOnly?: boolean } = {},
+): Subject {
   const names = new Set<string>();
   for (const step of allSteps(steps)) {
     if (names.has(step.name)) throw new Error(`subject ${name}: two steps are called "${step.name}"`);
     names.add(step.name);
   }
-  return { name, steps };
+  return { name, steps, ...options };
 }
 
 /** Steps with those that run inside of watches. */

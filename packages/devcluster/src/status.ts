@@ -96,8 +96,9 @@ export function unknownResource(): ApiFault {
 }
 
 /** 409 AlreadyExists. */
-export function alreadyExists(resource: ResourceName, name: string): ApiFault {
-  const message = `${qualifiedResource(resource)} "${name}" already exists`;
+export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): ApiFault {
+  const prefix = isBeingDeleted ? "object is being deleted: " : "";
+  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
   return new ApiFault(409, "AlreadyExists", message, resourceDetails(resource, name));
 }
 

@@ -52,7 +52,7 @@ export const deletion = subject("delete", [
   post("create c", configMaps, configMap("c", {}, { labels: { set: "1" } })),
   post("create d", configMaps, configMap("d", {}, { labels: { set: "1" } })),
   post("create e, held", configMaps, configMap("e", {}, { labels: { set: "1" }, ...held })),
-  post("create f", configMaps, configMap("f")),
+  post("create f", configMaps, configMap("f", {}, held)),
   del("a collection, dry run", `${configMaps}?labelSelector=set%3D1&dryRun=All`),
   del("a collection", `${configMaps}?labelSelector=set%3D1`),
   get("what is left", configMaps),

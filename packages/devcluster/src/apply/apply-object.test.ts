@@ -89,7 +89,7 @@ test("refuses to change what another manager owns, and takes it over by force", 
     },
   });
   expect(refused.body["message"]).toMatch(
-    /^Apply failed with 1 conflict: conflict with "scaler" using example\.io\/v1 at \S+: \.spec\.replicas$/,
+    /^Apply failed with 1 conflict: conflict with "scaler" using example\.io\/v1: \.spec\.replicas$/,
   );
   const forced = await apply("one", widget("a", { replicas: 2 }), "&force=true");
   expect(forced.body).toMatchObject({ spec: { replicas: 2 } });

@@ -2,17 +2,18 @@ import type { StoredObject } from "../api-object.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { badRequest, invalid, notFound } from "../status.ts";
+import { badRequest, conflict, invalid, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "../verbs/admit.ts";
 import { newObject } from "../verbs/create.ts";
-import { checkIdentity } from "../verbs/metadata-rules.ts";
+import { checkIdentity, requireNameInBody } from "../verbs/metadata-rules.ts";
+import { plainText } from "../quoting.ts";
 import type { Outcome } from "../verbs/outcome.ts";
 import { updateObject } from "../verbs/update.ts";
 import type { WriteOptions } from "../verbs/write-options.ts";
 import { conflictFault, conflictingFields, findConflicts } from "./conflicts.ts";
 import { difference, emptySet, type FieldSet, intersection, sameSet, union } from "./field-set.ts";
-import { changedFields, fieldTreeOf } from "./field-tree.ts";
+import { changedFields, fieldTreeOf, withContainers } from "./field-tree.ts";
 import { isSameManager, type ManagerEntry, readManagers, type TrackedWrite, withManagers } from "./managed-fields.ts";
 import { applyConfiguration } from "./merge-applied.ts";
 
@@ -45,6 +46,11 @@ export function applyObject(
   };
   if (live === undefined) {
     if (options.subresource !== "") throw notFound(definition, ref.name);
+    const uid = stringAt(applied, "metadata", "uid");
+    if (uid) {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(definition, ref.name, why);
+    }
     return createApplied(machinery, definition, ref, applied, write, options);
   }
   const state = shown(definition, live);
@@ -57,8 +63,8 @@ export function applyObject(
     track: (_live, next) => {
       const present = fieldTreeOf(next, definition.schema);
       const fields = intersection(plan.fields, present);
-      const isUnchanged = plan.mine !== undefined && sameSet(plan.mine.fields, fields) && isSameContent(live, next);
-      const time = isUnchanged ? plan.mine.time : write.time;
+      // Kubernetes notes no time for an apply that changes nothing but who owns what.
+      const time = isSameContent(live, next) ? (plan.mine?.time ?? "") : write.time;
       const others = plan.others.map((entry) => ({ ...entry, fields: intersection(entry.fields, present) }));
       return withManagers(next, [...others, { ...write, time, fields }]);
     },
@@ -81,7 +87,9 @@ function planApply(
   force: boolean,
 ): ApplyPlan {
   const { schema } = definition;
-  const managers = readManagers(live);
+  const known = readManagers(live);
+  // What was written while nobody kept record belongs to somebody too, or the first apply would take it silently.
+  const managers = known.length > 0 ? known : [beforeFirstApply(definition, live, write)];
   const mine = managers.find((entry) => isSameManager(entry, write));
   const others = managers.filter((entry) => entry !== mine);
   const fields = fieldTreeOf(applied, schema);
@@ -92,6 +100,11 @@ function planApply(
   const kept = remaining.reduce((set, entry) => union(set, entry.fields), union(emptySet, fields));
   const gone = difference(mine?.fields ?? emptySet, kept);
   return { object: applyConfiguration(live, applied, schema, gone, kept), fields, mine, others: remaining };
+}
+
+function beforeFirstApply(definition: ResourceDefinition, live: JsonObject, write: TrackedWrite): ManagerEntry {
+  const fields = withContainers(fieldTreeOf(live, definition.schema), definition.origin);
+  return { ...write, manager: "before-first-apply", operation: "Update", subresource: "", fields };
 }
 
 function createApplied(
@@ -119,14 +132,17 @@ function readConfiguration(
   { manager, subresource }: ApplyOptions,
 ): JsonObject {
   if (!isObject(body)) throw badRequest("the body of an apply must be an object");
-  for (const key of ["apiVersion", "kind"]) {
-    if (typeof body[key] !== "string") throw badRequest(`the body of an apply must have ${key}`);
-  }
   if (manager === "") {
     throw invalid({ group: "meta.k8s.io", plural: "patchoptions", kind: "PatchOptions" }, "", [
       { reason: "FieldValueRequired", message: "Required value: is required for apply patch", field: "fieldManager" },
     ]);
   }
+  const apiVersion = plainText(body["apiVersion"] ?? "");
+  const kind = plainText(body["kind"] ?? "");
+  if (apiVersion !== apiVersionOf(definition) || kind !== definition.kind) {
+    throw badRequest(`invalid object type: ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`);
+  }
+  requireNameInBody(body, ref.name);
   const checked = checkIdentity(definition, body, ref);
   const metadata = objectAt(checked, "metadata");
   if (metadata["managedFields"] !== undefined) throw badRequest("metadata.managedFields must be nil");
@@ -134,7 +150,6 @@ function readConfiguration(
   const { status, ...main } = checked;
   const identified = { ...metadata, name, ...(definition.namespaced ? { namespace: ref.namespace } : {}) };
   if (subresource === "status") {
-    const { apiVersion, kind } = checked;
     return { apiVersion, kind, metadata: { name }, ...(status === undefined ? {} : { status }) };
   }
   const takesStatus = definition.subresources.status !== true && status !== undefined;

@@ -40,10 +40,10 @@ export function conflictFault(conflicts: readonly Conflict[]): ApiFault {
   return applyConflict(head + parts.join("\n"), causes);
 }
 
-function shownManager({ manager, operation, apiVersion, subresource, time }: ManagerEntry): string {
+function shownManager({ manager, operation, apiVersion, subresource }: ManagerEntry): string {
   const name = `"${manager}"${subresource === "" ? "" : ` with subresource "${subresource}"`}`;
   if (operation === "Apply") return name;
-  return `${name} using ${apiVersion}${time === "" ? "" : ` at ${time}`}`;
+  return `${name} using ${apiVersion}`;
 }
 
 /** `.spec.containers[name="a"].image`. */

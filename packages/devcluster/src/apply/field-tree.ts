@@ -40,7 +40,8 @@ export function fieldTreeOf(object: JsonObject, schema: Schema): FieldTree {
     : {};
   const { metadata: _metadata, ...withoutMetadata } = rest;
   const isBare = Object.keys(owned).length === 0;
-  return treeOfValue(isBare ? withoutMetadata : { ...withoutMetadata, metadata: owned }, schema, false);
+  const tree = treeOfValue(isBare ? withoutMetadata : { ...withoutMetadata, metadata: owned }, schema, false);
+  return { ...tree, isMember: false };
 }
 
 /** The path element of a list item: by its keys for map lists, by its value for sets. */

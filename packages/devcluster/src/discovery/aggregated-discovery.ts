@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Registry } from "../kinds/registry.ts";
 import { servedGroups } from "./legacy-discovery.ts";
-import { resourceVerbs, subresourcesOf } from "./resource-verbs.ts";
+import { resourceVerbs, type SubresourceEntry, subresourcesOf } from "./resource-verbs.ts";
 import { reviewKinds } from "./review-kinds.ts";
 
 /** The version of aggregated discovery that a client accepts, when it comes before plain JSON. */
@@ -26,7 +26,7 @@ export function apiGroupDiscoveryList(registry: Registry, root: "api" | "apis", 
     apiVersion: `apidiscovery.k8s.io/${version}`,
     metadata: {},
     items: groups.map(({ group, versions }) => ({
-      metadata: { ...(group === "" ? {} : { name: group }), creationTimestamp: null },
+      metadata: group === "" ? {} : { name: group },
       versions: versions.map((name) => ({
         version: name,
         resources: resourcesOf(registry, group, name),
@@ -50,15 +50,15 @@ function resourcesOf(registry: Registry, group: string, version: string): readon
 }
 
 function resourceEntry(definition: ResourceDefinition): JsonObject {
-  const { group, version, kind, plural, singular, namespaced, shortNames, categories } = definition;
+  const { kind, plural, singular, namespaced, shortNames, categories } = definition;
   const subresources = subresourcesOf(definition).map((entry) => ({
     subresource: entry.name,
-    responseKind: { group: entry.group, version: entry.version, kind: entry.kind },
+    responseKind: responseKindOf(entry, definition),
     verbs: entry.verbs,
   }));
   return {
     resource: plural,
-    responseKind: { group, version, kind },
+    responseKind: { group: "", version: "", kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: resourceVerbs,
@@ -66,4 +66,12 @@ function resourceEntry(definition: ResourceDefinition): JsonObject {
     ...(categories.length === 0 ? {} : { categories }),
     ...(subresources.length === 0 ? {} : { subresources }),
   };
+}
+
+/** Group and version are left empty where they are those of the list. */
+function responseKindOf(entry: SubresourceEntry, { group, version }: ResourceDefinition): JsonObject {
+  const isHere = entry.group === group && entry.version === version;
+  return isHere
+    ? { group: "", version: "", kind: entry.kind }
+    : { group: entry.group, version: entry.version, kind: entry.kind };
 }

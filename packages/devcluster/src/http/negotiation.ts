@@ -40,6 +40,13 @@ export function negotiate(header: string | undefined): Representation {
     if (as === "PartialObjectMetadataList") return "partial-list";
   }
   if (accepted.some(({ mediaType }) => mediaType === "application/vnd.kubernetes.protobuf")) return "object";
+  if (accepted.some(({ mediaType }) => isJsonLike(mediaType))) {
+    throw new ApiFault(
+      406,
+      "NotAcceptable",
+      "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    );
+  }
   throw new ApiFault(
     406,
     "NotAcceptable",

@@ -32,7 +32,6 @@ export function sendOne(
           406,
           "NotAcceptable",
           `you requested PartialObjectMetadataList, but the requested object is not a list (${goTypeOf(definition)})`,
-          {},
         );
       case "object":
         return object;

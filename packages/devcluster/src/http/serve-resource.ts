@@ -8,7 +8,8 @@ import { bindPod } from "../verbs/bind.ts";
 import { createObject, requireNamespace } from "../verbs/create.ts";
 import { deleteObject, readDeleteOptions } from "../verbs/delete.ts";
 import { evictPod } from "../verbs/evict.ts";
-import { listPage, readSelectors } from "../verbs/list.ts";
+import { isWatch } from "../verbs/list-options.ts";
+import { checkVersionOfGet, listPage, readSelectors } from "../verbs/list.ts";
 import type { Outcome } from "../verbs/outcome.ts";
 import { scaleOf, withScale } from "../verbs/scale.ts";
 import { updateObject } from "../verbs/update.ts";
@@ -33,7 +34,7 @@ export async function serveResource(
   if (path.name === undefined) {
     switch (method) {
       case "GET":
-        return isWatch(request)
+        return isWatch(request.query)
           ? watch(machinery, definition, scoped, request)
           : list(machinery, definition, scoped, request);
       case "POST": {
@@ -48,6 +49,9 @@ export async function serveResource(
         );
       }
       case "DELETE":
+        if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
+        // Emptying a cluster in one request is the one collection that Kubernetes does not offer.
+        if (definition.collection === "namespaces.") throw methodNotAllowed();
         return deleteCollection(machinery, definition, scoped, request);
       default:
         throw methodNotAllowed();
@@ -56,7 +60,7 @@ export async function serveResource(
   const ref = { namespace: scoped.namespace ?? "", name: path.name };
   switch (method) {
     case "GET":
-      return isWatch(request)
+      return isWatch(request.query)
         ? watch(machinery, definition, scoped, request)
         : getOne(machinery, definition, ref, request);
     case "PUT":
@@ -78,13 +82,10 @@ function scopeOf(definition: ResourceDefinition, path: ResourceRequest): string 
   return path.namespace;
 }
 
-function isWatch({ query }: ApiRequest): boolean {
-  const value = query.get("watch");
-  return value === "true" || value === "1";
-}
-
-function optionsOf({ query, raw }: ApiRequest): WriteOptions {
-  return readWriteOptions(query, raw.headers["user-agent"]);
+function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
+  const isApply = mediaTypeOf(raw) === applyPatchType;
+  const write = method === "POST" ? "Create" : method === "PUT" ? "Update" : isApply ? "Apply" : "Patch";
+  return readWriteOptions(query, raw.headers["user-agent"], write);
 }
 
 function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
@@ -94,6 +95,7 @@ function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
 }
 
 function getOne(machinery: Machinery, definition: ResourceDefinition, ref: ObjectRef, request: ApiRequest): void {
+  checkVersionOfGet(machinery, request.query.get("resourceVersion"));
   const object = find(machinery, definition, ref);
   if (object === undefined) throw notFound(definition, ref.name);
   sendOne(machinery, definition, request, 200, shown(definition, object), includeOf(request));

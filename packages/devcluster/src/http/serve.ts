@@ -6,6 +6,7 @@ import type { JsonObject } from "../json.ts";
 import type { Machinery } from "../machinery.ts";
 import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
+import { unknownResource } from "../status.ts";
 import { answerReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 import { sendBytes, sendJson, sendText } from "./answer.ts";
@@ -31,6 +32,7 @@ const healthPaths: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz
 /** Answers one request that has passed the guard. Faults are thrown. */
 export async function serve(machinery: Machinery, request: ApiRequest): Promise<void> {
   const { pathname, response, raw } = request;
+  const { registry } = machinery;
   const path = pathname.length > 1 && pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
   if (healthPaths.has(path) || [...healthPaths].some((health) => path.startsWith(`${health}/`))) {
     return sendText(response, 200, "ok");
@@ -49,6 +51,12 @@ export async function serve(machinery: Machinery, request: ApiRequest): Promise<
     return sendJson(response, 201, answerReview(review, await readJsonBody(raw), request.access));
   }
   raw.resume();
+  // Below a group of its own, a server knows what a path means; below others it does not even know that.
+  const [root = "", first = ""] = path.split("/").slice(1);
+  const isOurs =
+    (root === "api" && first !== "") ||
+    (root === "apis" && registry.all().some(({ group, origin }) => group === first && origin === "built-in"));
+  if (isOurs) throw unknownResource();
   sendText(response, 404, "404 page not found\n");
 }
 

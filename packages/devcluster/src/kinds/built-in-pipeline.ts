@@ -166,8 +166,15 @@ const emptyNodeInfo: JsonObject = Object.fromEntries(
 export const nodePipeline = builtInPipeline({
   prepare(node) {
     const cidr = stringAt(node, "spec", "podCIDR");
-    if (!cidr || at(node, "spec", "podCIDRs") !== undefined) return node;
-    return { ...node, spec: { ...objectAt(node, "spec"), podCIDRs: [cidr] } };
+    const status = objectAt(node, "status");
+    const { capacity, allocatable = capacity } = status;
+    return {
+      ...node,
+      ...(capacity === undefined ? {} : { status: { ...status, allocatable } }),
+      ...(cidr && at(node, "spec", "podCIDRs") === undefined
+        ? { spec: { ...objectAt(node, "spec"), podCIDRs: [cidr] } }
+        : {}),
+    };
   },
   complete: (node) => ({
     ...node,

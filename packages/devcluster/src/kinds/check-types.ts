@@ -39,9 +39,10 @@ function firstMismatch(value: Json, schema: Schema | undefined, path: string): M
     const fits = given === "string" || given === "number";
     return fits ? undefined : { path, given, expected: "intstr.IntOrString" };
   }
+  const isMap = isObject(field(schema, "additionalProperties"));
   const isRight =
     typeof type !== "string" || given === (type === "integer" ? "number" : type === "boolean" ? "bool" : type);
-  if (!isRight) return { path, given, expected: goTypes[type] ?? type };
+  if (!isRight) return { path, given, expected: isMap ? "map[string]string" : (goTypes[type] ?? type) };
   if (isArray(value)) {
     const items = itemSchema(schema);
     for (const item of value) {
@@ -50,7 +51,11 @@ function firstMismatch(value: Json, schema: Schema | undefined, path: string): M
     }
   } else if (isObject(value)) {
     for (const [key, child] of entriesOf(value)) {
-      const found = firstMismatch(child, propertySchema(schema, key), path === "" ? key : `${path}.${key}`);
+      const found = firstMismatch(
+        child,
+        propertySchema(schema, key),
+        isMap ? path : path === "" ? key : `${path}.${key}`,
+      );
       if (found !== undefined) return found;
     }
   }

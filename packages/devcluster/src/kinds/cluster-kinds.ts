@@ -26,6 +26,7 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     plural: "leases",
     namespaced: true,
     columns: leaseColumns,
+    unconditionalUpdate: false,
     schema: kindSchema({
       spec: struct({
         acquireTime: time,

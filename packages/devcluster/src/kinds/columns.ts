@@ -1,6 +1,7 @@
 import { plainText } from "../quoting.ts";
 import { arrayAt, at, entriesOf, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { ageText } from "../timestamps.ts";
+import { createdDescription, nameDescription } from "./column-descriptions.ts";
 import type { Column } from "./resource-definition.ts";
 
 /** Reads a cell out of an object; `missing` is what an absent value shows. */
@@ -17,12 +18,14 @@ const nameColumn: Column = {
   name: "Name",
   type: "string",
   format: "name",
+  description: nameDescription,
   cell: (object) => stringAt(object, "metadata", "name") ?? "",
 };
 
 const ageColumn: Column = {
   name: "Age",
   type: "string",
+  description: createdDescription,
   cell: (object, now) => ageText(stringAt(object, "metadata", "creationTimestamp"), now),
 };
 

@@ -65,6 +65,7 @@ export const coreKinds: readonly ResourceDefinition[] = [
     subresources: { status: true, eviction: true, binding: true },
     columns: podColumns,
     countsGeneration: true,
+    keepsStatusOnCreate: false,
     schema: podSchema,
     selectable: [
       "spec.nodeName",

@@ -1,7 +1,7 @@
 import type { Schema } from "./schema.ts";
 import {
   anything,
-  conditions,
+  coreConditions,
   flag,
   int32,
   int64,
@@ -29,7 +29,7 @@ export const nodeSchema: Schema = kindSchema({
     addresses: mapList(["type"], struct({ type: text, address: text })),
     allocatable: quantities,
     capacity: quantities,
-    conditions,
+    conditions: coreConditions,
     config: anything,
     daemonEndpoints: struct({ kubeletEndpoint: struct({ Port: int32 }) }),
     images: list(struct({ names: list(text), sizeBytes: int64 })),

@@ -83,11 +83,30 @@ const defaultTolerations = ["node.kubernetes.io/not-ready", "node.kubernetes.io/
   tolerationSeconds: 300,
 }));
 
+/** Both forms of the address, and conditions with the times that Go writes even when there are none. */
+function withStatusDefaults(status: JsonObject): JsonObject {
+  const conditions = arrayAt(status, "conditions").map((condition) =>
+    isObject(condition) ? { lastProbeTime: null, lastTransitionTime: null, ...condition } : condition,
+  );
+  const ip = stringAt(status, "podIP");
+  return {
+    ...status,
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...(ip && at(status, "podIPs") === undefined ? { podIPs: [{ ip }] } : {}),
+  };
+}
+
 /** Pods: the defaults that kubelets and drains read, and containers with names and images. */
 export const podPipeline = builtInPipeline({
   prepare(pod) {
     const spec = field(pod, "spec");
-    return isObject(spec) ? { ...pod, spec: { enableServiceLinks: true, ...withTemplateDefaults(spec) } } : pod;
+    if (!isObject(spec)) return pod;
+    const status = field(pod, "status");
+    return {
+      ...pod,
+      spec: { enableServiceLinks: true, ...withTemplateDefaults(spec) },
+      ...(isObject(status) ? { status: withStatusDefaults(status) } : {}),
+    };
   },
   complete(pod) {
     const spec = objectAt(pod, "spec");

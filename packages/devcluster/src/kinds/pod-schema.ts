@@ -2,7 +2,7 @@ import type { Schema } from "./schema.ts";
 import {
   anything,
   atomicStruct,
-  conditions,
+  coreConditions,
   flag,
   int32,
   int64,
@@ -158,7 +158,7 @@ const containerStatuses = list(
 export const podSchema: Schema = kindSchema({
   spec: podSpec,
   status: struct({
-    conditions,
+    conditions: coreConditions,
     containerStatuses,
     initContainerStatuses: containerStatuses,
     ephemeralContainerStatuses: containerStatuses,

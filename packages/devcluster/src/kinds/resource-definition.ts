@@ -61,7 +61,7 @@ export interface ResourceDefinition extends ResourceName {
   readonly countsGeneration: boolean;
   /** Whether the status sent with a create is kept, as for Nodes. */
   readonly keepsStatusOnCreate: boolean;
-  /** Whether an update without a resourceVersion is accepted; custom resources insist on one. */
+  /** Whether an update without a resourceVersion is accepted; custom resources and leases insist on one. */
   readonly unconditionalUpdate: boolean;
   /** Names are DNS labels (namespaces), DNS subdomains, or anything that can be a part of a path (roles). */
   readonly nameRule: "label" | "subdomain" | "path";

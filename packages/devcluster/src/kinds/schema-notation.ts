@@ -61,7 +61,25 @@ export const objectReference: Schema = atomicStruct({
   uid: text,
 });
 
-/** `metav1.Condition` and the older condition types of core kinds. */
+/** A text that Go leaves out when it is empty. */
+export const optionalText: Schema = { ...text, "x-go-omitempty": true };
+
+/** The condition types of core kinds, older than `metav1.Condition`. */
+export const coreConditions: Schema = mapList(
+  ["type"],
+  struct({
+    type: text,
+    status: text,
+    reason: optionalText,
+    message: optionalText,
+    lastTransitionTime: time,
+    lastHeartbeatTime: time,
+    lastProbeTime: time,
+    observedGeneration: int64,
+  }),
+);
+
+/** `metav1.Condition`. */
 export const conditions: Schema = mapList(
   ["type"],
   struct({

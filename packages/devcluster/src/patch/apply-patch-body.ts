@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from "../json.ts";
+import { isArray, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { badRequest, unsupportedMediaType } from "../status.ts";
+import { ApiFault, badRequest } from "../status.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
@@ -26,8 +26,13 @@ export function patched(
 ): JsonObject {
   if (patch === undefined) throw badRequest("the patch is empty");
   const accepted = patchTypesOf(definition);
-  if (!accepted.includes(mediaType)) throw unsupportedMediaType(accepted);
-  if (mediaType !== jsonPatchType && !isObject(patch)) throw badRequest("the patch must be a JSON object");
+  if (!accepted.includes(mediaType)) throw new ApiFault(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  if (mediaType !== jsonPatchType && !isObject(patch)) {
+    const given = isArray(patch) ? "array" : patch === null ? "null" : typeof patch;
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${given} into Go value of type map[string]interface {}`,
+    );
+  }
   const result = ((): Json => {
     switch (mediaType) {
       case jsonPatchType:

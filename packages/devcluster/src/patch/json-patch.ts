@@ -1,5 +1,5 @@
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { isArray, isObject, type Json, type JsonObject } from "../json.ts";
+import { at, isArray, isObject, type Json, type JsonObject } from "../json.ts";
 import { ApiFault, badRequest } from "../status.ts";
 
 const operationNames: readonly string[] = ["add", "remove", "replace", "move", "copy", "test"];
@@ -12,27 +12,44 @@ const operationLimit = 10_000;
  * 422 when an operation does not fit the target (a missing path, a test that fails).
  */
 export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Json {
-  if (!isArray(patch)) throw badRequest("json patch must be an array of operations");
+  if (!isArray(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${isObject(patch) ? "object" : typeof patch} into Go value of type []handlers.jsonPatchOp`,
+    );
   if (patch.length > operationLimit) {
     const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${patch.length}`;
     throw new ApiFault(413, "RequestEntityTooLarge", message);
   }
   const operations = patch.map(readOperation);
-  try {
-    return jsonPatch.applyPatch<Json>(structuredClone(target), operations, true, true, true).newDocument;
-  } catch (error) {
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    throw new ApiFault(422, "Invalid", `the server rejected our request due to an error in our request: ${message}`);
+  let document: Json = structuredClone(target);
+  for (const operation of operations) {
+    try {
+      document = jsonPatch.applyOperation<Json>(document, leniently(document, operation), true, true, true).newDocument;
+    } catch {
+      throw rejected();
+    }
   }
+  return document;
+}
+
+/** As in Kubernetes' library, replacing a field that an existing object does not have adds it. */
+function leniently(document: Json, operation: Operation): Operation {
+  if (operation.op !== "replace") return operation;
+  const steps = operation.path.split("/").slice(1, -1);
+  const parent = at(document, ...steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")));
+  return isObject(parent) ? { ...operation, op: "add" } : operation;
+}
+
+/** Kubernetes keeps to itself which operation it was. */
+function rejected(): ApiFault {
+  return new ApiFault(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }
 
 function readOperation(value: Json): Operation {
   if (!isObject(value)) throw badRequest("each operation of a json patch must be an object");
   const { op, path, from, value: operand } = value;
   if (typeof op !== "string" || !operationNames.includes(op)) {
-    throw badRequest(
-      `json patch: unexpected operation ${JSON.stringify(op)}; expected one of ${operationNames.join(", ")}`,
-    );
+    throw rejected();
   }
   if (typeof path !== "string") throw badRequest(`json patch: the operation "${op}" has no path`);
   switch (op) {

@@ -70,11 +70,13 @@ function mergeList(target: Json | undefined, patch: readonly Json[], schema: Sch
   const mergeKey = patchMergeKeyOf(schema);
   const merges = patchStrategiesOf(schema).includes("merge");
   const replaces = patch.some((item) => isObject(item) && field(item, directive) === "replace");
-  const clean = (): Json[] => patch.filter((item) => !isDirectiveOnly(item)).map(withoutDirectives);
-  if (!merges || replaces) return clean();
+  // A list that is replaced as a whole knows no directives: what looks like one is a field like others.
+  if (!merges) return patch;
+  if (replaces) return patch.filter((item) => !isDirectiveOnly(item)).map(withoutDirectives);
   const current = isArray(target) ? target : [];
   if (mergeKey === undefined) {
-    return [...current, ...patch.filter((item) => !current.some((known) => jsonEqual(known, item)))];
+    const added = patch.filter((item) => !current.some((known) => jsonEqual(known, item)));
+    return inPatchOrder([...current, ...added], patch, current, (item) => item);
   }
   const result = [...current];
   for (const item of patch) {
@@ -90,7 +92,38 @@ function mergeList(target: Json | undefined, patch: readonly Json[], schema: Sch
     } else if (present === undefined) result.push(mergeObject({}, item, itemSchema(schema)));
     else result[index] = mergeObject(asObject(present), item, itemSchema(schema));
   }
-  return result;
+  return inPatchOrder(result, patch, current, (item) => field(item, mergeKey));
+}
+
+/**
+ * Kubernetes' order of a merged list: items of the patch in the order of the patch, the others in their own order, and one
+ * of those before one of these only where the live list has both in that order.
+ */
+function inPatchOrder(
+  merged: readonly Json[],
+  patch: readonly Json[],
+  live: readonly Json[],
+  keyOf: (item: Json) => Json | undefined,
+): Json[] {
+  const textOf = (item: Json): string => JSON.stringify(keyOf(item) ?? null);
+  const patchRank = new Map(patch.map((item, index) => [textOf(item), index]));
+  const liveRank = new Map(live.map((item, index) => [textOf(item), index]));
+  const rank = (item: Json): number => patchRank.get(textOf(item)) ?? 0;
+  const ofPatch = merged.filter((item) => patchRank.has(textOf(item))).toSorted((a, b) => rank(a) - rank(b));
+  const others = merged.filter((item) => !patchRank.has(textOf(item)));
+  const result: Json[] = [];
+  let next = 0;
+  for (const item of ofPatch) {
+    const place = liveRank.get(textOf(item));
+    for (; next < others.length; next += 1) {
+      const other = others[next];
+      const otherPlace = other === undefined ? undefined : liveRank.get(textOf(other));
+      if (other === undefined || place === undefined || otherPlace === undefined || otherPlace > place) break;
+      result.push(other);
+    }
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
 }
 
 /** Puts the listed items into the listed order; the others keep their place relative to what stood before them. */

@@ -1,3 +1,4 @@
+import type { StoredObject } from "../api-object.ts";
 import { trackManagedFields } from "../apply/managed-fields.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
@@ -28,9 +29,8 @@ export function createObject(
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
   const { object, warnings } = admit(definition, inStore, undefined, options);
   const { store } = machinery;
-  if (store.get(definition.collection, namespace, object.metadata.name) !== undefined) {
-    throw alreadyExists(definition, object.metadata.name);
-  }
+  const present = store.get(definition.collection, namespace, object.metadata.name);
+  if (present !== undefined) throw alreadyExists(definition, object.metadata.name, isBeingDeleted(present));
   const tracked = completed(
     definition,
     trackManagedFields(definition, undefined, object, {
@@ -114,4 +114,8 @@ function nameFor(
     if (store.get(definition.collection, namespace, generated) === undefined) break;
   }
   return generated;
+}
+
+function isBeingDeleted({ metadata }: StoredObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }

@@ -1,12 +1,13 @@
-import { plainText } from "../quoting.ts";
+import { plainText, quoted } from "../quoting.ts";
 import { namespaceOf, type StoredObject } from "../api-object.ts";
-import { at, field, type Json, type JsonObject, stringAt, withField } from "../json.ts";
+import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { badRequest, conflict, notFound, successStatus } from "../status.ts";
+import { badRequest, type Cause, conflict, invalid, notFound, successStatus } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
+import { dryRunProblems } from "./write-options.ts";
 
 /** The finalizers by which the garbage collector holds an owner until its dependents are gone or let go. */
 export const foregroundFinalizer = "foregroundDeletion";
@@ -21,31 +22,61 @@ export interface DeleteOptions {
   readonly resourceVersion: string | undefined;
 }
 
-/** Reads DeleteOptions. Throws 400 for values that Kubernetes does not know. */
+/** Reads DeleteOptions. Throws 400 for malformed ones and 422 for values that Kubernetes does not know. */
 export function readDeleteOptions(body: Json | undefined, query: URLSearchParams): DeleteOptions {
-  const propagation = stringAt(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
-  if (
-    propagation !== undefined &&
-    propagation !== "Background" &&
-    propagation !== "Foreground" &&
-    propagation !== "Orphan"
-  ) {
+  const kind = stringAt(body, "kind");
+  if (kind !== undefined && kind !== "DeleteOptions") {
+    const version = stringAt(body, "apiVersion") ?? "v1";
     throw badRequest(
-      `propagationPolicy: Unsupported value: "${propagation}": supported values: "Background", "Foreground", "Orphan"`,
+      `no kind ${quoted(kind)} is registered for version ${quoted(version)} in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
-  const grace = field(body, "gracePeriodSeconds") ?? query.get("gracePeriodSeconds");
-  if (grace !== null && grace !== undefined && !/^\d+$/.test(plainText(grace))) {
-    throw badRequest(`gracePeriodSeconds: Invalid value: ${plainText(grace)}: must be a non-negative integer`);
+  const propagation = stringAt(body, "propagationPolicy") ?? query.get("propagationPolicy") ?? undefined;
+  const grace = field(body, "gracePeriodSeconds") ?? query.get("gracePeriodSeconds") ?? undefined;
+  if (typeof field(body, "gracePeriodSeconds") === "string") {
+    throw badRequest(
+      "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+    );
   }
-  const dryRun = field(body, "dryRun") ?? query.get("dryRun");
+  if (grace !== undefined && !/^[-+]?\d+$/.test(plainText(grace))) {
+    throw badRequest(`strconv.ParseInt: parsing ${quoted(grace)}: invalid syntax`);
+  }
+  const inBody = field(body, "dryRun");
+  const dryRun = inBody === undefined ? query.getAll("dryRun") : isArray(inBody) ? inBody : [inBody];
+  const causes = [
+    ...dryRunProblems(dryRun),
+    ...propagationProblems(propagation, field(body, "orphanDependents") !== undefined),
+  ];
+  if (causes.length > 0) throw invalid(deleteOptions, "", causes);
   return {
-    dryRun: dryRun !== null && dryRun !== undefined && plainText(dryRun) !== "",
-    propagation: propagation ?? (field(body, "orphanDependents") === true ? "Orphan" : undefined),
-    gracePeriodSeconds: grace === null || grace === undefined ? undefined : Number(grace),
+    dryRun: dryRun.length > 0,
+    propagation: isPropagation(propagation)
+      ? propagation
+      : field(body, "orphanDependents") === true
+        ? "Orphan"
+        : undefined,
+    gracePeriodSeconds: grace === undefined ? undefined : Math.max(0, Number(grace)),
     uid: stringAt(body, "preconditions", "uid"),
     resourceVersion: stringAt(body, "preconditions", "resourceVersion"),
   };
+}
+
+const deleteOptions = { group: "meta.k8s.io", plural: "deleteoptions", kind: "DeleteOptions" };
+
+function isPropagation(value: string | undefined): value is "Background" | "Foreground" | "Orphan" {
+  return value === "Background" || value === "Foreground" || value === "Orphan";
+}
+
+function propagationProblems(propagation: string | undefined, hasOrphan: boolean): readonly Cause[] {
+  if (propagation === undefined) return [];
+  const fail = (reason: string, message: string): Cause => ({ reason, message, field: "propagationPolicy" });
+  if (hasOrphan) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    return [fail("FieldValueInvalid", `Invalid value: ${quoted(propagation)}: ${why}`)];
+  }
+  if (isPropagation(propagation)) return [];
+  const supported = 'supported values: "Foreground", "Background", "Orphan", "nil"';
+  return [fail("FieldValueNotSupported", `Unsupported value: ${quoted(propagation)}: ${supported}`)];
 }
 
 /** Deletes an object, or marks it as being deleted while finalizers hold it. */
@@ -65,8 +96,14 @@ export function deleteObject(
     const next = markDeleted(machinery, definition, live, finalizers, graceSeconds);
     return { code: 200, body: shown(definition, options.dryRun ? next : commit(machinery, definition, live, next)) };
   }
+  if (definition.collection === "pods.") {
+    const last = markDeleted(machinery, definition, live, [], 0);
+    const gone = options.dryRun
+      ? last
+      : machinery.store.remove(definition.collection, namespaceOf(live), ref.name, last);
+    return { code: 200, body: shown(definition, gone ?? last) };
+  }
   if (!options.dryRun) machinery.store.remove(definition.collection, namespaceOf(live), ref.name);
-  if (definition.collection === "pods.") return { code: 200, body: shown(definition, live) };
   return {
     code: 200,
     body: successStatus({
@@ -80,13 +117,19 @@ export function deleteObject(
 
 function checkPreconditions(definition: ResourceDefinition, live: StoredObject, options: DeleteOptions): void {
   const { name, uid, resourceVersion } = live.metadata;
+  // Here, and nowhere else, Kubernetes calls the resource by its kind.
+  const byKind = { ...definition, plural: definition.kind };
   if (options.uid !== undefined && options.uid !== uid) {
-    const why = `Precondition failed: UID in precondition: ${options.uid}, UID in object meta: ${uid}`;
-    throw conflict(definition, name, why);
+    const why =
+      `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). ` +
+      "The object might have been deleted and then recreated";
+    throw conflict(byKind, name, why);
   }
   if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
-    const why = `Precondition failed: ResourceVersion in precondition: ${options.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-    throw conflict(definition, name, why);
+    const why =
+      `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record ` +
+      `(${resourceVersion}). The object might have been modified`;
+    throw conflict(byKind, name, why);
   }
 }
 

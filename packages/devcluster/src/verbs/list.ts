@@ -44,6 +44,16 @@ export function readVersion({ store }: Machinery, text: string | null, prefix = 
   throw new ApiFault(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
 }
 
+/** Checks the resourceVersion of a get, which is only a lower bound there. Throws 500 for one that is no number. */
+export function checkVersionOfGet(machinery: Machinery, text: string | null): void {
+  try {
+    readVersion(machinery, text);
+  } catch (error) {
+    if (isApiFault(error) && error.code === 400) throw new ApiFault(500, "", error.message);
+    throw error;
+  }
+}
+
 /** Lists one page: all of it without `limit`; a `continue` token goes on at the version of the first page. */
 export function listPage(
   machinery: Machinery,

@@ -1,7 +1,8 @@
 import { arrayAt, entriesOf, field, isArray, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { quoted, plainText } from "../quoting.ts";
-import { ApiFault, badRequest, type Cause } from "../status.ts";
+import { ApiFault, badRequest, type Cause, invalid } from "../status.ts";
+import { builtInNames } from "../kinds/built-in-names.ts";
 import { apiVersionOf } from "../kinds/resource-definition.ts";
 import { labelValueFaults, nameFaults, qualifiedNameFaults } from "./label-syntax.ts";
 
@@ -96,6 +97,29 @@ export function checkMetadataTypes(definition: ResourceDefinition, object: JsonO
   }
 }
 
+/** Throws, in the words of Go's decoders, when a body is not of the kind that its path serves. */
+function checkKind(definition: ResourceDefinition, apiVersion: string, kind: string): void {
+  const expected = apiVersionOf(definition);
+  if (apiVersion === expected && kind === definition.kind) return;
+  if (definition.origin === "custom") {
+    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    const sent = { group: group ?? "", plural: definition.plural, kind };
+    const wrongKind = wrong("kind", kind, `must be ${definition.kind}`);
+    const wrongVersion = wrong("apiVersion", apiVersion, `must be ${expected}`);
+    if (version !== undefined && kind !== definition.kind) throw invalid(sent, "", [wrongKind]);
+    throw invalid(sent, "", [wrongVersion]);
+  }
+  const version = apiVersion.split("/").at(-1) ?? "";
+  const head = `${kind} in version ${quoted(version)} cannot be handled as a ${definition.kind}: `;
+  if (!builtInNames.has(`${apiVersion}/${kind}`)) {
+    throw badRequest(
+      `${head}no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+  const internal = definition.group === "" ? "core" : (definition.group.split(".")[0] ?? definition.group);
+  throw badRequest(`${head}converting (${version}.${kind}) to (${internal}.${definition.kind}): unknown conversion`);
+}
+
 /** Throws 400 when the body is for another version, kind, namespace or name than the path. */
 export function checkIdentity(
   definition: ResourceDefinition,
@@ -106,14 +130,7 @@ export function checkIdentity(
   const apiVersion = field(body, "apiVersion");
   const kind = field(body, "kind");
   const expected = apiVersionOf(definition);
-  if (apiVersion !== undefined && apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${plainText(apiVersion)}) does not match the expected API version (${expected})`,
-    );
-  }
-  if (kind !== undefined && kind !== definition.kind) {
-    throw badRequest(`the kind in the data (${plainText(kind)}) does not match the expected kind (${definition.kind})`);
-  }
+  checkKind(definition, plainText(apiVersion ?? expected), plainText(kind ?? definition.kind));
   checkMetadataTypes(definition, body);
   const namespace = stringAt(body, "metadata", "namespace");
   if (definition.namespaced && namespace && namespace !== place.namespace) {
@@ -124,6 +141,12 @@ export function checkIdentity(
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${place.name})`);
   }
   return { ...body, apiVersion: expected, kind: definition.kind };
+}
+
+/** Throws 400 when the body of a write to a named object names none. */
+export function requireNameInBody(body: JsonObject, name: string): void {
+  if (stringAt(body, "metadata", "name")) return;
+  throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
 /** 500 without a reason, as the storage layer of kube-apiserver answers a create that names a version. */

@@ -1,13 +1,13 @@
-import { plainText } from "../quoting.ts";
+import { plainText, quoted } from "../quoting.ts";
 import { namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
 import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
 import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { conflict, invalid, notFound } from "../status.ts";
+import { ApiFault, conflict, invalid, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
-import { checkIdentity } from "./metadata-rules.ts";
+import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -30,7 +30,9 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
   const { ref, subresource, options } = update;
   const live = find(machinery, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
-  const wanted = checkIdentity(definition, update.change(shown(definition, live)), ref);
+  const changed = update.change(shown(definition, live));
+  const wanted = checkIdentity(definition, changed, ref);
+  if (update.isReplace === true && subresource === "") requireNameInBody(wanted, ref.name);
   checkPreconditions(definition, live, wanted, update.isReplace === true);
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
@@ -63,7 +65,9 @@ export function commit(
   const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
   const prepared = { ...next, apiVersion: plainText(next["apiVersion"]), kind: definition.kind, metadata };
   if (isReadyToGo(definition, prepared)) {
-    return store.remove(definition.collection, namespaceOf(live), name, prepared) ?? prepared;
+    store.remove(definition.collection, namespaceOf(live), name, prepared);
+    // The answer carries the last version that was stored; the event of the deletion has a later one.
+    return { ...prepared, metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion } };
   }
   return store.put(definition.collection, prepared);
 }
@@ -84,17 +88,35 @@ function checkPreconditions(
   const { name } = live.metadata;
   const uid = stringAt(wanted, "metadata", "uid");
   if (uid && uid !== live.metadata.uid) {
+    if (!isReplace) {
+      const message = `Invalid value: ${quoted(uid)}: field is immutable`;
+      throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.uid" }]);
+    }
+    const place = `${definition.plural}/${namespaceOf(live) === "" ? "" : `${namespaceOf(live)}/`}${name}`;
     throw conflict(
       definition,
       name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
+      `StorageError: invalid object, Code: 4, Key: /registry/${place}, ResourceVersion: 0, AdditionalErrorMsg: ` +
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`,
     );
   }
-  const version = stringAt(wanted, "metadata", "resourceVersion");
+  const end = stringAt(wanted, "metadata", "deletionTimestamp");
+  if (isReplace && end && end !== live.metadata.deletionTimestamp) {
+    const message = `Invalid value: ${quoted(end)}: field is immutable`;
+    throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.deletionTimestamp" }]);
+  }
+  const sent = stringAt(wanted, "metadata", "resourceVersion");
+  const version = sent === "0" ? undefined : sent;
+  if (version && !/^\d+$/.test(version)) {
+    throw new ApiFault(500, "", `strconv.ParseUint: parsing ${quoted(version)}: invalid syntax`);
+  }
   if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
   if (!version && isReplace && !definition.unconditionalUpdate) {
     const message = "Invalid value: 0: must be specified for an update";
-    throw invalid(definition, name, [{ reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" }]);
+    // Only here, and only for built-in kinds, Kubernetes calls the kind by its resource.
+    throw invalid(definition.origin === "custom" ? definition : { ...definition, kind: definition.plural }, name, [
+      { reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" },
+    ]);
   }
 }
 
