@@ -218,6 +218,14 @@ export function isUnanswered(error: unknown): error is ApiError {
   return hasStatus(error, 0);
 }
 
+/**
+ * Whether a write that failed so may have been carried out nevertheless: no answer, an answer of a server that had trouble on the
+ * way (etcd timeouts are 500s), or a call that was aborted. An expectation about it must stand. Only a refusal is certain.
+ */
+export function mayHaveHappened(error: unknown): boolean {
+  return !isApiError(error) || error.status === 0 || error.status >= 500;
+}
+
 /** May well succeed later without anything being changed: overload, server faults, broken connections, timeouts. */
 export function isTransient(error: unknown): error is ApiError {
   return isApiError(error) && (error.status === 0 || error.status === 429 || error.status >= 500);

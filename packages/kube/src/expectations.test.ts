@@ -1,6 +1,7 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { ApiError, mayHaveHappened } from "./api-error.ts";
 import { createExpectations, fulfilFromStore } from "./expectations.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { createStore } from "./store.ts";
@@ -27,6 +28,13 @@ test("is satisfied when everything that was expected has been seen, and only the
   expect(expectations.satisfied("set")).toBe(false);
   expectations.deletionSeen("set", "uid-c");
   expect(expectations.satisfied("set")).toBe(true);
+});
+
+test("knows which failures leave open whether a write was carried out", () => {
+  const failed = (status: number) => mayHaveHappened(new ApiError({ status, reason: "X", message: "x" }));
+  expect([0, 500, 503, 504].map(failed)).toEqual([true, true, true, true]);
+  expect([400, 403, 404, 409, 422, 429].some(failed)).toBe(false);
+  expect(mayHaveHappened(new DOMException("aborted", "AbortError"))).toBe(true);
 });
 
 test("gives up what does not come, each after its own time, and counts it", async () => {

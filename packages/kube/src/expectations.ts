@@ -25,8 +25,8 @@ export interface Outstanding {
  * it is there. Kept in memory only: a new process starts with a fresh list.
  *
  * The order that makes it safe: expect, then send the request; when the server refused it, take the expectation back
- * ({@link Expectations.creationRefused}); when there was no answer (`isUnanswered`), leave it standing. The request may have been
- * carried out, and the object will be seen in the cache; if it was not, the expectation expires.
+ * ({@link Expectations.creationRefused}); when the request may have been carried out all the same (`mayHaveHappened`: no answer, a server fault, an abort), leave it standing. Either the object is
+ * seen in the cache, or the expectation expires.
  */
 export interface Expectations {
   /** A creation is about to be asked for. The name must be one that no other object has, so not `generateName`. */

@@ -61,6 +61,7 @@ export {
   isTransient,
   isUnanswered,
   isUnauthorized,
+  mayHaveHappened,
 } from "./api-error.ts";
 export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./api-error.ts";
 export { parseJson } from "./safe-json.ts";

@@ -163,7 +163,8 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
 /** Starts the thread from the sources or from the build, wherever this file is. */
 function startThread(data: ElectionThreadData): Worker {
   const isSource = import.meta.url.endsWith(".ts");
-  const file = new URL(isSource ? "./election-thread.ts" : "./election-thread.js", import.meta.url);
+  const source = new URL("./election-thread.ts", import.meta.url);
+  const file = isSource ? source : new URL("./election-thread.js", import.meta.url);
   const conditions = isSource ? ["--conditions=@millwright/source"] : [];
   return new Worker(file, { workerData: data, execArgv: [...conditionsOf(process.execArgv), ...conditions] });
 }
