@@ -13,6 +13,24 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
+/** A service of three pods of which two must always serve. */
+const service = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  replicas: 3
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { terminationGracePeriodSeconds: 1, containers: [{ name: web, image: web }] }
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: { name: web }
+spec: { minAvailable: 2, selector: { matchLabels: { app: web } } }
+`;
+
 /** One story from the first start to the last VM: each test goes on where the one before ended. */
 describe("millwright dev, driven by kubectl", () => {
   let dev: MillwrightProcess;
@@ -100,21 +118,31 @@ describe("millwright dev, driven by kubectl", () => {
     expect(await cloud.listVms()).toHaveLength(5);
   });
 
-  it("rolls to another class without ever having fewer ready nodes than promised, or more VMs than the surge allows", async () => {
+  it("rolls to another class, and keeps nodes, VMs and a service on them within what was promised", async () => {
+    await kubectl(["apply", "-f", "-"], service);
+    await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=20s"]);
     const patch = '{"spec":{"template":{"spec":{"class":{"name":"example-large"}}}}}';
     await kubectl(["patch", "machinedeployment", "example", "--type=merge", "-p", patch]);
-    const seen: { readonly ready: number; readonly vms: number }[] = [];
+    const seen: { readonly ready: number; readonly vms: number; readonly serving: number }[] = [];
     const stop = new AbortController();
     const observer = (async () => {
       while (!stop.signal.aborted) {
         const ready = (await phases()).filter((phase) => phase === "Running").length;
-        seen.push({ ready, vms: (await cloud.listVms({ states: ["pending", "booting", "running"] })).length });
+        const pods = await kubectl([
+          "get",
+          "pods",
+          "-o",
+          'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}',
+        ]);
+        const serving = pods.split(" ").filter((status) => status === "True").length;
+        seen.push({ ready, serving, vms: (await cloud.listVms({ states: ["pending", "booting", "running"] })).length });
       }
     })();
     await waitForRollout(5);
     stop.abort();
     await observer;
     expect(Math.min(...seen.map(({ ready }) => ready))).toBeGreaterThanOrEqual(5);
+    expect(Math.min(...seen.map(({ serving }) => serving))).toBeGreaterThanOrEqual(2);
     expect(Math.max(...seen.map(({ vms }) => vms))).toBe(6);
     expect(new Set((await cloud.listVms()).map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
   });
@@ -141,6 +169,28 @@ spec:
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain("spec.replicas");
     await kubectl(["delete", "machinedeployment", "second", "--timeout=30s"]);
+  });
+
+  it("says which pod a drain waits for, and goes on when its budget allows it", async () => {
+    await kubectl(["patch", "poddisruptionbudget", "web", "--type=merge", "-p", '{"spec":{"minAvailable":3}}']);
+    const nodeName = await kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[0].spec.nodeName}"]);
+    const machine = await kubectl([
+      "get",
+      "machines",
+      "-l",
+      `node=${nodeName}`,
+      "-o",
+      "jsonpath={.items[0].metadata.name}",
+    ]);
+    await kubectl(["delete", "machine", machine, "--wait=false"]);
+    await eventually(async () => {
+      const said = await kubectl(["get", "machine", machine, "-o", "jsonpath={.status.lastOperation.description}"]);
+      expect(said).toMatch(/^Waiting for \d pods to leave: default\/web-\S+.* Initiate node drain$/);
+    });
+    await kubectl(["delete", "poddisruptionbudget", "web"]);
+    await kubectl(["wait", "--for=delete", `machine/${machine}`, "--timeout=40s"]);
+    await kubectl(["delete", "deployment", "web"]);
+    await waitForRollout(5);
   });
 
   it("replaces a machine that a person deletes", async () => {

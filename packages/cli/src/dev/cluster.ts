@@ -47,7 +47,7 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
 
   try {
     const [
-      { createApiServer, createSimulatedNodes, kubeconfigFor, openFileStorage },
+      { createApiServer, createSimulatedNodes, createWorkloads, kubeconfigFor, openFileStorage },
       { createFileLog, createManager, loadDriver },
     ] = await Promise.all([import("@millwright/devcluster"), import("@millwright/runtime")]);
     const log = workspace.isTemporary ? undefined : createFileLog(`${workspace.folder}/controllers.log`, "info");
@@ -67,6 +67,8 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
     closers.add(cloud.close);
     const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS });
     keepRunning((stop) => nodes.start(stop));
+    const workloads = createWorkloads({ api, clock: systemClock });
+    keepRunning((stop) => workloads.start(stop));
     closers.add(cloud.follow((vms) => nodes.sync(vms)));
 
     const drivers = [await loadDriver("mock")];
