@@ -1,7 +1,7 @@
 /**
  * Measures packages/kube against the numbers of issue 3: prints a table, and writes the figures as JSON to the path that is given.
  *
- *   MALLOC_ARENA_MAX=2 node --max-semi-space-size=2 --conditions=@millwright/source tools/bench-kube/kube.ts [report.json]
+ *   MALLOC_ARENA_MAX=2 node --max-semi-space-size=4 --conditions=@millwright/source tools/bench-kube/kube.ts [report.json]
  *
  * The flags keep the engine from holding on to memory for garbage; without them the same objects take the same heap, and the process
  * some 150 MiB more.
