@@ -6,7 +6,7 @@ import { get } from "node:http";
 import { createInterface } from "node:readline";
 
 const [, , url = "", count = "1"] = process.argv;
-const counts = new Array<number>(Number(count)).fill(0);
+const counts = Array.from({ length: Number(count) }, () => 0);
 
 await Promise.all(
   counts.map(

@@ -66,7 +66,7 @@ async function writeThroughput(api: ApiClient, round: string, count: number): Pr
   const startedMs = performance.now();
   await forEach(count, async (index) => {
     const name = `bench-${round}-${index}`;
-    await api.create<KubeObject>(configMaps, { metadata: { name, namespace }, data });
+    await api.create(configMaps, { metadata: { name, namespace }, data });
     await api.patch(configMaps, { namespace, name }, { data: { more: "y" } }, { kind: "merge" });
   });
   const perSecond = (count * 2) / ((performance.now() - startedMs) / 1000);
@@ -143,7 +143,7 @@ async function watchWithoutLoss(api: ApiClient, url: string): Promise<readonly F
   const namespace = "default";
   const objects = 100;
   await forEach(objects, (index) =>
-    api.create<KubeObject>(configMaps, { metadata: { name: `watched-${index}`, namespace }, data: { n: "" } }),
+    api.create(configMaps, { metadata: { name: `watched-${index}`, namespace }, data: { n: "" } }),
   );
   const version = (await api.list(configMaps, { namespace })).metadata.resourceVersion ?? "";
   const path = `${url}/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${version}`;

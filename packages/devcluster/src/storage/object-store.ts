@@ -2,6 +2,7 @@ import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } f
 import { deepFreeze } from "../json.ts";
 import { expired, internalError } from "../status.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
+import { createSharing } from "./sharing.ts";
 
 /** A change of one object, in the order of the single resourceVersion sequence. */
 export interface StoreEvent {
@@ -35,6 +36,13 @@ export interface ObjectStore {
   list(collection: string, namespace?: string): readonly StoredObject[];
   /** As {@link list}, at an earlier version. Throws 410 Expired when the history does not reach back so far. */
   listAt(collection: string, namespace: string | undefined, resourceVersion: number): readonly StoredObject[];
+  /** As {@link listAt}, of what comes after a key: a page needs no copy of what is before it. */
+  scanAt(
+    collection: string,
+    namespace: string | undefined,
+    resourceVersion: number,
+    after?: string,
+  ): readonly StoredObject[];
   /** Writes an object, new or not, and returns what is stored now. */
   put(collection: string, object: PreparedObject): StoredObject;
   /** Removes an object and returns its last state (`last` when given); undefined when there was none. */
@@ -68,6 +76,7 @@ interface Collection {
 export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore {
   const { journal, historyLimit = 4096 } = options;
   const collections = new Map<string, Collection>();
+  const share = createSharing();
   const uids = new Map<string, { readonly collection: string; readonly object: StoredObject }>();
   const everySubscriber = new Set<StoreSubscriber>();
   let resourceVersion = 1;
@@ -96,8 +105,9 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
       if (previous !== undefined) uids.delete(previous.metadata.uid);
       if (record.object === undefined) objects.delete(record.key);
       else {
-        objects.set(record.key, deepFreeze(record.object));
-        uids.set(record.object.metadata.uid, { collection: record.collection, object: record.object });
+        const object = deepFreeze(share(record.object));
+        objects.set(record.key, object);
+        uids.set(object.metadata.uid, { collection: record.collection, object });
       }
       resourceVersion = Math.max(resourceVersion, record.resourceVersion);
     }
@@ -151,16 +161,24 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     return history.slice(low);
   };
 
-  const list = (name: string, namespace?: string): readonly StoredObject[] => {
+  const scanNow = (name: string, isWanted: (key: string) => boolean): readonly StoredObject[] => {
     const collection = collectionOf(name);
-    const found: StoredObject[] = [];
-    const prefix = namespace === undefined ? "" : `${namespace}/`;
-    for (const key of keysOf(collection)) {
-      if (!key.startsWith(prefix)) continue;
-      const object = collection.objects.get(key);
-      if (object !== undefined) found.push(object);
+    return keysOf(collection).flatMap((key) => (isWanted(key) ? (collection.objects.get(key) ?? []) : []));
+  };
+
+  const scanAt: ObjectStore["scanAt"] = (name, namespace, version, after) => {
+    const isWanted = wantedKeys(namespace, after);
+    const past = version >= resourceVersion ? [] : since(name, version);
+    if (past.length === 0) return scanNow(name, isWanted);
+    const states = new Map(collectionOf(name).objects);
+    for (const event of past.toReversed()) {
+      if (event.previous === undefined) states.delete(event.key);
+      else states.set(event.key, event.previous);
     }
-    return found;
+    return [...states]
+      .filter(([key]) => isWanted(key))
+      .toSorted(([a], [b]) => compareKeys(a, b))
+      .map(([, object]) => object);
   };
 
   return {
@@ -169,27 +187,14 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     },
     get: (name, namespace, objectName) => collections.get(name)?.objects.get(`${namespace}/${objectName}`),
     byUid: (uid) => uids.get(uid),
-    list,
-    listAt(name, namespace, version) {
-      if (version >= resourceVersion) return list(name, namespace);
-      const states = new Map(collectionOf(name).objects);
-      for (const event of since(name, version).toReversed()) {
-        if (event.previous === undefined) states.delete(event.key);
-        else states.set(event.key, event.previous);
-      }
-      const prefix = namespace === undefined ? "" : `${namespace}/`;
-      return [...states]
-        .filter(([key]) => key.startsWith(prefix))
-        .toSorted(([a], [b]) => compareKeys(a, b))
-        .map(([, object]) => object);
-    },
+    list: (name, namespace) => scanNow(name, wantedKeys(namespace, undefined)),
+    listAt: (name, namespace, version) => scanAt(name, namespace, version),
+    scanAt,
     put(name, object) {
       const version = resourceVersion + 1;
-      const stored = deepFreeze({
-        ...object,
-        metadata: { ...object.metadata, resourceVersion: String(version) },
-      });
-      if (!isStoredObject(stored)) throw internalError("an incomplete object reached the store");
+      const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+      if (!isStoredObject(versioned)) throw internalError("an incomplete object reached the store");
+      const stored = deepFreeze(share(versioned));
       const key = `${namespaceOf(stored)}/${stored.metadata.name}`;
       journal?.append({ resourceVersion: version, collection: name, key, object: stored });
       const collection = collectionOf(name);
@@ -244,6 +249,12 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
       journal?.close();
     },
   };
+}
+
+/** Tells keys of a namespace (of all when none is given) that come after a key from others. */
+function wantedKeys(namespace: string | undefined, after: string | undefined): (key: string) => boolean {
+  const prefix = namespace === undefined ? "" : `${namespace}/`;
+  return (key) => key.startsWith(prefix) && (after === undefined || key > after);
 }
 
 /** Orders keys bytewise as etcd does: every namespace's objects stay together. */

@@ -74,20 +74,23 @@ export function listPage(
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
   const tokenVersion = token?.version === inconsistent ? store.resourceVersion : token?.version;
   const version = tokenVersion ?? exact ?? store.resourceVersion;
-  const all = ((): readonly StoredObject[] => {
+  const scan = ((): readonly StoredObject[] => {
     try {
-      return store.listAt(definition.collection, namespace, version);
+      return store.scanAt(definition.collection, namespace, version, token?.after);
     } catch (error) {
       if (!isApiFault(error) || error.code !== 410) throw error;
       throw token === undefined ? listExpired() : continueExpired(writeToken(inconsistent, token.after));
     }
   })();
-  const rest = token === undefined ? all : all.filter((object) => keyOf(object) > token.after);
-  const selected = rest.filter(matches);
-  if (limit === 0 || selected.length <= limit) {
-    return { items: selected, resourceVersion: version, continueToken: undefined, remaining: undefined };
+  const items: StoredObject[] = [];
+  let hasMore = false;
+  for (const object of scan) {
+    if (!matches(object)) continue;
+    hasMore = limit > 0 && items.length === limit;
+    if (hasMore) break;
+    items.push(object);
   }
-  const items = selected.slice(0, limit);
+  if (!hasMore) return { items, resourceVersion: version, continueToken: undefined, remaining: undefined };
   const last = items.at(-1);
   const continueToken = last === undefined ? undefined : writeToken(version, keyOf(last));
   // As in kube-apiserver, a selector makes the number of remaining items unknown.
@@ -96,7 +99,7 @@ export function listPage(
     items,
     resourceVersion: version,
     continueToken,
-    remaining: isFiltered ? undefined : selected.length - limit,
+    remaining: isFiltered ? undefined : scan.length - limit,
   };
 }
 
