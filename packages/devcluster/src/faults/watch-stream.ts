@@ -14,7 +14,11 @@ export interface WatchStream {
   end(): void;
   /** Bytes that the client has not taken yet. */
   readonly unreadBytes: number;
+  /** Resolves when the client has taken what is on its way, or is gone, or takes nothing for half a minute. */
+  drained(): Promise<void>;
 }
+
+const drainLimitMs = 30_000;
 
 const pieceGapMs = 5;
 
@@ -124,6 +128,20 @@ export function openWatchStream(
     end() {
       if (waiting === undefined) finish();
       else later(async () => finish());
+    },
+    drained() {
+      if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = (): void => {
+          timer.cancel();
+          response.off("drain", done);
+          response.off("close", done);
+          resolve();
+        };
+        const timer = clock.setTimer(drainLimitMs, done);
+        response.once("drain", done);
+        response.once("close", done);
+      });
     },
     get unreadBytes() {
       return response.writableLength + waitingBytes;

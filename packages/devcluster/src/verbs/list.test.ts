@@ -63,3 +63,21 @@ test("a watcher that does not read is cut off, and costs no more than its limit 
   await expect.poll(running).toBe("0");
   request.destroy();
 });
+
+test("an initial state larger than the limit reaches a client that reads, and what happened meanwhile follows it", async () => {
+  const large = { text: "y".repeat(1_000_000) };
+  for (let index = 0; index < 24; index += 1) await create(`large-${index}`, large);
+  const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  const watch = server.watch(`${maps}?${query}`);
+  const first = await watch.next();
+  await create("meanwhile");
+  const seen = [first];
+  while (seen.length < 26) seen.push(await watch.next());
+  expect(seen.slice(0, 24).every((event) => event?.["type"] === "ADDED")).toBe(true);
+  expect(seen.slice(24)).toMatchObject([
+    { type: "BOOKMARK", object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } },
+    { type: "ADDED", object: { metadata: { name: "meanwhile" } } },
+  ]);
+  expect(warnings).toEqual([]);
+  watch.close();
+});

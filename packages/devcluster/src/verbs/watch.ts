@@ -6,13 +6,16 @@ import type { Representation } from "../http/negotiation.ts";
 import { type JsonObject, jsonText } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { type Machinery, shown } from "../machinery.ts";
-import { badRequest, isApiFault } from "../status.ts";
+import { isApiFault } from "../status.ts";
 import type { StoreEvent } from "../storage/object-store.ts";
 import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
+import { checkListOptions } from "./list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
 
 /** A client that has this much unread is cut off; it comes back with its last version. */
 const unreadLimitBytes = 16 * 1024 * 1024;
+/** The initial state goes out in parts of this size, as fast as the client reads. */
+const initialChunkBytes = 1024 * 1024;
 const bookmarkEveryMs = 60_000;
 const defaultTimeoutSeconds = 1800;
 
@@ -42,6 +45,7 @@ export async function serveWatch(
 ): Promise<void> {
   const { store, clock } = machinery;
   const { definition, namespace, query } = request;
+  checkListOptions(query);
   const matches = readSelectors(definition, query, request.name);
   const selects: ObjectMatcher = (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) && matches(object);
@@ -49,7 +53,7 @@ export async function serveWatch(
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   const encode = createEncoder(machinery, request);
   const asked = readVersion(machinery, query.get("resourceVersion"));
-  const initial = wantsInitialEvents(query, asked, bookmarks);
+  const initial = wantsInitialEvents(query, asked);
 
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const timers: Timer[] = [];
@@ -78,35 +82,40 @@ export async function serveWatch(
     const line = lineFor(event, selects, encode);
     if (line !== undefined) send(line);
   };
-  const bookmark = (annotations?: JsonObject): void =>
-    send(
-      `${jsonText({
-        type: "BOOKMARK",
-        object: encode.bookmark(store.resourceVersion, annotations),
-      })}\n`,
-    );
+  const bookmark = (version = store.resourceVersion, annotations?: JsonObject): void =>
+    send(`${jsonText({ type: "BOOKMARK", object: encode.bookmark(version, annotations) })}\n`);
 
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   response.flushHeaders();
   stream = request.openStream();
+  signal.addEventListener("abort", finish);
+  response.once("close", finish);
   if (initial) {
-    for (const object of store.list(definition.collection, namespace)) {
+    const version = store.resourceVersion;
+    const present = store.list(definition.collection, namespace);
+    // What happens while a large state is on its way to the client comes after it.
+    const later: StoreEvent[] = [];
+    unsubscribe = store.subscribe(definition.collection, (event) => later.push(event));
+    for (const object of present) {
       if (selects(object)) send(encode.event("ADDED", object));
+      if (stream.unreadBytes > initialChunkBytes) await stream.drained();
+      if (isOver) return ended;
     }
-    if (query.get("sendInitialEvents") === "true") bookmark({ "k8s.io/initial-events-end": "true" });
+    if (query.get("sendInitialEvents") === "true" && bookmarks)
+      bookmark(version, { "k8s.io/initial-events-end": "true" });
+    for (const event of later) deliver(event);
+    unsubscribe();
   } else {
     try {
       for (const event of store.since(definition.collection, asked ?? 0)) deliver(event);
     } catch (error) {
       if (!isApiFault(error)) throw error;
       send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
-      stream.end();
+      finish();
       return;
     }
   }
   unsubscribe = store.subscribe(definition.collection, deliver);
-  signal.addEventListener("abort", finish);
-  response.once("close", finish);
   if (isOver) unsubscribe();
   else if (signal.aborted || response.destroyed) finish();
   else {
@@ -122,21 +131,12 @@ export async function serveWatch(
 
 function readSeconds(text: string | null): number {
   if (text === null || text === "" || text === "0") return defaultTimeoutSeconds;
-  if (!/^\d{1,9}$/.test(text)) throw badRequest(`timeoutSeconds: Invalid value: "${text}": must be a whole number`);
-  return Number(text);
+  return Math.max(0, Number(text)) || defaultTimeoutSeconds;
 }
 
-function wantsInitialEvents(query: URLSearchParams, asked: number | undefined, bookmarks: boolean): boolean {
+function wantsInitialEvents(query: URLSearchParams, asked: number | undefined): boolean {
   const sent = query.get("sendInitialEvents");
   if (sent === null) return asked === undefined || asked === 0;
-  if (query.get("resourceVersionMatch") !== "NotOlderThan") {
-    throw badRequest(
-      "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-    );
-  }
-  if (sent === "true" && !bookmarks) {
-    throw badRequest("allowWatchBookmarks: Forbidden: sendInitialEvents requires allowWatchBookmarks to be true");
-  }
   return sent === "true";
 }
 
@@ -198,7 +198,6 @@ function createEncoder({ clock }: Machinery, request: WatchRequest): Encoder {
     bookmark(resourceVersion, annotations) {
       const metadata = {
         resourceVersion: String(resourceVersion),
-        creationTimestamp: null,
         ...(annotations === undefined ? {} : { annotations }),
       };
       if (representation === "partial" || representation === "partial-list") return partialObject({ metadata });
@@ -209,7 +208,7 @@ function createEncoder({ clock }: Machinery, request: WatchRequest): Encoder {
         kind: "Table",
         apiVersion: "meta.k8s.io/v1",
         metadata: { resourceVersion: String(resourceVersion) },
-        columnDefinitions: [],
+        columnDefinitions: null,
         rows,
       };
     },
