@@ -183,6 +183,17 @@ export function isGone(error: unknown): error is ApiError {
   return hasStatus(error, 410);
 }
 
+/** Cause of an error about a version that the server has not reached. Source: apimachinery `CauseTypeResourceVersionTooLarge`. */
+const tooLargeVersionCause = "ResourceVersionTooLarge";
+
+/**
+ * The resource version is one that the server has not reached: it is behind another server of the cluster, or was restored from a backup, or started
+ * empty. Asking again for the same version may never succeed: list afresh.
+ */
+export function isVersionTooLarge(error: unknown): error is ApiError {
+  return hasStatus(error, 504) && error.details?.causes?.some(({ reason }) => reason === tooLargeVersionCause) === true;
+}
+
 /** The object breaks a rule of its schema; `details.causes` names the fields. */
 export function isInvalid(error: unknown): error is ApiError {
   return hasStatus(error, 422);

@@ -55,6 +55,7 @@ export {
   isDisruptionBudgetRefusal,
   isForbidden,
   isGone,
+  isVersionTooLarge,
   isInvalid,
   isNotFound,
   isTooManyRequests,

@@ -141,6 +141,20 @@ test("lists afresh after 410 in the middle of a watch, and tells of what is miss
   await run.end();
 });
 
+test("lists afresh when the server has not reached the version, as after a restart without its data", async () => {
+  const ahead = new ApiError({
+    status: 504,
+    reason: "Timeout",
+    message: "Timeout: Too large resource version: 5, current: 2",
+    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }] },
+  });
+  const run = start(scripted([page([node("a", 4), node("b", 5)], 5), page([node("b", 1)], 2)], [[ahead]]));
+  await run.clock.advance(5_000);
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5", "2"]);
+  await run.end();
+});
+
 test("never gives up, and asks ever more slowly", async () => {
   const run = start(scripted([broken()], []));
   await run.clock.advance(60_000);

@@ -1,7 +1,7 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
 import type { Scope } from "./call-options.ts";
-import { isApiError, isGone } from "./api-error.ts";
+import { isApiError, isGone, isVersionTooLarge } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
@@ -190,10 +190,11 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
         return;
       }
       counts.failures++;
-      if (isGone(error)) version = undefined;
+      if (isGone(error) || isVersionTooLarge(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
-      else fruitless = Math.max(1, fruitless);
-      log("debug", "A list or watch ended with an error and is repeated", {
+      if (!isGone(error)) fruitless = Math.max(1, fruitless);
+      // The first of a series is news; the rest says the same.
+      log(fruitless <= 1 && !isGone(error) ? "warn" : "debug", "A list or watch ended with an error and is repeated", {
         resource: describeType(type),
         error: messageOf(error),
       });

@@ -188,9 +188,9 @@ describe("MachineSet controller", () => {
         error: new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" }),
       });
     });
-    await cluster.settle(4 * 60_000);
+    await cluster.settle(80_000);
     expect(cluster.machines()).toEqual([]);
-    await cluster.settle(2 * 60_000);
+    await cluster.settle(20_000);
     expect(cluster.machines()).toHaveLength(1);
   });
 

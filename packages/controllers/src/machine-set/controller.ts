@@ -15,10 +15,10 @@ import {
   controllerRefOf,
   createController,
   createExpectations,
+  fulfilFromStore,
   isAlreadyExists,
-  isApiError,
-  isUnanswered,
   keyOf,
+  mayHaveHappened,
   newControllerRef,
   releasePatch,
   watchTriggers,
@@ -40,9 +40,8 @@ import { newMachine } from "./new-machine.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
 
-/** Whether a request may have been carried out although it failed: its answer was lost, or the server gave up waiting for its storage. */
-const isOutcomeUnknown = (error: unknown): boolean =>
-  isUnanswered(error) || (isApiError(error) && error.status === 504);
+/** How long a creation without an answer may still come to pass, milliseconds: an API server gives a request up after one minute. */
+const UNANSWERED_MS = 90_000;
 
 /** Length of the random part of a machine's name. */
 const SUFFIX_LENGTH = 5;
@@ -55,7 +54,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
   /** Creations by key of the set that are under way, or that ended without an answer. */
-  const expectations = createExpectations({ clock });
+  const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
 
   const pendingOf = (set: MachineSet): Pending | undefined => {
     const outstanding = expectations.outstanding(keyOf(set));
@@ -111,7 +110,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
       expectations.creationSeen(key, name);
     } catch (error) {
       // Without an answer the machine may exist: it is not asked for again until it is seen, or the wait for it is over.
-      if (!isOutcomeUnknown(error)) expectations.creationRefused(key, name);
+      if (!mayHaveHappened(error)) expectations.creationRefused(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The name is taken, by chance: another pass draws another.
       controller.enqueue(key);
@@ -183,6 +182,15 @@ export function createMachineSetController(context: ControllerContext, workers: 
     },
   });
 
+  // Before the triggers: a pass that a machine wakes finds its creation seen.
+  fulfilFromStore({
+    expectations,
+    store: caches.machines.store,
+    ownerOf: (machine) => {
+      const owner = controllerRefOf(machine);
+      return owner?.kind === "MachineSet" ? `${namespace}/${owner.name}` : undefined;
+    },
+  });
   watchTriggers({ store: caches.sets.store, controller, keys: ({ metadata }) => [`${namespace}/${metadata.name}`] });
   watchTriggers({
     store: caches.machines.store,
@@ -196,12 +204,6 @@ export function createMachineSetController(context: ControllerContext, workers: 
         .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
         .map((set) => `${namespace}/${set.metadata.name}`);
     },
-  });
-  caches.machines.store.subscribe((_, machine) => {
-    const owner = machine === undefined ? undefined : controllerRefOf(machine);
-    if (machine !== undefined && owner?.kind === "MachineSet") {
-      expectations.creationSeen(`${namespace}/${owner.name}`, machine.metadata.name);
-    }
   });
   return controller;
 }
