@@ -17,7 +17,7 @@ export const generateName = subject("generate-name", [
     apiVersion: "v1",
     kind: "Pod",
     metadata: { generateName: "pod-" },
-    spec: { containers: [{ name: "a", image: "i:1" }] },
+    spec: { serviceAccountName: "default", containers: [{ name: "a", image: "i:1" }] },
   }),
   post("dry run", `${configMaps}?dryRun=All`, unnamed({ generateName: "dry-" })),
 ]);

@@ -9,7 +9,8 @@ export const budgets = "/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets";
 export const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 export function configMap(name: string, data: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, data };
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata } };
+  return Object.keys(data).length === 0 ? object : { ...object, data };
 }
 
 export function pod(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {

@@ -24,13 +24,14 @@ export function conflictingFields(conflicts: readonly Conflict[]): FieldSet {
 export function conflictFault(conflicts: readonly Conflict[]): ApiFault {
   const causes: Cause[] = [];
   const parts: string[] = [];
+  const isSingle = conflicts.length === 1;
   for (const { owner, fields } of conflicts) {
     const paths = membersOf(fields).map(shownPath);
     const name = shownManager(owner);
     for (const path of paths)
       causes.push({ reason: "FieldManagerConflict", message: `conflict with ${name}`, field: path });
     parts.push(
-      paths.length === 1
+      paths.length === 1 && isSingle
         ? `conflict with ${name}: ${paths[0]}`
         : `conflicts with ${name}:\n${paths.map((path) => `- ${path}`).join("\n")}`,
     );

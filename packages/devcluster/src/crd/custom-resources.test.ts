@@ -49,7 +49,10 @@ test("fills in defaults and drops unknown fields, with a warning", async () => {
   expect(created.headers.get("warning")).toBe('299 - "unknown field \\"spec.bogus\\""');
   expect(await api.call("POST", `${widgetsPath}?fieldValidation=Strict`, widget("b", { bogus: 1 }))).toMatchObject({
     code: 400,
-    body: { message: 'strict decoding error: unknown field "spec.bogus"' },
+    body: {
+      message:
+        'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.bogus"',
+    },
   });
 });
 

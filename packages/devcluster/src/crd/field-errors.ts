@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { isArray, type Json, jsonTypeOf } from "../json.ts";
+import { isArray, isObject, type Json, jsonTypeOf } from "../json.ts";
 import { quoted, plainText } from "../quoting.ts";
 import type { Cause } from "../status.ts";
 
@@ -55,7 +55,10 @@ export function causeOf(error: ErrorObject): Cause | undefined {
     case "pattern":
       return wrong(`should match '${String(error.params["pattern"])}'`);
     case "format":
-      return wrong(`must be of type ${String(error.params["format"])}: ${quoted(value)}`);
+      return {
+        ...wrong(`must be of type ${String(error.params["format"])}: ${quoted(value)}`),
+        reason: "FieldValueTypeInvalid",
+      };
     case "minLength":
       return wrong(`should be at least ${limit} chars long`);
     case "maxLength":
@@ -74,7 +77,11 @@ export function causeOf(error: ErrorObject): Cause | undefined {
     case "minProperties":
       return wrong(`should have at least ${limit} properties`);
     case "maxProperties":
-      return wrong(`should have at most ${limit} properties`);
+      return {
+        reason: "FieldValueTooMany",
+        message: `Too many: ${Object.keys(isObject(value) ? value : {}).length}: must have at most ${limit} items`,
+        field: shownField(path),
+      };
     case "uniqueItems":
       return wrong("shouldn't contain duplicates");
     case "oneOf":

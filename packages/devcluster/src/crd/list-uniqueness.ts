@@ -23,7 +23,7 @@ export function duplicateItems(value: Json | undefined, schema: Schema | undefin
       type === "set" ? item : Object.fromEntries(listMapKeysOf(schema).map((key) => [key, field(item, key)]));
     const text = JSON.stringify(identity);
     if (seen.has(text)) {
-      const message = `Duplicate value: ${quoted(type === "set" ? item : text)}`;
+      const message = `Duplicate value: ${type === "set" ? quoted(item) : text}`;
       causes.push({ reason: "FieldValueDuplicate", message, field: `${path}[${index}]` });
     }
     seen.add(text);

@@ -1,4 +1,5 @@
 import { arrayAt, field, type Json, type JsonObject, stringAt } from "../json.ts";
+import { createdDescription, nameDescription } from "../kinds/column-descriptions.ts";
 import type { Column } from "../kinds/resource-definition.ts";
 import { compileJsonPath } from "../table/json-path.ts";
 import { ageText } from "../timestamps.ts";
@@ -9,14 +10,14 @@ const nameColumn: Column = {
   name: "Name",
   type: "string",
   format: "name",
-  description: "Name must be unique within a namespace.",
+  description: nameDescription,
   cell: (object) => stringAt(object, "metadata", "name") ?? "",
 };
 
 const ageColumn: Column = {
   name: "Age",
   type: "date",
-  description: "The time since the object was created.",
+  description: createdDescription,
   cell: (object, now) => ageText(stringAt(object, "metadata", "creationTimestamp"), now),
 };
 
@@ -34,7 +35,9 @@ function columnOf(declaration: Json): Column {
     name: stringAt(declaration, "name") ?? "",
     type,
     format: stringAt(declaration, "format") ?? "",
-    description: stringAt(declaration, "description") ?? "",
+    description:
+      stringAt(declaration, "description") ??
+      `Custom resource definition column (in JSONPath format): ${stringAt(declaration, "jsonPath") ?? ""}`,
     priority: typeof priority === "number" ? priority : 0,
     cell(object, now) {
       const values = read?.(object) ?? [];

@@ -50,7 +50,9 @@ export function sendList(
 ): void {
   const metadata = {
     resourceVersion: String(page.resourceVersion),
-    ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
+    ...(page.continueToken === undefined && definition.origin === "built-in"
+      ? {}
+      : { continue: page.continueToken ?? "" }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
   const body = ((): JsonObject => {

@@ -3,7 +3,14 @@ import { isObject, type JsonObject, objectAt } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
-import { badRequest, isApiFault, methodNotAllowed, notFound, unknownResource } from "../status.ts";
+import {
+  badRequest,
+  isApiFault,
+  methodNotAllowed,
+  notFound,
+  unknownResource,
+  unsupportedMediaType,
+} from "../status.ts";
 import { bindPod } from "../verbs/bind.ts";
 import { createObject, requireNamespace } from "../verbs/create.ts";
 import { deleteObject, readDeleteOptions } from "../verbs/delete.ts";
@@ -38,6 +45,7 @@ export async function serveResource(
           ? watch(machinery, definition, scoped, request)
           : list(machinery, definition, scoped, request);
       case "POST": {
+        requireObjectType(request);
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
         const body = await readJsonBody(request.raw);
         const options = optionsOf(request);
@@ -60,9 +68,8 @@ export async function serveResource(
   const ref = { namespace: scoped.namespace ?? "", name: path.name };
   switch (method) {
     case "GET":
-      return isWatch(request.query)
-        ? watch(machinery, definition, scoped, request)
-        : getOne(machinery, definition, ref, request);
+      // A watch of one object goes by a field selector; at its own path, `watch` means nothing.
+      return getOne(machinery, definition, ref, request);
     case "PUT":
     case "PATCH":
       return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "", request));
@@ -86,6 +93,14 @@ function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
   const isApply = mediaTypeOf(raw) === applyPatchType;
   const write = method === "POST" ? "Create" : method === "PUT" ? "Update" : isApply ? "Apply" : "Patch";
   return readWriteOptions(query, raw.headers["user-agent"], write);
+}
+
+const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+
+/** Throws 415 for a body that is no object in a form that the server reads; without a type it is taken for JSON. */
+function requireObjectType({ raw }: ApiRequest): void {
+  const mediaType = mediaTypeOf(raw);
+  if (mediaType !== "" && !objectTypes.includes(mediaType)) throw unsupportedMediaType(objectTypes);
 }
 
 function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
@@ -144,6 +159,7 @@ async function write(
   const options = optionsOf(request);
   const body = await readJsonBody(request.raw);
   if (request.method === "PUT") {
+    requireObjectType(request);
     if (!isObject(body)) throw badRequest("the body of the request must be a JSON object");
     return updateObject(machinery, definition, { ref, subresource, options, change: () => body, isReplace: true });
   }

@@ -1,6 +1,7 @@
-import { arrayAt, at, entriesOf, field, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { arrayAt, at, entriesOf, field, type Json, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { quoted, plainText } from "../quoting.ts";
 import { badRequest, type Cause } from "../status.ts";
+import { qualifiedNameFaults } from "../verbs/label-syntax.ts";
 import type { SchemaPipeline } from "./resource-definition.ts";
 
 /** What a built-in kind adds to the checks that are the same for all. */
@@ -188,10 +189,17 @@ export const nodePipeline = builtInPipeline({
   validate: (node, live) => [
     ...arrayAt(node, "spec", "taints").flatMap((taint, index): Cause[] => {
       const effect = stringAt(taint, "effect") ?? "";
-      if (taintEffects.includes(effect)) return [];
+      const key = stringAt(taint, "key") ?? "";
+      const keyProblems = qualifiedNameFaults(key).map((why) => ({
+        reason: "FieldValueInvalid",
+        message: `Invalid value: ${quoted(key)}: ${why}`,
+        field: `metadata.taints[${index}].key`,
+      }));
+      if (taintEffects.includes(effect)) return keyProblems;
+      if (effect === "") return [...keyProblems, required(`metadata.taints[${index}].effect`)];
       const supported = taintEffects.map((known) => quoted(known)).join(", ");
       const message = `Unsupported value: ${quoted(effect)}: supported values: ${supported}`;
-      return [{ reason: "FieldValueNotSupported", message, field: `metadata.taints[${index}].effect` }];
+      return [...keyProblems, { reason: "FieldValueNotSupported", message, field: `metadata.taints[${index}].effect` }];
     }),
     ...changedOnce(node, live, "spec", "providerID"),
   ],
@@ -239,13 +247,49 @@ export const storageClassPipeline = builtInPipeline({
 
 /** Disruption budgets: `minAvailable` or `maxUnavailable`, not both. */
 export const disruptionBudgetPipeline = builtInPipeline({
+  complete: (budget) => ({
+    ...budget,
+    status: {
+      disruptionsAllowed: 0,
+      currentHealthy: 0,
+      desiredHealthy: 0,
+      expectedPods: 0,
+      ...objectAt(budget, "status"),
+    },
+  }),
   validate(budget) {
+    const bounds = ["minAvailable", "maxUnavailable"].flatMap((key) => boundProblems(key, at(budget, "spec", key)));
+    const policy = stringAt(budget, "spec", "unhealthyPodEvictionPolicy");
+    const policyProblems: readonly Cause[] =
+      policy === undefined || policy === "AlwaysAllow" || policy === "IfHealthyBudget"
+        ? []
+        : [
+            {
+              reason: "FieldValueNotSupported",
+              message: `Unsupported value: ${quoted(policy)}: supported values: "AlwaysAllow", "IfHealthyBudget"`,
+              field: "spec.unhealthyPodEvictionPolicy",
+            },
+          ];
+    if (bounds.length + policyProblems.length > 0) return [...bounds, ...policyProblems];
     const both = ["minAvailable", "maxUnavailable"].every((key) => at(budget, "spec", key) !== undefined);
     if (!both) return [];
     const message = "Invalid value: minAvailable and maxUnavailable cannot be both set";
     return [{ reason: "FieldValueInvalid", message, field: "spec" }];
   },
 });
+
+/** A bound of a budget is a number of pods or a percentage of them. */
+function boundProblems(key: string, bound: Json | undefined): readonly Cause[] {
+  const fail = (why: string): readonly Cause[] => [
+    { reason: "FieldValueInvalid", message: `Invalid value: ${quoted(bound ?? null)}: ${why}`, field: `spec.${key}` },
+  ];
+  if (typeof bound === "number" && bound < 0) return fail("must be greater than or equal to 0");
+  if (typeof bound !== "string" || /^[0-9]+%$/.test(bound)) return [];
+  return fail(
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for " +
+      "validation is '[0-9]+%')",
+  );
+}
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
 

@@ -48,6 +48,7 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     namespaced: true,
     subresources: { status: true },
     columns: disruptionBudgetColumns,
+    unconditionalUpdate: false,
     countsGeneration: true,
     keepsStatusOnCreate: false,
     schema: kindSchema({

@@ -16,7 +16,7 @@ export function tableOf(
     kind: "Table",
     apiVersion: "meta.k8s.io/v1",
     metadata,
-    columnDefinitions: options.withColumns ? definition.columns.map(columnDefinition) : [],
+    columnDefinitions: options.withColumns ? definition.columns.map(columnDefinition) : null,
     rows: objects.map((object) => ({
       cells: definition.columns.map((column) => column.cell(object, now)),
       ...rowObject(definition, object, options.include),

@@ -22,10 +22,12 @@ export function admit(
 ): Admitted {
   if (definition.origin === "built-in") checkTypes(definition, candidate);
   const shaped = definition.origin === "built-in" ? goShape(definition, candidate) : candidate;
-  const { object, unknown } = definition.pipeline.prepare(shaped);
+  const { object, unknown: found } = definition.pipeline.prepare(shaped);
+  const unknown = found.toSorted();
   if (unknown.length > 0 && options.fieldValidation === "Strict") {
     const list = unknown.map((path) => `unknown field "${path}"`).join(", ");
-    throw badRequest(`strict decoding error: ${list}`);
+    const { kind, version } = definition;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${list}`);
   }
   const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live)];
   if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);

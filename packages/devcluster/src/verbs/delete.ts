@@ -149,7 +149,7 @@ function podGraceSeconds(pod: StoredObject, options: DeleteOptions): number {
   const phase = stringAt(pod, "status", "phase");
   if (!stringAt(pod, "spec", "nodeName") || phase === "Succeeded" || phase === "Failed") return 0;
   const ownGrace = at(pod, "spec", "terminationGracePeriodSeconds");
-  const wanted = options.gracePeriodSeconds ?? (typeof ownGrace === "number" ? Math.max(1, ownGrace) : 30);
+  const wanted = options.gracePeriodSeconds ?? (typeof ownGrace !== "number" ? 30 : ownGrace < 0 ? 1 : ownGrace);
   if (pod.metadata.deletionTimestamp === undefined) return wanted;
   return Math.min(wanted, Number(pod.metadata["deletionGracePeriodSeconds"] ?? 0));
 }

@@ -23,16 +23,24 @@ export function evictPod(
   const pod = find(machinery, definition, ref);
   if (pod === undefined) throw notFound(definition, ref.name);
   const named = stringAt(body, "metadata", "name");
-  if (named && named !== ref.name) {
-    throw badRequest(`name in URL does not match name in Eviction object: ${ref.name}, ${named}`);
+  const kind = stringAt(body, "kind");
+  if (kind !== undefined && kind !== "Eviction") {
+    const version = stringAt(body, "apiVersion") ?? "v1";
+    throw badRequest(
+      `${kind} in version "${version}" cannot be handled as a Eviction: converting (${version}.${kind}) to ` +
+        "(policy.Eviction): unknown conversion",
+    );
   }
+  if (named !== ref.name) throw badRequest("name in URL does not match name in Eviction object");
   const options = readDeleteOptions(field(body, "deleteOptions"), new URLSearchParams());
   if (countsForBudgets(pod)) {
     const budgets = machinery.store
       .list(budgetsCollection, ref.namespace)
       .filter((budget) => matcherOfSelectorObject(selectorOf(budget))(pod.metadata.labels));
     if (budgets.length > 1) {
-      throw internalError(
+      throw new ApiFault(
+        500,
+        "",
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
       );
     }

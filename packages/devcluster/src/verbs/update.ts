@@ -65,7 +65,8 @@ export function commit(
   const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
   const prepared = { ...next, apiVersion: plainText(next["apiVersion"]), kind: definition.kind, metadata };
   if (isReadyToGo(definition, prepared)) {
-    store.remove(definition.collection, namespaceOf(live), name, prepared);
+    // Watchers see the object as it last was, with its last finalizer.
+    store.remove(definition.collection, namespaceOf(live), name, live);
     // The answer carries the last version that was stored; the event of the deletion has a later one.
     return { ...prepared, metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion } };
   }
