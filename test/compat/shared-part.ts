@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from "./request-script.ts";
+import { isJsonObject, type Json } from "./request-script.ts";
 
 /**
  * The part of two answers that both servers have: of lists whose items have names, the items that are in both, by name.
@@ -30,14 +30,15 @@ export function sharedPart(real: Json, ours: Json): readonly [Json, Json] {
 
 function nameOf(item: Json): string | undefined {
   if (!isJsonObject(item)) return undefined;
-  const metadata: JsonObject = isJsonObject(item["metadata"]) ? item["metadata"] : {};
+  const { metadata } = item;
+  const ofObject = isJsonObject(metadata) ? (metadata["name"] ?? "") : undefined;
   for (const name of [
     item["resource"],
     item["subresource"],
     item["name"],
     item["groupVersion"],
     item["version"],
-    metadata["name"],
+    ofObject,
   ]) {
     if (typeof name === "string") return name;
   }

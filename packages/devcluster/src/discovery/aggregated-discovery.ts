@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Registry } from "../kinds/registry.ts";
 import { servedGroups } from "./legacy-discovery.ts";
-import { resourceVerbs, type SubresourceEntry, subresourcesOf } from "./resource-verbs.ts";
+import { type SubresourceEntry, subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "./review-kinds.ts";
 
 /** The version of aggregated discovery that a client accepts, when it comes before plain JSON. */
@@ -61,7 +61,7 @@ function resourceEntry(definition: ResourceDefinition): JsonObject {
     responseKind: { group: "", version: "", kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
-    verbs: resourceVerbs,
+    verbs: verbsOf(definition),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(subresources.length === 0 ? {} : { subresources }),

@@ -2,7 +2,8 @@ import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Registry } from "../kinds/registry.ts";
 import { compareVersions } from "./versions.ts";
-import { resourceVerbs, subresourcesOf } from "./resource-verbs.ts";
+import { createHash } from "node:crypto";
+import { subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "./review-kinds.ts";
 
 /** A group and the versions it serves, the preferred one first. */
@@ -56,7 +57,13 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   }));
   if (resources.length + reviews.length === 0) return undefined;
   const groupVersion = group === "" ? version : `${group}/${version}`;
-  return { kind: "APIResourceList", apiVersion: "v1", groupVersion, resources: [...resources, ...reviews] };
+  // As in kube-apiserver, the list of the core group leaves its apiVersion out.
+  return {
+    kind: "APIResourceList",
+    ...(group === "" ? {} : { apiVersion: "v1" }),
+    groupVersion,
+    resources: [...resources, ...reviews],
+  };
 }
 
 function groupEntry({ group, versions }: ServedGroup): JsonObject {
@@ -72,9 +79,10 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       singularName: singular,
       namespaced,
       kind,
-      verbs: resourceVerbs,
+      verbs: verbsOf(definition),
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
+      storageVersionHash: storageVersionHash(definition),
     },
     ...subresourcesOf(definition).map((entry) => ({
       name: `${plural}/${entry.name}`,
@@ -85,4 +93,9 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       verbs: entry.verbs,
     })),
   ];
+}
+
+/** By this clients tell whether a resource is stored in another version than before. */
+function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
+  return createHash("sha256").update(`${group}/${version}, Kind=${kind}`).digest().subarray(0, 8).toString("base64");
 }

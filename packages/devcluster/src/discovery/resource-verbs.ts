@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 
 /** The verbs of every resource, in the order discovery lists them. */
-export const resourceVerbs: readonly string[] = [
+const resourceVerbs: readonly string[] = [
   "create",
   "delete",
   "deletecollection",
@@ -11,6 +11,11 @@ export const resourceVerbs: readonly string[] = [
   "update",
   "watch",
 ];
+
+/** The verbs of a resource: namespaces alone cannot be deleted as a collection. */
+export function verbsOf({ collection }: ResourceDefinition): readonly string[] {
+  return collection === "namespaces." ? resourceVerbs.filter((verb) => verb !== "deletecollection") : resourceVerbs;
+}
 
 /** A subresource as discovery describes it. */
 export interface SubresourceEntry {

@@ -48,7 +48,7 @@ function watchProblems(query: URLSearchParams): readonly Cause[] {
   const causes: Cause[] = [];
   const match = query.get("resourceVersionMatch") ?? "";
   const asksInitialEvents = query.get("sendInitialEvents") !== null;
-  if (asksInitialEvents && match === "") {
+  if (asksInitialEvents && match !== "NotOlderThan") {
     causes.push(
       forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
     );

@@ -25,7 +25,7 @@ export function readWriteOptions(
   userAgent: string | undefined,
   write: WriteKind = "Update",
 ): WriteOptions {
-  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
+  const dryRun = query.getAll("dryRun");
   const validation = query.get("fieldValidation") || "Warn";
   const manager = query.get("fieldManager") ?? "";
   const force = query.get("force");

@@ -1,0 +1,14 @@
+import { type ControlPlane, startControlPlane } from "../../tools/control-plane/start-control-plane.ts";
+
+/**
+ * Starts the real thing with the controllers whose work our server does itself. Admission does not taint new nodes, since the
+ * controller that takes the taint away again belongs to the nodes' life and is not part of either server here.
+ */
+export function startRealServer(signal?: AbortSignal): Promise<ControlPlane> {
+  return startControlPlane({
+    controllers: ["garbage-collector-controller", "disruption-controller", "namespace-controller"],
+    apiServerFlags: ["--disable-admission-plugins=TaintNodesByCondition"],
+    onBuild: (program, version) => console.log(`building ${program} ${version} with Go: takes some minutes, once`),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
