@@ -128,7 +128,9 @@ function table(whole: JsonObject, key: string, item: Json | undefined): Json | u
   return item.map((row: Json) => {
     if (!isJsonObject(row) || !Array.isArray(row["cells"])) return row;
     const cells: Json[] = row["cells"].map((cell: Json, index: number) =>
-      isAge[index] === true && typeof cell === "string" && /^\d+[smhd]$/.test(cell) ? "<age>" : cell,
+      (isAge.length === 0 || isAge[index] === true) && typeof cell === "string" && /^\d+[smhd]$/.test(cell)
+        ? "<age>"
+        : cell,
     );
     return { ...row, cells };
   });

@@ -36,7 +36,7 @@ export const watches = subject("watches", [
   watch("from the middle", (seen) => from(versionOf(seen("add b")))),
   watch("by label", (seen) => from(versionOf(seen("start")), "&labelSelector=color%3Dred")),
   watch("by name", (seen) => from(versionOf(seen("start")), "&fieldSelector=metadata.name%3Db")),
-  watch(
+  get(
     "one object by its path",
     (seen) => `${configMaps}/a?watch=true&timeoutSeconds=1&resourceVersion=${versionOf(seen("start"))}`,
   ),

@@ -107,11 +107,11 @@ test("lets two managers own an equal value, which stays when one of them leaves"
 
 test("records ordinary writes with the fields that they changed", async () => {
   await api.call("POST", `${widgetsPath}?fieldManager=maker`, widget("a"));
-  await api.call("PATCH", `${widgetsPath}/a/status?fieldManager=ctl`, { status: { phase: "On" } }, merge);
+  await api.call("PATCH", `${widgetsPath}/a/status?fieldManager=server`, { status: { phase: "On" } }, merge);
   const { body } = await api.call("GET", `${widgetsPath}/a`);
   expect(arrayAt(body, "metadata", "managedFields")).toMatchObject([
     { manager: "maker", operation: "Update", fieldsV1: { "f:spec": { "f:replicas": {}, "f:size": {} } } },
-    { manager: "ctl", subresource: "status", fieldsV1: { "f:status": { "f:phase": {} } } },
+    { manager: "server", subresource: "status", fieldsV1: { "f:status": { "f:phase": {} } } },
   ]);
 });
 

@@ -55,6 +55,7 @@ export function readManagers(object: JsonObject | undefined): readonly ManagerEn
 export function withManagers<T extends JsonObject>(object: T, managers: readonly ManagerEntry[]): T {
   const entries = managers
     .filter(({ fields }) => !isEmptySet(fields))
+    .toSorted(byOperationAndTime)
     .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
       manager,
       operation,
@@ -66,6 +67,13 @@ export function withManagers<T extends JsonObject>(object: T, managers: readonly
     }));
   const { managedFields: _old, ...metadata } = objectAt(object, "metadata");
   return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } };
+}
+
+/** Kubernetes' order of the entries, which does not depend on who wrote last. */
+function byOperationAndTime(a: ManagerEntry, b: ManagerEntry): number {
+  const key = ({ operation, time, manager, apiVersion, subresource }: ManagerEntry): string =>
+    [operation, time, manager, apiVersion, subresource].join("\u0000");
+  return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
 }
 
 /** Whether an entry is the one that a write goes into. */

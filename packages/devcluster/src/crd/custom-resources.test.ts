@@ -70,7 +70,7 @@ test.each([
   [{ note: "A" }, "spec.note: Invalid value: \"A\": spec.note in body should match '^[a-z]*$'"],
   [
     { surge: true },
-    'spec.surge: Invalid value: "boolean": spec.surge in body must be of type integer or string: "boolean"',
+    'spec.surge: Invalid value: "boolean": spec.surge in body must be of type integer,string: "boolean"',
   ],
 ])("refuses %j in the words of Kubernetes", async (spec, text) => {
   const answer = await api.call("POST", widgetsPath, widget("a", spec));
@@ -111,7 +111,7 @@ test("insists on a version in a replace", async () => {
   const bare = withField(body, ["metadata", "resourceVersion"], undefined);
   expect((await api.call("PUT", `${widgetsPath}/a`, bare)).body).toMatchObject({
     message:
-      'Widget.example.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+      'widgets.example.io "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   });
   expect((await api.call("PUT", `${widgetsPath}/a`, body)).code).toBe(200);
 });

@@ -23,7 +23,7 @@ export function causeOf(error: ErrorObject): Cause | undefined {
         ? type
             .filter((name) => name !== "null")
             .map((name) => plainText(name))
-            .join(" or ")
+            .join(",")
         : String(type);
       const name = given === "integer" && expected === "string" ? "integer" : given;
       return {

@@ -41,7 +41,7 @@ function resourcesOf(registry: Registry, group: string, version: string): readon
     kind.group === group && kind.version === version;
   const reviews = reviewKinds.filter(isHere).map(({ plural, kind, namespaced }) => ({
     resource: plural,
-    responseKind: { group, version, kind },
+    responseKind: { group: "", version: "", kind },
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: kind.toLowerCase(),
     verbs: ["create"],

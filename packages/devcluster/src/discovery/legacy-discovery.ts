@@ -2,7 +2,6 @@ import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Registry } from "../kinds/registry.ts";
 import { compareVersions } from "./versions.ts";
-import { createHash } from "node:crypto";
 import { subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "./review-kinds.ts";
 
@@ -82,7 +81,6 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       verbs: verbsOf(definition),
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
-      storageVersionHash: storageVersionHash(definition),
     },
     ...subresourcesOf(definition).map((entry) => ({
       name: `${plural}/${entry.name}`,
@@ -93,9 +91,4 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       verbs: entry.verbs,
     })),
   ];
-}
-
-/** By this clients tell whether a resource is stored in another version than before. */
-function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
-  return createHash("sha256").update(`${group}/${version}, Kind=${kind}`).digest().subarray(0, 8).toString("base64");
 }

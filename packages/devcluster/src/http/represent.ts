@@ -50,9 +50,7 @@ export function sendList(
 ): void {
   const metadata = {
     resourceVersion: String(page.resourceVersion),
-    ...(page.continueToken === undefined && definition.origin === "built-in"
-      ? {}
-      : { continue: page.continueToken ?? "" }),
+    ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
   const body = ((): JsonObject => {
@@ -71,7 +69,8 @@ export function sendList(
         return {
           kind: definition.listKind,
           apiVersion: apiVersionOf(definition),
-          metadata,
+          // Lists of custom resources say that there is no next page, typed ones leave it out.
+          metadata: definition.origin === "custom" ? { continue: "", ...metadata } : metadata,
           items: page.items.map((item) => listed(definition, shown(definition, item))),
         };
     }

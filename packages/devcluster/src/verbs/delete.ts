@@ -3,7 +3,7 @@ import { namespaceOf, type StoredObject } from "../api-object.ts";
 import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { badRequest, type Cause, conflict, invalid, notFound, successStatus } from "../status.ts";
+import { badRequest, type Cause, conflict, forbidden, invalid, notFound, successStatus } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
@@ -12,6 +12,9 @@ import { dryRunProblems } from "./write-options.ts";
 /** The finalizers by which the garbage collector holds an owner until its dependents are gone or let go. */
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
+
+/** Namespaces that a cluster cannot be without. */
+const protectedNamespaces: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
 /** What a deletion may ask for, out of its body and query. */
 export interface DeleteOptions {
@@ -88,6 +91,9 @@ export function deleteObject(
 ): Outcome {
   const live = find(machinery, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
+  if (definition.collection === "namespaces." && protectedNamespaces.has(ref.name)) {
+    throw forbidden(definition, ref.name, "this namespace may not be deleted");
+  }
   checkPreconditions(definition, live, options);
   const finalizers = wantedFinalizers(live, options);
   const graceSeconds = definition.collection === "pods." ? podGraceSeconds(live, options) : 0;

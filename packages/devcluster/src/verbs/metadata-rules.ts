@@ -98,16 +98,17 @@ export function checkMetadataTypes(definition: ResourceDefinition, object: JsonO
 }
 
 /** Throws, in the words of Go's decoders, when a body is not of the kind that its path serves. */
-function checkKind(definition: ResourceDefinition, apiVersion: string, kind: string): void {
+function checkKind(definition: ResourceDefinition, apiVersion: string, kind: string, name: string): void {
   const expected = apiVersionOf(definition);
   if (apiVersion === expected && kind === definition.kind) return;
   if (definition.origin === "custom") {
-    const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+    const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
     const sent = { group: group ?? "", plural: definition.plural, kind };
     const wrongKind = wrong("kind", kind, `must be ${definition.kind}`);
-    const wrongVersion = wrong("apiVersion", apiVersion, `must be ${expected}`);
-    if (version !== undefined && kind !== definition.kind) throw invalid(sent, "", [wrongKind]);
-    throw invalid(sent, "", [wrongVersion]);
+    if (kind !== definition.kind) throw invalid(sent, name, [wrongKind]);
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
   }
   const version = apiVersion.split("/").at(-1) ?? "";
   const head = `${kind} in version ${quoted(version)} cannot be handled as a ${definition.kind}: `;
@@ -130,7 +131,12 @@ export function checkIdentity(
   const apiVersion = field(body, "apiVersion");
   const kind = field(body, "kind");
   const expected = apiVersionOf(definition);
-  checkKind(definition, plainText(apiVersion ?? expected), plainText(kind ?? definition.kind));
+  checkKind(
+    definition,
+    plainText(apiVersion ?? expected),
+    plainText(kind ?? definition.kind),
+    stringAt(body, "metadata", "name") ?? "",
+  );
   checkMetadataTypes(definition, body);
   const namespace = stringAt(body, "metadata", "namespace");
   if (definition.namespaced && namespace && namespace !== place.namespace) {

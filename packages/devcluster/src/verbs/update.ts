@@ -114,8 +114,8 @@ function checkPreconditions(
   if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
   if (!version && isReplace && !definition.unconditionalUpdate) {
     const message = "Invalid value: 0: must be specified for an update";
-    // Only here, and only for built-in kinds, Kubernetes calls the kind by its resource.
-    throw invalid(definition.origin === "custom" ? definition : { ...definition, kind: definition.plural }, name, [
+    // Here, and nowhere else, Kubernetes calls the kind by its resource.
+    throw invalid({ ...definition, kind: definition.plural }, name, [
       { reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" },
     ]);
   }
@@ -147,6 +147,11 @@ function mergeScopes(
   if (subresource === "finalize") {
     const spec = { ...objectAt(live, "spec"), finalizers: arrayAt(wanted, "spec", "finalizers") };
     return { ...live, spec };
+  }
+  if (definition.collection === "namespaces.") {
+    // The finalizers of a namespace change through their own endpoint only.
+    const spec = { ...objectAt(wanted, "spec"), finalizers: arrayAt(live, "spec", "finalizers") };
+    return withoutUndefined({ ...wanted, metadata, spec, status: live["status"] });
   }
   if (definition.subresources.status !== true) return { ...wanted, metadata };
   return withoutUndefined({ ...wanted, metadata, status: live["status"] });
