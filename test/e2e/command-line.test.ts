@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startMillwright } from "./millwright.ts";
+import { startMillwright } from "../harness/millwright.ts";
 
 describe("the command line", () => {
   let folder: string;

@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import { systemClock } from "@millwright/core";
 import { createCloudClient, type MockCloud } from "@millwright/provider-mock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "./eventually.ts";
-import { createKubectl, type ForeignTool } from "./foreign-tools.ts";
-import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+import { eventually } from "../harness/eventually.ts";
+import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 
 const exists = (file: string): Promise<boolean> =>
   access(file).then(

@@ -7,9 +7,9 @@ import {
   type V1ConfigMap,
 } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventually } from "./eventually.ts";
-import { createHelm, createKubectl, type ForeignTool } from "./foreign-tools.ts";
-import { type Installation, startInstallation } from "./installation.ts";
+import { eventually } from "../harness/eventually.ts";
+import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { type Installation, startInstallation } from "../harness/installation.ts";
 
 const chart = fileURLToPath(new URL("testdata/chart", import.meta.url));
 

@@ -194,6 +194,19 @@ describe("MachineSet controller", () => {
     expect(cluster.machines()).toHaveLength(1);
   });
 
+  it("asks again at once for what a fault of the server kept from being made", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      api.inject({
+        verb: "create",
+        error: new ApiError({ status: 503, reason: "ServiceUnavailable", message: "busy" }),
+      });
+    });
+    await cluster.settle(5_000);
+    expect(cluster.machines()).toHaveLength(1);
+    expect(failureOf(cluster)).toBeUndefined();
+  });
+
   it("stays as long as a machine may still come of a creation without answer", async () => {
     const cluster = await start((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));

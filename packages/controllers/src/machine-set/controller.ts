@@ -17,6 +17,8 @@ import {
   createExpectations,
   fulfilFromStore,
   isAlreadyExists,
+  isNotFound,
+  isUnanswered,
   keyOf,
   mayHaveHappened,
   newControllerRef,
@@ -100,6 +102,19 @@ export function createMachineSetController(context: ControllerContext, workers: 
     }
   };
 
+  /**
+   * Whether a machine was made although the server answered with a fault; it is done with the request by then, so a look decides. Without any answer
+   * only time does: the machine is not asked for again until it is seen, or the wait for it is over.
+   */
+  const exists = async (name: string): Promise<boolean> => {
+    try {
+      caches.machines.store.applyWrite(await control.get<Machine>(machineResource, { namespace, name }));
+      return true;
+    } catch (error) {
+      return !isNotFound(error);
+    }
+  };
+
   const createOne = async (set: MachineSet): Promise<void> => {
     const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
     const key = keyOf(set);
@@ -109,8 +124,8 @@ export function createMachineSetController(context: ControllerContext, workers: 
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
       expectations.creationSeen(key, name);
     } catch (error) {
-      // Without an answer the machine may exist: it is not asked for again until it is seen, or the wait for it is over.
-      if (!mayHaveHappened(error)) expectations.creationRefused(key, name);
+      if (!mayHaveHappened(error) || (!isUnanswered(error) && !(await exists(name))))
+        expectations.creationRefused(key, name);
       if (!isAlreadyExists(error)) throw error;
       // The name is taken, by chance: another pass draws another.
       controller.enqueue(key);

@@ -1,8 +1,8 @@
 import { machineClassResource, machineDeploymentResource, type Machine, machineResource } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually } from "./eventually.ts";
-import { type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
-import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 
 describe("millwright run, killed and started again", () => {
   let installation: Installation;

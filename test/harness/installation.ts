@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crds, machineApiVersion, systemClock } from "@millwright/core";
-import { createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
+import { type ApiServer, createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,
   createApiClient,
@@ -20,7 +20,12 @@ import {
 /** A cluster and a cloud that live in the test's process, so that the controllers can be killed and started beside them. */
 export interface Installation {
   readonly api: ApiClient;
+  readonly url: string;
+  /** To make it fail on demand. */
+  readonly server: ApiServer;
   readonly cloud: SimulatedCloud;
+  /** Declares our kinds and the class secret, again after the server has lost them. */
+  declareKinds(): Promise<void>;
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
   close(): Promise<void>;
@@ -57,9 +62,6 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
   const server = createApiServer();
   const { url } = await server.listen();
   const api = createApiClient({ server: url });
-  for (const crd of crds()) {
-    await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
-  }
   const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
   const cloudServer = createCloudServer(cloud);
   const { url: endpoint } = await cloudServer.listen();
@@ -68,7 +70,13 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
     metadata: { name: "cloud", namespace },
     data: { endpoint: encode(endpoint), userData: encode("boot <<MACHINE_NAME>>") },
   };
-  await api.create(secretResource, secret);
+  const declareKinds = async (): Promise<void> => {
+    for (const crd of crds()) {
+      await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+    }
+    await api.create(secretResource, secret);
+  };
+  await declareKinds();
 
   const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100 });
   const nodesEnded = nodes.start(stop.signal);
@@ -79,6 +87,9 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
   await writeFile(kubeconfig, kubeconfigFor(url));
   return {
     api,
+    url,
+    server,
+    declareKinds,
     cloud,
     kubeconfig,
     async close() {
