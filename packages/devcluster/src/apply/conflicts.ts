@@ -12,7 +12,8 @@ export interface Conflict {
 export function findConflicts(changed: FieldSet, others: readonly ManagerEntry[]): readonly Conflict[] {
   return others
     .map((owner) => ({ owner, fields: intersection(changed, owner.fields) }))
-    .filter(({ fields }) => !isEmptySet(fields));
+    .filter(({ fields }) => !isEmptySet(fields))
+    .toSorted((a, b) => (shownManager(a.owner) < shownManager(b.owner) ? -1 : 1));
 }
 
 /** All fields of some conflicts. */

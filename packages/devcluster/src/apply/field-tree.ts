@@ -98,7 +98,8 @@ export function withContainers(tree: FieldTree, origin: "built-in" | "custom"): 
   const mark = (node: FieldTree, path: string): FieldTree => {
     const children = new Map<string, FieldTree>();
     for (const [key, child] of node.children) children.set(key, mark(child, path === "" ? key : `${path}/${key}`));
-    return { ...node, isMember: node.isMember || (path !== "" && !without.has(path)), children };
+    const isOwnable = path !== "" && !without.has(path);
+    return { ...node, isMember: isOwnable, children };
   };
   return mark(tree, "");
 }
