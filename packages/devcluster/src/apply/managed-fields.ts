@@ -95,6 +95,8 @@ export function trackManagedFields(
 ): PreparedObject {
   const sent = objectAt(object, "metadata")["managedFields"];
   const managers = isArray(sent) ? readManagers(object) : readManagers(live);
+  // What has no record gets none by an update; the first apply begins one.
+  if (live !== undefined && managers.length === 0) return withManagers(object, []);
   const { schema } = definition;
   if (live !== undefined && sameContent(live, object)) {
     return isArray(sent) && jsonEqual(sent, live.metadata["managedFields"]) ? object : withManagers(object, managers);
