@@ -106,6 +106,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     why: "not done",
     covers: isOneOf(
       "apply / force on another patch",
+      "garbage / the dependent stays",
       "apply / dry run",
       "apply / the end of the config map",
       "apply / then apply with the same value",

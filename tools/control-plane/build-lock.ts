@@ -29,7 +29,11 @@ export async function withLock<T>(path: string, work: () => Promise<T>, signal?:
 async function acquire(path: string): Promise<boolean> {
   try {
     const file = await open(path, "wx");
-    await file.writeFile(String(process.pid)).finally(() => file.close());
+    try {
+      await file.writeFile(String(process.pid));
+    } finally {
+      await file.close();
+    }
     return true;
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;

@@ -38,6 +38,7 @@ async function main(args: readonly string[]): Promise<number> {
       await plane.stop();
       return 0;
     }
+    case undefined:
     default:
       console.error(usage);
       return 2;

@@ -103,7 +103,10 @@ export function trackManagedFields(
   }
   const { origin } = definition;
   const before = live === undefined ? undefined : withContainers(fieldTreeOf(live, schema), origin);
-  const after = withContainers(fieldTreeOf(object, schema), origin);
+  // The status belongs to those who write it through its own endpoint.
+  const isMain = write.subresource === "" && definition.subresources.status === true;
+  const { status: _status, ...main } = object;
+  const after = withContainers(fieldTreeOf(isMain && live === undefined ? main : object, schema), origin);
   const changed = changedFields(before, after);
   const removed = before === undefined ? emptySet : difference(before, after);
   const lost = union(changed, removed);
