@@ -15,7 +15,7 @@ import { createRequestLog, type RequestRecord } from "./observe/request-log.ts";
 import { type RunningServer, runServer } from "./run-server.ts";
 import type { Journal } from "./storage/journal.ts";
 import { createObjectStore } from "./storage/object-store.ts";
-import { createCertificateAuthority } from "./tls/certificate-authority.ts";
+import { issueServerCredentials, type ServerCredentials } from "./tls/server-credentials.ts";
 
 /** Options of {@link createApiServer}. */
 export interface ApiServerOptions {
@@ -95,12 +95,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
-  const authority = options.tls === true ? createCertificateAuthority(clock.now()) : undefined;
-  const certificate = authority?.issue({
-    commonName: "kube-apiserver",
-    dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
-    addresses: ["127.0.0.1", "::1"],
-  });
+  /** Made with the first start, because it takes a moment; the same for all starts of this server. */
+  let credentials: Promise<ServerCredentials> | undefined;
   const authenticate = authenticateByToken(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
@@ -111,7 +107,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   let address = { host: "127.0.0.1", port: 0 };
   let closed: Promise<void> | undefined;
 
-  const open = async (): Promise<void> => {
+  const open = async (): Promise<string | undefined> => {
+    if (options.tls === true) credentials ??= issueServerCredentials(clock.now());
+    const certificate = await credentials;
     const { signal } = closing;
     const control = { faults, requests, store, restart };
     const gate = { machinery, faults, requests, control, authenticate, authorizer };
@@ -120,6 +118,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     // A timer keeps the process alive, so it starts with the listening and not before.
     const stopExpiry = expireEvents(machinery);
     signal.addEventListener("abort", stopExpiry, { once: true });
+    return certificate?.authorityPem;
   };
 
   const hangUp = async (): Promise<void> => {
@@ -146,9 +145,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   return {
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
       address = { host, port };
-      await open();
-      const scheme = authority === undefined ? "http" : "https";
-      return { url: `${scheme}://${host}:${address.port}`, certificateAuthority: authority?.certificatePem };
+      const certificateAuthority = await open();
+      const scheme = certificateAuthority === undefined ? "http" : "https";
+      return { url: `${scheme}://${host}:${address.port}`, certificateAuthority };
     },
     close() {
       closed ??= hangUp().then(() => store.close());

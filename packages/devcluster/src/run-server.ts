@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { ConfigError } from "./foundation.ts";
-import type { IssuedCertificate } from "./tls/certificate-authority.ts";
+import type { ServerCredentials } from "./tls/server-credentials.ts";
 
 /** Where a server listens. */
 export interface Address {
@@ -19,7 +19,7 @@ export interface RunningServer {
 /** Starts to listen, over TLS when there is a certificate. Rejects with a ConfigError that names the port when it is taken. */
 export function runServer(
   { host, port }: Address,
-  certificate: IssuedCertificate | undefined,
+  certificate: ServerCredentials | undefined,
   listener: RequestListener,
 ): Promise<RunningServer> {
   const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
