@@ -122,7 +122,7 @@ export function createNormaliser(): (answer: Answer) => Answer {
 function table(whole: JsonObject, key: string, item: Json | undefined): Json | undefined {
   const columns = Array.isArray(whole["columnDefinitions"]) ? whole["columnDefinitions"] : [];
   const isAge = columns.map(
-    (column) => isJsonObject(column) && /^(Age|Last Seen|First Seen)$/.test(String(column["name"])),
+    (column) => isJsonObject(column) && /^"(Age|Last Seen|First Seen)"$/.test(JSON.stringify(column["name"] ?? null)),
   );
   if (key !== "rows" || !Array.isArray(item)) return item;
   return item.map((row: Json) => {

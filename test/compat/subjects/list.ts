@@ -4,7 +4,8 @@ import { configMap, configMaps, leases } from "./sample-objects.ts";
 const names = ["a", "b", "c", "d", "e"];
 const tokenOf = (list: JsonObject): string => {
   const { metadata } = list;
-  return encodeURIComponent(String(isJsonObject(metadata) ? metadata["continue"] : ""));
+  const token = isJsonObject(metadata) ? metadata["continue"] : undefined;
+  return encodeURIComponent(typeof token === "string" ? token : "");
 };
 
 /** Lists: pages, versions and how they match. */

@@ -84,11 +84,22 @@ function treeOfValue(value: Json, schema: Schema | undefined, isMember: boolean)
  */
 const alwaysThere: ReadonlySet<string> = new Set([
   "f:metadata",
-  ...["f:spec", "f:status"],
-  ...["f:spec/f:containers", "f:spec/f:template", "f:spec/f:strategy", "f:spec/f:updateStrategy"],
-  ...["f:spec/f:template/f:metadata", "f:spec/f:template/f:spec", "f:spec/f:template/f:spec/f:containers"],
-  ...["f:status/f:nodeInfo", "f:status/f:daemonEndpoints", "f:status/f:daemonEndpoints/f:kubeletEndpoint"],
-  ...["f:status/f:loadBalancer", "f:spec/f:names", "f:spec/f:versions", "f:status/f:acceptedNames"],
+  "f:spec",
+  "f:status",
+  "f:spec/f:containers",
+  "f:spec/f:template",
+  "f:spec/f:strategy",
+  "f:spec/f:updateStrategy",
+  "f:spec/f:template/f:metadata",
+  "f:spec/f:template/f:spec",
+  "f:spec/f:template/f:spec/f:containers",
+  "f:status/f:nodeInfo",
+  "f:status/f:daemonEndpoints",
+  "f:status/f:daemonEndpoints/f:kubeletEndpoint",
+  "f:status/f:loadBalancer",
+  "f:spec/f:names",
+  "f:spec/f:versions",
+  "f:status/f:acceptedNames",
 ]);
 const alwaysThereInCustom: ReadonlySet<string> = new Set(["f:metadata"]);
 

@@ -158,8 +158,16 @@ const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /** `v1.NodeSystemInfo` as Go writes it when it is empty. */
 const emptyNodeInfo: JsonObject = Object.fromEntries(
   [
-    ...["machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"],
-    ...["kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"],
+    "machineID",
+    "systemUUID",
+    "bootID",
+    "kernelVersion",
+    "osImage",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+    "kubeProxyVersion",
+    "operatingSystem",
+    "architecture",
   ].map((key) => [key, ""]),
 );
 
