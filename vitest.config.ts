@@ -31,6 +31,8 @@ export default defineConfig({
       project("provider-mock", "providers/mock"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),
+      // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
+      project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
       // Kills, outages and faults that take their time: `npm run test:resilience`, not part of `npm test`.
       project("resilience", "test/resilience", { testTimeout: 240_000, hookTimeout: 60_000 }),
     ],

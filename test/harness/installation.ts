@@ -16,19 +16,25 @@ import {
   type SimulatedCloud,
   type SimulatedCloudOptions,
 } from "@millwright/provider-mock";
+import { eventually } from "./eventually.ts";
 
-/** A cluster and a cloud that live in the test's process, so that the controllers can be killed and started beside them. */
-export interface Installation {
+/** A cloud, and a cluster whose nodes follow its VMs, beside which controllers can be killed and started. */
+export interface Fleet {
   readonly api: ApiClient;
-  readonly url: string;
-  /** To make it fail on demand. */
-  readonly server: ApiServer;
   readonly cloud: SimulatedCloud;
   /** Declares our kinds and the class secret, again after the server has lost them. */
   declareKinds(): Promise<void>;
+  /** Stops the cloud and the nodes; the cluster stays. */
+  close(): Promise<void>;
+}
+
+/** A fleet on an API server of ours, in the test's process. */
+export interface Installation extends Fleet {
+  readonly url: string;
+  /** To make it fail on demand. */
+  readonly server: ApiServer;
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
-  close(): Promise<void>;
 }
 
 const namespace = "default";
@@ -55,13 +61,20 @@ export const machineDeployment = (name: string, className: string, replicas: num
   },
 });
 
-/** Starts a cluster with our kinds, and a cloud whose running VMs become nodes. Nothing looks after machines yet. */
-export async function startInstallation(options: Partial<SimulatedCloudOptions> = {}): Promise<Installation> {
+/** Waits until an API server serves a kind: a real one answers before it has taken notice of a definition. */
+async function untilServed(api: ApiClient, name: string): Promise<void> {
+  await eventually(async () => {
+    const crd = await api.get(customResourceDefinitionResource, { name });
+    if (!JSON.stringify(crd["status"] ?? {}).includes('"type":"Established"'))
+      throw new Error(`${name} is not established`);
+    const kind = crds().find(({ metadata }) => metadata.name === name);
+    await api.request({ method: "GET", path: `/apis/machine.sapcloud.io/v1alpha1/${kind?.spec.names.plural ?? ""}` });
+  });
+}
+
+/** Declares our kinds in a cluster, and starts a cloud whose running VMs become its nodes. Nothing looks after machines yet. */
+export async function startFleet(api: ApiClient, options: Partial<SimulatedCloudOptions> = {}): Promise<Fleet> {
   const stop = new AbortController();
-  const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
-  const server = createApiServer();
-  const { url } = await server.listen();
-  const api = createApiClient({ server: url });
   const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
   const cloudServer = createCloudServer(cloud);
   const { url: endpoint } = await cloudServer.listen();
@@ -74,6 +87,7 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
     for (const crd of crds()) {
       await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
     }
+    for (const { metadata } of crds()) await untilServed(api, metadata.name);
     await api.create(secretResource, secret);
   };
   await declareKinds();
@@ -83,21 +97,36 @@ export async function startInstallation(options: Partial<SimulatedCloudOptions> 
   const unfollow = cloud.subscribe(() =>
     nodes.sync(cloud.vms().filter(({ state }) => state === "running" || state === "stopping")),
   );
-  const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubeconfigFor(url));
   return {
     api,
-    url,
-    server,
-    declareKinds,
     cloud,
-    kubeconfig,
+    declareKinds,
     async close() {
       unfollow();
       stop.abort(new Error("the test ends"));
       await nodesEnded;
       await cloudServer.close();
       cloud.close();
+    },
+  };
+}
+
+/** Starts a fleet on an API server of its own. */
+export async function startInstallation(options: Partial<SimulatedCloudOptions> = {}): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
+  const server = createApiServer();
+  const { url } = await server.listen();
+  const api = createApiClient({ server: url });
+  const fleet = await startFleet(api, options);
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubeconfigFor(url));
+  return {
+    ...fleet,
+    url,
+    server,
+    kubeconfig,
+    async close() {
+      await fleet.close();
       await api.close();
       await server.close();
       await rm(folder, { recursive: true, force: true });
