@@ -10,13 +10,14 @@ import {
   phaseTransitions,
   taintKeys,
 } from "@millwright/core";
+import { knownDifferences } from "../test/compat/known-differences.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
 
 /** Reads a source file by its path from the root of the repository. */
 export type ReadSource = (file: string) => string;
 
-/** The blocks that `tools/generate-docs.ts` fills, by name. Each is made from a table of `@millwright/core` and nothing else. */
+/** The blocks that `tools/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
 export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
   const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
     const meanings = readEntryComments(file, read(file), name);
@@ -36,6 +37,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["phase-diagram", phaseDiagram()],
     ["phase-transitions", phaseTable()],
     ["deletion-diagram", deletionDiagram()],
+    ["devcluster-differences", differencesTable()],
     [
       "deletion-stages",
       markdownTable(
@@ -60,6 +62,13 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
   ]);
 }
+
+/** What the contract tests know to differ between our API server and the real one. */
+const differencesTable = (): string =>
+  markdownTable(
+    ["difference", "why"],
+    knownDifferences.map(({ what, why }) => [what, why]),
+  );
 
 const code = (text: string): string => `\`${text}\``;
 

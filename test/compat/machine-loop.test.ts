@@ -63,6 +63,7 @@ describe("millwright run on a real kube-apiserver", () => {
     const patch = '{"spec":{"selector":{"matchLabels":{"name":"other"}}}}';
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", patch]);
     await kubectl(["wait", "--for=condition=SpecValid=false", "machinedeployment/fleet", "--timeout=20s"]);
+    expect(await status('conditions[?(@.type=="SpecValid")].message')).toContain("* spec.selector: must match");
     const back = '{"spec":{"selector":{"matchLabels":{"name":"fleet"}}}}';
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", back]);
     await kubectl(["wait", "--for=condition=SpecValid", "machinedeployment/fleet", "--timeout=20s"]);

@@ -46,7 +46,7 @@ export const selectors = subject("selectors", [
   byField("by name", configMaps, "metadata.name=red"),
   byField("by name, unequal", configMaps, "metadata.name!=red"),
   byField("by namespace", configMaps, "metadata.namespace={ns}"),
-  byField("by name and label", `${configMaps}`, "metadata.name=red,metadata.namespace={ns}"),
+  byField("by name and label", configMaps, "metadata.name=red,metadata.namespace={ns}"),
   byField("unknown field", configMaps, "data.k=v"),
   byField("no operator", configMaps, "metadata.name"),
   byField("empty", configMaps, ""),

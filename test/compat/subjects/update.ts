@@ -48,7 +48,7 @@ export const update = subject("update", [
   put("add labels", `${configMaps}/a`, (seen) =>
     withMetadata(configMap("a", { k: "1" }), {
       labels: { app: "x" },
-      uid: String((seen("create")["metadata"] as JsonObject)["uid"]),
+      uid: (seen("create")["metadata"] as { readonly uid: string }).uid,
     }),
   ),
   put("remove labels", `${configMaps}/a`, configMap("a", { k: "1" })),

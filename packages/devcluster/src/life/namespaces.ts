@@ -10,7 +10,12 @@ import { createLater } from "./later.ts";
 
 const namespaces = "namespaces.";
 const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
-const serverOptions = { dryRun: false, fieldManager: "kube-apiserver", fieldValidation: "Ignore", force: false } as const;
+const serverOptions = {
+  dryRun: false,
+  fieldManager: "kube-apiserver",
+  fieldValidation: "Ignore",
+  force: false,
+} as const;
 
 /**
  * Creates the namespaces that every cluster starts with, gives each namespace its default service account, and empties

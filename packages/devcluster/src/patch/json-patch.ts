@@ -2,7 +2,7 @@ import jsonPatch, { type Operation } from "fast-json-patch";
 import { at, isArray, isObject, type Json, type JsonObject } from "../json.ts";
 import { ApiFault, badRequest } from "../status.ts";
 
-const operationNames: readonly string[] = ["add", "remove", "replace", "move", "copy", "test"];
+const operationNames: ReadonlySet<string> = new Set(["add", "remove", "replace", "move", "copy", "test"]);
 
 /** More operations than this are refused, as kube-apiserver does. */
 const operationLimit = 10_000;
@@ -48,7 +48,7 @@ function rejected(): ApiFault {
 function readOperation(value: Json): Operation {
   if (!isObject(value)) throw badRequest("each operation of a json patch must be an object");
   const { op, path, from, value: operand } = value;
-  if (typeof op !== "string" || !operationNames.includes(op)) {
+  if (typeof op !== "string" || !operationNames.has(op)) {
     throw rejected();
   }
   if (typeof path !== "string") throw badRequest(`json patch: the operation "${op}" has no path`);

@@ -70,9 +70,10 @@ function managerProblems(manager: string): readonly Cause[] {
     const message = `Too long: may not be more than ${managerLimitBytes} bytes`;
     return [{ reason: "FieldValueTooLong", message, field: "fieldManager" }];
   }
-  const index = [...manager].findIndex((character) => /\p{C}/u.test(character));
+  const characters = Array.from(manager);
+  const index = characters.findIndex((character) => /\p{C}/u.test(character));
   if (index < 0) return [];
-  const code = ([...manager][index]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const code = (characters[index]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const message = `Invalid value: ${goQuoted(manager)}: invalid character U+${code} (at position ${index})`;
   return [{ reason: "FieldValueInvalid", message, field: "fieldManager" }];
 }
