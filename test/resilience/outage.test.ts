@@ -25,16 +25,16 @@ const writes = ["create", "patch", "delete"];
 /** Troubles of an API server (shared/reference numbers of fault-scenarios: 2, 5, 6, 9, 13, 14, 15, 19), each kept up through a whole life of a fleet. */
 const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[] = [
   [
-    "watches end with an error after almost every event",
-    withFaults({ effect: { kind: "watch-error", code: 500 }, probability: 0.3 }),
+    "watches end with an error every few events",
+    withFaults({ effect: { kind: "watch-error", code: 500 }, probability: 0.04 }),
   ],
-  ["watches say 410 again and again", withFaults({ effect: { kind: "watch-error", code: 410 }, probability: 0.2 })],
+  ["watches say 410 again and again", withFaults({ effect: { kind: "watch-error", code: 410 }, probability: 0.04 })],
   [
     "lines of watches come twice, in pieces, or cut off",
     withFaults(
       { effect: { kind: "duplicate" }, probability: 0.5 },
       { effect: { kind: "pieces", count: 3 }, probability: 0.3 },
-      { effect: { kind: "truncate" }, probability: 0.1 },
+      { effect: { kind: "truncate" }, probability: 0.04 },
     ),
   ],
   [
