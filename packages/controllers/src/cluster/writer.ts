@@ -17,8 +17,8 @@ export interface Writer<T extends ApiObject> {
   create(object: T): Promise<T>;
   /** JSON merge patch of everything but the status; `metadata.resourceVersion` in it makes it conditional. */
   patch(ref: ObjectRef, patch: object): Promise<void>;
-  /** JSON merge patch of the status. */
-  patchStatus(ref: ObjectRef, patch: object): Promise<void>;
+  /** Patch of the status: a JSON merge patch, or, for built-in kinds, a strategic one, which merges lists by their keys. */
+  patchStatus(ref: ObjectRef, patch: object, kind?: "merge" | "strategic"): Promise<void>;
   /** Background deletion of the very object with this UID; another one of the same name is left alone. */
   delete(ref: ObjectRef, uid: string): Promise<void>;
 }
@@ -31,10 +31,13 @@ export interface WriterOptions<T extends ApiObject> {
 }
 
 export function createWriter<T extends ApiObject>({ api, type, store }: WriterOptions<T>): Writer<T> {
-  const patchWith = async (ref: ObjectRef, patch: object, subresource?: "status"): Promise<void> => {
+  const patchWith = async (
+    ref: ObjectRef,
+    patch: object,
+    options: { readonly kind: "merge" | "strategic"; readonly subresource?: "status" },
+  ): Promise<void> => {
     try {
-      const options = subresource === undefined ? {} : { subresource };
-      store.applyWrite(await api.patch<T>(type, ref, patch, { kind: "merge", ...options }));
+      store.applyWrite(await api.patch<T>(type, ref, patch, options));
     } catch (error) {
       if (!isNotFound(error)) throw error;
       store.applyDelete(ref);
@@ -46,8 +49,8 @@ export function createWriter<T extends ApiObject>({ api, type, store }: WriterOp
       store.applyWrite(created);
       return created;
     },
-    patch: (ref, patch) => patchWith(ref, patch),
-    patchStatus: (ref, status) => patchWith(ref, { status }, "status"),
+    patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
+    patchStatus: (ref, status, kind = "merge") => patchWith(ref, { status }, { kind, subresource: "status" }),
     async delete(ref, uid) {
       try {
         const answer = await api.delete(type, ref, { uid, propagation: "Background" });

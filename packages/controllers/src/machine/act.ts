@@ -1,6 +1,7 @@
 import { type Machine, machineResource, type ResourceType } from "@millwright/core";
 import { isNotFound, isTooManyRequests, nodeResource, podResource, volumeAttachmentResource } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
+import type { Node } from "../cluster/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
 import type { ResolvedClass } from "./class-view.ts";
 import type { MachineAction } from "./decision.ts";
@@ -53,6 +54,10 @@ export function createMachineExecutor(
     if (target === undefined) throw new Error("there is no target cluster");
     return target;
   };
+  const nodes = (): Writer<Node> => {
+    const { api, caches: targetCaches } = onTarget();
+    return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store });
+  };
   const remove = async (
     type: ResourceType,
     ref: { readonly namespace?: string; readonly name: string },
@@ -87,16 +92,14 @@ export function createMachineExecutor(
           return start(machine, resolved, action.operation);
         case "AcknowledgeOperation":
           return operations.acknowledge(machine.metadata.uid ?? "");
-        case "PatchNode": {
-          const { api, caches: targetCaches } = onTarget();
-          const nodes = createWriter({ api, type: nodeResource, store: targetCaches.nodes.store });
-          return nodes.patch({ name: action.name }, action.patch);
-        }
-        case "DeleteNode": {
-          const { api, caches: targetCaches } = onTarget();
-          const nodes = createWriter({ api, type: nodeResource, store: targetCaches.nodes.store });
-          return nodes.delete({ name: action.name }, action.uid);
-        }
+        case "DeleteMachine":
+          return machines.delete(ref, action.uid);
+        case "PatchNode":
+          return nodes().patch({ name: action.name }, action.patch);
+        case "PatchNodeStatus":
+          return nodes().patchStatus({ name: action.name }, action.patch, "strategic");
+        case "DeleteNode":
+          return nodes().delete({ name: action.name }, action.uid);
         case "EvictPod":
           return evict(onTarget(), action);
         case "DeletePod":

@@ -70,7 +70,6 @@ describe("decideMachine", () => {
     expect(decideMachine(aSnapshot({ machine, node }), testNow)).toEqual({
       actions: [],
       because: [],
-      status: machine.status,
     });
   });
 });

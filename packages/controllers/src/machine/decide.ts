@@ -4,6 +4,7 @@ import { decideCreation, needsCreation } from "./decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { decideHealth } from "./decide-health.ts";
 import { decideNodeSync } from "./decide-node-sync.ts";
+import { inTurn } from "./in-turn.ts";
 import type { MachineDecision } from "./decision.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
@@ -27,9 +28,5 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     return { actions: [{ kind: "PatchMachine", patch: addFinalizerPatch(machine, finalizers.machine) }], because: [] };
   }
   if (needsCreation(snapshot)) return decideCreation(snapshot, now);
-  const health = decideHealth(snapshot, now);
-  // The phase is not to wait for the node: a node that refuses its template would keep the machine from ever becoming Running.
-  if (health.because.length > 0) return health;
-  const nodeSync = decideNodeSync(snapshot);
-  return { ...health, actions: nodeSync.actions };
+  return inTurn(snapshot, now, [decideHealth, decideNodeSync]);
 }

@@ -1,5 +1,6 @@
 import type { MachineStatus } from "@millwright/core";
 import type { Decision } from "../decision.ts";
+import type { DrainAction } from "../drain/drain-action.ts";
 import type { OperationKind } from "./operation.ts";
 
 /** Everything that a Machine does to the world. */
@@ -10,10 +11,12 @@ export type MachineAction =
   | { readonly kind: "StartOperation"; readonly operation: OperationKind }
   /** The outcome of the driver call is in the objects now. */
   | { readonly kind: "AcknowledgeOperation" }
-  | { readonly kind: "PatchNode"; readonly name: string; readonly patch: object }
+  /** Deletes the machine itself, as a user would. */
+  | { readonly kind: "DeleteMachine"; readonly uid: string }
+  | DrainAction
+  /** Strategic merge patch of a node's status: its conditions are merged by type. */
+  | { readonly kind: "PatchNodeStatus"; readonly name: string; readonly patch: object }
   | { readonly kind: "DeleteNode"; readonly name: string; readonly uid: string }
-  | { readonly kind: "EvictPod"; readonly namespace: string; readonly name: string; readonly uid: string }
-  | { readonly kind: "DeletePod"; readonly namespace: string; readonly name: string; readonly uid: string }
   | { readonly kind: "DeleteVolumeAttachment"; readonly name: string; readonly uid: string };
 
 export type MachineDecision = Decision<MachineAction, MachineStatus>;

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, inPhase } from "../testing/builders.ts";
+import { aSnapshot, testNow } from "../testing/snapshots.ts";
+import { inTurn, type Step } from "./in-turn.ts";
+import { statusOf, withPhase } from "./status-change.ts";
+
+const snapshot = aSnapshot({ machine: aMachine(inPhase("Running")) });
+
+const acts =
+  (name: string, wakeAfterMs?: number): Step =>
+  () => ({
+    actions: [{ kind: "PatchNode", name, patch: {} }],
+    because: [{ type: "Normal", reason: name, message: "" }],
+    ...(wakeAfterMs === undefined ? {} : { wakeAfterMs }),
+  });
+
+const remembers =
+  (lastKnownState: string): Step =>
+  ({ machine }) => ({
+    actions: [],
+    status: { ...statusOf(machine), lastKnownState: `${machine.status?.lastKnownState ?? ""}${lastKnownState}` },
+    because: [],
+  });
+
+describe("inTurn", () => {
+  it("joins what the steps do and say, in order, and wakes for the earliest of their deadlines", () => {
+    expect(inTurn(snapshot, testNow, [acts("a"), acts("b", 7), acts("c", 5)])).toEqual({
+      actions: ["a", "b", "c"].map((name) => ({ kind: "PatchNode", name, patch: {} })),
+      because: ["a", "b", "c"].map((reason) => ({ type: "Normal", reason, message: "" })),
+      wakeAfterMs: 5,
+    });
+  });
+
+  it("shows each step the status as the steps before it leave it", () => {
+    expect(inTurn(snapshot, testNow, [remembers("a"), remembers("b")]).status).toMatchObject({ lastKnownState: "ab" });
+  });
+
+  it("ends with a step that changes the phase", () => {
+    const fails: Step = ({ machine }, now) => ({
+      actions: [],
+      status: withPhase(statusOf(machine), "Failed", now),
+      because: [],
+    });
+    const decision = inTurn(snapshot, testNow, [acts("a"), fails, acts("b")]);
+    expect(decision.actions).toHaveLength(1);
+    expect(decision.status?.currentStatus?.phase).toBe("Failed");
+  });
+
+  it("has no status when no step changes it", () => {
+    expect(inTurn(snapshot, testNow, [acts("a")])).not.toHaveProperty("status");
+  });
+});

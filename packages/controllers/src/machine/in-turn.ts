@@ -1,0 +1,34 @@
+import { phaseOf } from "@millwright/core";
+import type { Reason } from "../decision.ts";
+import type { MachineAction, MachineDecision } from "./decision.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
+
+/** One concern of a machine that lives, such as its health or the labels of its node. */
+export type Step = (snapshot: MachineSnapshot, now: Date) => MachineDecision;
+
+/**
+ * Makes one decision of several steps. Each sees the status as the steps before it leave it. A change of phase ends the turn: it is written before
+ * anything is built on it, and a node that refuses a patch cannot keep the machine from its phase.
+ */
+export function inTurn(snapshot: MachineSnapshot, now: Date, steps: readonly Step[]): MachineDecision {
+  const actions: MachineAction[] = [];
+  const because: Reason[] = [];
+  let wakeAfterMs = Number.POSITIVE_INFINITY;
+  let current = snapshot;
+  for (const step of steps) {
+    const decision = step(current, now);
+    actions.push(...decision.actions);
+    because.push(...decision.because);
+    wakeAfterMs = Math.min(wakeAfterMs, decision.wakeAfterMs ?? Number.POSITIVE_INFINITY);
+    if (decision.status !== undefined)
+      current = { ...current, machine: { ...current.machine, status: decision.status } };
+    if (phaseOf(current.machine) !== phaseOf(snapshot.machine)) break;
+  }
+  const { status } = current.machine;
+  return {
+    actions,
+    because,
+    ...(status === undefined || status === snapshot.machine.status ? {} : { status }),
+    ...(Number.isFinite(wakeAfterMs) ? { wakeAfterMs } : {}),
+  };
+}
