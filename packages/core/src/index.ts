@@ -64,6 +64,8 @@ export type { FieldProblem, FieldProblemKind } from "./api/field-problem.ts";
 export { formatProblems, joinPath } from "./api/field-problem.ts";
 export { machineKinds } from "./api/kinds.ts";
 export type { MachineKind } from "./api/kinds.ts";
+export { readDrainRules } from "./api/drain-rules.ts";
+export type { DrainRule, ReadDrainRulesResult } from "./api/drain-rules.ts";
 export type { LabelSelector, LabelSelectorRequirement } from "./api/label-selector-schema.ts";
 export {
   matchesLabels,

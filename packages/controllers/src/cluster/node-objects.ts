@@ -1,4 +1,4 @@
-import type { NodeCondition, ObjectMeta, Taint } from "@millwright/core";
+import type { LabelSelector, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
 
 /** A Node as far as the controllers read it. */
 export interface Node {
@@ -10,20 +10,81 @@ export interface Node {
   };
   readonly status?: {
     readonly conditions?: readonly NodeCondition[];
+    readonly volumesAttached?: readonly { readonly name: string }[];
   };
 }
 
 /** A Pod as far as a drain reads it. */
 export interface Pod {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly nodeName?: string };
-  readonly status?: { readonly phase?: string };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly priority?: number;
+    readonly terminationGracePeriodSeconds?: number;
+    readonly tolerations?: readonly Toleration[];
+    readonly volumes?: readonly PodVolume[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+/** A toleration of a Pod; without key it tolerates every taint of its effect. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly effect?: string;
+}
+
+/** A volume of a Pod, as far as a drain cares: by claim, by a claim of its own, or gone with the pod. */
+export interface PodVolume {
+  readonly name: string;
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly ephemeral?: object;
+  readonly emptyDir?: object;
+}
+
+/** A PodDisruptionBudget. An empty selector selects every pod of the namespace, a missing one none. */
+export interface Budget {
+  readonly metadata: ObjectMeta;
+  readonly spec?: {
+    readonly selector?: LabelSelector;
+    readonly minAvailable?: number | string;
+    readonly maxUnavailable?: number | string;
+    readonly unhealthyPodEvictionPolicy?: string;
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly disruptionsAllowed?: number;
+    readonly currentHealthy?: number;
+    readonly desiredHealthy?: number;
+    readonly expectedPods?: number;
+    readonly disruptedPods?: Readonly<Record<string, string>>;
+  };
+}
+
+/** A PersistentVolumeClaim as far as a drain reads it. */
+export interface Claim {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly volumeName?: string };
+}
+
+/** A PersistentVolume as far as a drain reads it; its spec goes to the driver as it is. */
+export interface Volume {
+  readonly metadata: ObjectMeta;
+  readonly spec?: { readonly csi?: { readonly driver: string; readonly volumeHandle: string } };
 }
 
 /** A VolumeAttachment as far as a deletion reads it. */
 export interface VolumeAttachment {
   readonly metadata: ObjectMeta;
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly attacher?: string;
+    readonly source?: { readonly persistentVolumeName?: string };
+  };
+  readonly status?: { readonly attached?: boolean };
 }
 
 /** A Secret; its values are base64 text and leave this shape only as `Secret` values that do not print. */
