@@ -2,7 +2,7 @@ import { finalizers, formatProblems, machineEventReasons } from "@millwright/cor
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
-import { decideHealth } from "./decide-health.ts";
+import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./decide-node-sync.ts";
 import { inTurn } from "./in-turn.ts";
 import type { MachineDecision } from "./decision.ts";

@@ -11,13 +11,13 @@ import {
   taintEffects,
   taintKeys,
 } from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
-import type { Reason } from "../decision.ts";
-import { type MachineDecision, nothing } from "./decision.ts";
-import { isSameHealth, unhealthyConditions } from "./node-health.ts";
-import type { MachineSnapshot } from "./snapshot.ts";
-import { type OperationText, statusOf, withOperation, withPhase } from "./status-change.ts";
-import { ageMs, creationDeadline, creationTimeoutMs } from "./timeouts.ts";
+import type { Node } from "../../cluster/node-objects.ts";
+import type { Reason } from "../../decision.ts";
+import { type MachineDecision, nothing } from "../decision.ts";
+import { isSameHealth, unhealthyConditions } from "../node-health.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { type OperationText, statusOf, withOperation, withPhase } from "../status-change.ts";
+import { ageMs, creationDeadline, creationTimeoutMs } from "../timeouts.ts";
 
 /** A change of phase with what is said about it. */
 interface Change {

@@ -1,7 +1,7 @@
 import { type MachinePhase, type NodeCondition, phases } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, annotated, inPhase } from "../testing/builders.ts";
-import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../testing/snapshots.ts";
+import { aMachine, annotated, inPhase } from "../../testing/builders.ts";
+import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "./decide-health.ts";
 
 const healthy: readonly NodeCondition[] = [
