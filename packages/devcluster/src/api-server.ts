@@ -1,10 +1,11 @@
-import { authenticateByToken, type TokenUser } from "./access/authenticate.ts";
+import { authenticateBy, type TokenUser } from "./access/authenticate.ts";
 import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
 import { createFirstRoles } from "./access/first-roles.ts";
 import { createFaults, type Faults } from "./faults/faults.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "./foundation.ts";
+import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "./foundation.ts";
 import { handleRequest } from "./http/handle-request.ts";
 import { createRegistry } from "./kinds/registry.ts";
+import { aggregateClusterRoles } from "./life/aggregated-roles.ts";
 import { serveCustomResources } from "./life/custom-resources.ts";
 import { keepDisruptionBudgets } from "./life/disruption-budgets.ts";
 import { expireEvents } from "./life/expire-events.ts";
@@ -15,7 +16,12 @@ import { createRequestLog, type RequestRecord } from "./observe/request-log.ts";
 import { type RunningServer, runServer } from "./run-server.ts";
 import type { Journal } from "./storage/journal.ts";
 import { createObjectStore } from "./storage/object-store.ts";
-import { issueServerCredentials, type ServerCredentials } from "./tls/server-credentials.ts";
+import {
+  type CertificateAuthority,
+  type CertificateUser,
+  createCertificateAuthority,
+  type Credentials,
+} from "./tls/certificate-authority.ts";
 
 /** Options of {@link createApiServer}. */
 export interface ApiServerOptions {
@@ -33,7 +39,10 @@ export interface ApiServerOptions {
   readonly requestLogLimit?: number;
   /** Serves HTTPS with a certificate of an authority that is made for this server; see `listen`. Default false. */
   readonly tls?: boolean;
-  /** Who bearer tokens stand for. Default: no authentication, everybody is the administrator. */
+  /**
+   * Who bearer tokens stand for. Default: no authentication, everybody without a client certificate is the administrator; `{}` lets
+   * certificates alone in.
+   */
   readonly tokens?: Readonly<Record<string, TokenUser>>;
   /** `RBAC` evaluates the stored roles and bindings. Default `AlwaysAllow`. */
   readonly authorization?: "AlwaysAllow" | "RBAC";
@@ -72,6 +81,11 @@ export interface ApiServer {
   compactHistory(): void;
   /** Ends all connections and comes back on the same port, without the history of changes. */
   restart(options?: RestartOptions): Promise<void>;
+  /**
+   * Issues a client certificate of the server's authority: its holder is known as that user, with those groups. Rejects with a
+   * ConfigError when the server does not listen over TLS.
+   */
+  issueClientCertificate(user: CertificateUser): Promise<Credentials>;
   /** What goes wrong on demand; also at `/millwright/faults`. */
   readonly faults: Faults;
   /** The latest requests, oldest first; a watch is noted when it ends. Also at `/millwright/requests`. */
@@ -96,8 +110,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
   /** Made with the first start, because it takes a moment; the same for all starts of this server. */
-  let credentials: Promise<ServerCredentials> | undefined;
-  const authenticate = authenticateByToken(options.tokens);
+  let authority: Promise<CertificateAuthority> | undefined;
+  let serverCredentials: Promise<Credentials> | undefined;
+  const authenticate = authenticateBy(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
   let machinery: Machinery = { store, registry: createRegistry(), clock, random, log };
@@ -107,18 +122,24 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   let address = { host: "127.0.0.1", port: 0 };
   let closed: Promise<void> | undefined;
 
+  const secure = async (): Promise<Credentials & { readonly authorityPem: string }> => {
+    authority ??= createCertificateAuthority(clock.now());
+    const { certificatePem, issueServer } = await authority;
+    serverCredentials ??= issueServer();
+    return { ...(await serverCredentials), authorityPem: certificatePem };
+  };
+
   const open = async (): Promise<string | undefined> => {
-    if (options.tls === true) credentials ??= issueServerCredentials(clock.now());
-    const certificate = await credentials;
+    const tls = options.tls === true ? await secure() : undefined;
     const { signal } = closing;
     const control = { faults, requests, store, restart };
     const gate = { machinery, faults, requests, control, authenticate, authorizer };
-    running = await runServer(address, certificate, (raw, response) => void handleRequest(gate, raw, response, signal));
+    running = await runServer(address, tls, (raw, response) => void handleRequest(gate, raw, response, signal));
     address = { ...address, port: running.port };
     // A timer keeps the process alive, so it starts with the listening and not before.
     const stopExpiry = expireEvents(machinery);
     signal.addEventListener("abort", stopExpiry, { once: true });
-    return certificate?.authorityPem;
+    return tls?.authorityPem;
   };
 
   const hangUp = async (): Promise<void> => {
@@ -155,6 +176,12 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     },
     compactHistory: () => store.compactHistory(),
     restart,
+    async issueClientCertificate(user) {
+      if (authority === undefined) {
+        throw new ConfigError("client certificates need a server with `tls: true` that has been told to listen");
+      }
+      return (await authority).issueClient(user);
+    },
     faults,
     get requests() {
       return requests.latest();
@@ -168,6 +195,7 @@ function startLife(machinery: Machinery, isRbac: boolean): () => void {
   const stops = [
     serveCustomResources(machinery),
     keepNamespaces(machinery),
+    aggregateClusterRoles(machinery),
     collectGarbage(machinery),
     keepDisruptionBudgets(machinery),
   ];

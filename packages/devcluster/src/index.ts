@@ -6,6 +6,7 @@ export type { Fault, FaultEffect, FaultMatch, LineEffect, RequestEffect } from "
 export type { ActiveFault, Faults } from "./faults/faults.ts";
 export type { RequestRecord } from "./observe/request-log.ts";
 export type { TokenUser } from "./access/authenticate.ts";
+export type { CertificateUser, Credentials } from "./tls/certificate-authority.ts";
 export type { Log } from "./machinery.ts";
 export { openFileStorage } from "./storage/file-storage.ts";
 export type { FileStorageOptions } from "./storage/file-storage.ts";

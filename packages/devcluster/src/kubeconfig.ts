@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import type { Credentials } from "./tls/certificate-authority.ts";
 
 /** What a kubeconfig holds besides the address. */
 export interface KubeconfigOptions {
@@ -6,25 +7,36 @@ export interface KubeconfigOptions {
   readonly certificateAuthority?: string | undefined;
   /** A bearer token. */
   readonly token?: string | undefined;
+  /** A client certificate and its key, in PEM, as `issueClientCertificate` gives them. */
+  readonly clientCertificate?: Credentials | undefined;
 }
 
 /**
  * A kubeconfig (YAML) whose only context points at `url`. Without options there are no credentials in it: such a server has no
  * authentication and listens on loopback only.
  */
-export function kubeconfigFor(url: string, { certificateAuthority, token }: KubeconfigOptions = {}): string {
+export function kubeconfigFor(url: string, options: KubeconfigOptions = {}): string {
+  const { certificateAuthority, token, clientCertificate } = options;
   const name = "millwright";
+  const encoded = (pem: string): string => Buffer.from(pem, "utf8").toString("base64");
+  const certificate =
+    clientCertificate === undefined
+      ? {}
+      : {
+          "client-certificate-data": encoded(clientCertificate.certificatePem),
+          "client-key-data": encoded(clientCertificate.keyPem),
+        };
   const authority =
     certificateAuthority === undefined
       ? {}
-      : { "certificate-authority-data": Buffer.from(certificateAuthority, "utf8").toString("base64") };
+      : { "certificate-authority-data": encoded(certificateAuthority) };
   // client-node refuses plain HTTP without this; kubectl and Helm do not look at it there.
   const plain = url.startsWith("http:") ? { "insecure-skip-tls-verify": true } : {};
   return stringify({
     apiVersion: "v1",
     kind: "Config",
     clusters: [{ name, cluster: { server: url, ...authority, ...plain } }],
-    users: [{ name, user: token === undefined ? {} : { token } }],
+    users: [{ name, user: { ...(token === undefined ? {} : { token }), ...certificate } }],
     contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
     "current-context": name,
   });

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { ConfigError } from "./foundation.ts";
-import type { ServerCredentials } from "./tls/server-credentials.ts";
+import type { Credentials } from "./tls/certificate-authority.ts";
 
 /** Where a server listens. */
 export interface Address {
@@ -16,17 +16,17 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts to listen, over TLS when there is a certificate. Rejects with a ConfigError that names the port when it is taken. */
+/** Starts to listen, over TLS when there are credentials. Rejects with a ConfigError that names the port when it is taken. */
 export function runServer(
   { host, port }: Address,
-  certificate: ServerCredentials | undefined,
+  tls: (Credentials & { readonly authorityPem: string }) | undefined,
   listener: RequestListener,
 ): Promise<RunningServer> {
   const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
   const server =
-    certificate === undefined
+    tls === undefined
       ? createServer(options, listener)
-      : createSecureServer({ ...options, cert: certificate.certificatePem, key: certificate.keyPem }, listener);
+      : createSecureServer({ ...options, ...secureOptions(tls) }, listener);
   server.requestTimeout = 60_000;
   return new Promise((resolve, reject) => {
     server.once("error", (error) => reject(listenError(error, host, port)));
@@ -37,6 +37,11 @@ export function runServer(
       resolve({ port: bound, stop: () => stop(server) });
     });
   });
+}
+
+/** Clients are asked for a certificate and served without one; who they are is decided request by request. */
+function secureOptions({ certificatePem, keyPem, authorityPem }: Credentials & { readonly authorityPem: string }) {
+  return { cert: certificatePem, key: keyPem, ca: authorityPem, requestCert: true, rejectUnauthorized: false };
 }
 
 function stop(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {

@@ -1,7 +1,7 @@
 import type { RequestAttributes } from "../http/request-attributes.ts";
 import { ApiFault, forbidden } from "../status.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { type PolicyRule, rulesFor } from "./rbac-rules.ts";
+import { grantsFor, type PolicyRule } from "./rbac-rules.ts";
 import type { User } from "./user.ts";
 
 /** What somebody wants to do: the part of a request's attributes that decides. */
@@ -13,6 +13,8 @@ export type Wish = Pick<
 /** Decides who may do what. */
 export interface Authorizer {
   allows(user: User, wish: Wish): boolean;
+  /** What allows it, as reviews say it; empty when that needs no role, undefined when nothing allows it. */
+  reason(user: User, wish: Wish): string | undefined;
   /** The rules that a user has in a namespace. */
   rules(user: User, namespace: string): readonly PolicyRule[];
 }
@@ -29,16 +31,23 @@ const everyPath: PolicyRule = { verbs: ["*"], apiGroups: [], resources: [], reso
 /** Allows everything to everybody who is authenticated; the anonymous may ask for health and version. */
 export const allowAll: Authorizer = {
   allows: (user, wish) => isPublic(wish) || !user.groups.includes("system:unauthenticated"),
+  reason: (user, wish) => (allowAll.allows(user, wish) ? "" : undefined),
   rules: () => [everything, everyPath],
 };
 
 /** Evaluates the stored roles and bindings. Members of `system:masters` may do everything. */
 export function rbacAuthorizer(store: ObjectStore): Authorizer {
-  const rules = (user: User, namespace: string): readonly PolicyRule[] =>
-    user.groups.includes("system:masters") ? [everything, everyPath] : rulesFor(store, user, namespace);
+  const isMaster = (user: User): boolean => user.groups.includes("system:masters");
+  const reason = (user: User, wish: Wish): string | undefined => {
+    if (isPublic(wish) || isMaster(user)) return "";
+    const grant = grantsFor(store, user, wish.namespace).find(({ rules }) => rules.some((rule) => covers(rule, wish)));
+    return grant === undefined ? undefined : `RBAC: allowed by ${grant.by}`;
+  };
   return {
-    rules,
-    allows: (user, wish) => isPublic(wish) || rules(user, wish.namespace).some((rule) => covers(rule, wish)),
+    reason,
+    allows: (user, wish) => reason(user, wish) !== undefined,
+    rules: (user, namespace) =>
+      isMaster(user) ? [everything, everyPath] : grantsFor(store, user, namespace).flatMap(({ rules }) => rules),
   };
 }
 

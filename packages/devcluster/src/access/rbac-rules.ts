@@ -13,31 +13,63 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-const group = "rbac.authorization.k8s.io";
-
-/** The rules that bindings give to a user: those for the whole cluster, and those for a namespace when one is given. */
-export function rulesFor(store: ObjectStore, user: User, namespace: string): readonly PolicyRule[] {
-  const clusterWide = store.list(`clusterrolebindings.${group}`);
-  const local = namespace === "" ? [] : store.list(`rolebindings.${group}`, namespace);
-  return [...clusterWide, ...local]
-    .filter((binding) => arrayAt(binding, "subjects").some((subject) => isSubject(subject, binding, user)))
-    .flatMap((binding) => rulesOfRole(store, binding));
+/** Rules that somebody has, and by which binding. */
+export interface Granted {
+  readonly rules: readonly PolicyRule[];
+  /** In the words of kube-apiserver: `RoleBinding "NAME/NAMESPACE" of Role "NAME" to User "NAME"`. */
+  readonly by: string;
 }
 
-function rulesOfRole(store: ObjectStore, binding: StoredObject): readonly PolicyRule[] {
-  const name = stringAt(binding, "roleRef", "name") ?? "";
-  const role =
-    stringAt(binding, "roleRef", "kind") === "Role"
-      ? store.get(`roles.${group}`, binding.metadata.namespace ?? "", name)
-      : store.get(`clusterroles.${group}`, "", name);
+/** The API group of roles and bindings. */
+export const rbacGroup = "rbac.authorization.k8s.io";
+
+/** What bindings give to a user: those for the whole cluster, and those for a namespace when one is given. */
+export function grantsFor(store: ObjectStore, user: User, namespace: string): readonly Granted[] {
+  const clusterWide = store.list(`clusterrolebindings.${rbacGroup}`);
+  const local = namespace === "" ? [] : store.list(`rolebindings.${rbacGroup}`, namespace);
+  return [...clusterWide, ...local].flatMap((binding) => {
+    const subject = arrayAt(binding, "subjects").find((candidate) => isSubject(candidate, binding, user));
+    return subject === undefined
+      ? []
+      : [{ rules: rulesOfBinding(store, binding), by: describeBinding(binding, subject) }];
+  });
+}
+
+/** The stored role that a reference of a binding in `namespace` means; undefined when there is none. */
+export function findRole(store: ObjectStore, kind: string, namespace: string, name: string): StoredObject | undefined {
+  return kind === "Role"
+    ? store.get(`roles.${rbacGroup}`, namespace, name)
+    : store.get(`clusterroles.${rbacGroup}`, "", name);
+}
+
+/** The rules of a role as it is stored or sent. */
+export function readRules(role: Json | undefined): readonly PolicyRule[] {
   return arrayAt(role, "rules").map((rule) => ({
     verbs: texts(rule, "verbs"),
     apiGroups: texts(rule, "apiGroups"),
     resources: texts(rule, "resources"),
     resourceNames: texts(rule, "resourceNames"),
-    // Paths outside of resources belong to the whole cluster.
-    nonResourceURLs: binding.metadata.namespace === undefined ? texts(rule, "nonResourceURLs") : [],
+    nonResourceURLs: texts(rule, "nonResourceURLs"),
   }));
+}
+
+function rulesOfBinding(store: ObjectStore, binding: StoredObject): readonly PolicyRule[] {
+  const { namespace } = binding.metadata;
+  const kind = stringAt(binding, "roleRef", "kind") ?? "";
+  const rules = readRules(findRole(store, kind, namespace ?? "", stringAt(binding, "roleRef", "name") ?? ""));
+  // Paths outside of resources belong to the whole cluster.
+  return namespace === undefined ? rules : rules.map((rule) => ({ ...rule, nonResourceURLs: [] }));
+}
+
+function describeBinding(binding: StoredObject, subject: Json): string {
+  const { name, namespace } = binding.metadata;
+  const role = `${stringAt(binding, "roleRef", "kind")} "${stringAt(binding, "roleRef", "name")}"`;
+  const [kind, subjectName] = [stringAt(subject, "kind"), stringAt(subject, "name")];
+  const place = stringAt(subject, "namespace") ?? namespace ?? "";
+  const who = `${kind} "${kind === "ServiceAccount" ? `${subjectName}/${place}` : subjectName}"`;
+  return namespace === undefined
+    ? `ClusterRoleBinding "${name}" of ${role} to ${who}`
+    : `RoleBinding "${name}/${namespace}" of ${role} to ${who}`;
 }
 
 function isSubject(subject: Json, binding: StoredObject, user: User): boolean {

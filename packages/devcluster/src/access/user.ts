@@ -2,6 +2,9 @@
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];
+  readonly uid?: string;
+  /** What else is known of the user, by key. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Everybody, on a server without authentication. */
@@ -12,7 +15,14 @@ export const anonymous: User = { name: "system:anonymous", groups: ["system:unau
 
 /** A user with the groups that authentication adds: all authenticated ones, and those of service accounts. */
 export function authenticated({ name, groups }: User): User {
-  const [, , namespace] = name.startsWith("system:serviceaccount:") ? name.split(":").slice(0, 3) : [];
-  const ofAccount = namespace === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+  const account = serviceAccountOf(name);
+  const ofAccount =
+    account === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
   return { name, groups: [...new Set([...groups, ...ofAccount, "system:authenticated"])] };
+}
+
+/** The service account that a user name stands for; undefined for other users. */
+export function serviceAccountOf(name: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name) ?? [];
+  return namespace === undefined || account === undefined ? undefined : { namespace, name: account };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Json } from "../json.ts";
 import { decodeProtobufObject, protobufType } from "../protobuf/decode-object.ts";
 import type { WatchStream } from "../faults/watch-stream.ts";
-import type { ReviewContext } from "../verbs/reviews.ts";
+import type { Access } from "../verbs/reviews.ts";
 import { checkHostile, parseJsonBody, parseYamlBody, readBody } from "./body.ts";
 
 /** A request on its way through the server. */
@@ -15,7 +15,7 @@ export interface ApiRequest {
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
   /** Who asks, and who decides what they may do. */
-  readonly access: ReviewContext;
+  readonly access: Access;
   /** Starts the answer of a watch: what carries its lines, with the faults that strike them. */
   openStream(): WatchStream;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Authenticate, unauthorized } from "../access/authenticate.ts";
 import { allowAll, type Authorizer, refuse } from "../access/authorize.ts";
+import { impersonated } from "../access/impersonate.ts";
 import type { User } from "../access/user.ts";
 import type { FaultSource } from "../faults/faults.ts";
 import { resetConnection } from "../faults/lost-answers.ts";
@@ -44,6 +45,7 @@ export async function handleRequest(
     const url = new URL(raw.url ?? "/", "http://localhost");
     attributes = attributesOf(raw, url);
     user = gate.authenticate(raw);
+    user = impersonated(raw, user, gate.authorizer);
     await answer(gate, attributes, user, url, raw, response, signal);
   } catch (error) {
     if (!isApiFault(error) && !response.destroyed) {

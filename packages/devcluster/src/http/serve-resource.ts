@@ -1,3 +1,4 @@
+import { refuseEscalation } from "../access/escalation.ts";
 import { applyObject } from "../apply/apply-object.ts";
 import { isObject, type JsonObject, objectAt } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
@@ -48,7 +49,8 @@ export async function serveResource(
         requireObjectType(request);
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
         const body = await readJsonBody(request.raw);
-        const options = optionsOf(request);
+        const ref = { namespace: scoped.namespace ?? "", name: "" };
+        const options = { ...optionsOf(request), confirm: confirmation(machinery, definition, ref, request) };
         return sendOutcome(
           machinery,
           definition,
@@ -93,6 +95,16 @@ function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
   const isApply = mediaTypeOf(raw) === applyPatchType;
   const write = method === "POST" ? "Create" : method === "PUT" ? "Update" : isApply ? "Apply" : "Patch";
   return readWriteOptions(query, raw.headers["user-agent"], write);
+}
+
+/** Holds a write against what its author may grant. */
+function confirmation(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+  { access }: ApiRequest,
+): (next: JsonObject, live: JsonObject | undefined) => void {
+  return (next, live) => refuseEscalation(machinery, definition, { ...access, ...ref }, next, live);
 }
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -156,7 +168,7 @@ async function write(
   subresource: string,
   request: ApiRequest,
 ): Promise<Outcome> {
-  const options = optionsOf(request);
+  const options = { ...optionsOf(request), confirm: confirmation(machinery, definition, ref, request) };
   const body = await readJsonBody(request.raw);
   if (request.method === "PUT") {
     requireObjectType(request);

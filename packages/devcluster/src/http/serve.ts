@@ -7,6 +7,7 @@ import type { Machinery } from "../machinery.ts";
 import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
 import { unknownResource } from "../status.ts";
+import { rfc3339 } from "../timestamps.ts";
 import { answerReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 import { sendBytes, sendJson, sendText } from "./answer.ts";
@@ -48,7 +49,8 @@ export async function serve(machinery: Machinery, request: ApiRequest): Promise<
     (kind) => kind.group === resource?.group && kind.version === resource.version && kind.plural === resource.plural,
   );
   if (review !== undefined && request.method === "POST") {
-    return sendJson(response, 201, answerReview(review, await readJsonBody(raw), request.access));
+    const time = rfc3339(machinery.clock.now());
+    return sendJson(response, 201, answerReview(review, await readJsonBody(raw), { ...request.access, time }));
   }
   raw.resume();
   // Below a group of its own, a server knows what a path means; below others it does not even know that.

@@ -21,6 +21,7 @@ export function admit(
   options: WriteOptions,
 ): Admitted {
   if (definition.origin === "built-in") checkTypes(definition, candidate);
+  options.confirm?.(candidate, live);
   const shaped = definition.origin === "built-in" ? goShape(definition, candidate) : candidate;
   const { object, unknown: found } = definition.pipeline.prepare(shaped);
   const unknown = found.toSorted();

@@ -3,12 +3,18 @@ import type { PolicyRule } from "../access/rbac-rules.ts";
 import type { User } from "../access/user.ts";
 import type { ReviewKind } from "../discovery/review-kinds.ts";
 import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { badRequest } from "../status.ts";
+import { badRequest, invalid } from "../status.ts";
 
 /** Who asks, and who decides. */
-export interface ReviewContext {
+export interface Access {
   readonly user: User;
   readonly authorizer: Authorizer;
+}
+
+/** What a review is answered by. */
+export interface ReviewContext extends Access {
+  /** Now, as objects have it. */
+  readonly time: string;
 }
 
 /** Answers a review: what the caller, or the subject that it names, may do. */
@@ -17,19 +23,18 @@ export function answerReview(
   body: Json | undefined,
   context: ReviewContext,
 ): JsonObject {
-  return {
-    kind,
-    apiVersion: `${group}/${version}`,
-    metadata: { creationTimestamp: null },
-    spec: objectAt(body, "spec"),
-    status: statusOf(kind, objectAt(body, "spec"), context),
-  };
+  const review = { kind, apiVersion: `${group}/${version}` };
+  const spec = objectAt(body, "spec");
+  const status = statusOf(kind, spec, context);
+  // Who the caller is does not depend on what they say; the answer is an object of this moment.
+  if (kind === "SelfSubjectReview") return { ...review, metadata: { creationTimestamp: context.time }, status };
+  return { ...review, metadata: objectAt(body, "metadata"), spec, status };
 }
 
 function statusOf(kind: string, spec: JsonObject, { user, authorizer }: ReviewContext): JsonObject {
   switch (kind) {
     case "SelfSubjectReview":
-      return { userInfo: { username: user.name, groups: user.groups } };
+      return { userInfo: userInfoOf(user) };
     case "SelfSubjectRulesReview": {
       const rules = authorizer.rules(user, stringAt(spec, "namespace") ?? "");
       return {
@@ -42,10 +47,14 @@ function statusOf(kind: string, spec: JsonObject, { user, authorizer }: ReviewCo
     }
     default: {
       const subject = kind === "SelfSubjectAccessReview" ? user : subjectOf(spec);
-      const allowed = authorizer.allows(subject, wishOf(spec));
-      return { allowed, reason: allowed ? "" : "no RBAC rule allows this" };
+      const reason = authorizer.reason(subject, wishOf(spec));
+      return { allowed: reason !== undefined, ...(reason ? { reason } : {}) };
     }
   }
+}
+
+function userInfoOf({ name, uid, groups, extra }: User): JsonObject {
+  return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...(extra === undefined ? {} : { extra }) };
 }
 
 function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
@@ -63,7 +72,12 @@ function wishOf(spec: JsonObject): Wish {
   const resource = spec["resourceAttributes"];
   const path = spec["nonResourceAttributes"];
   if (isObject(resource) === isObject(path)) {
-    throw badRequest("spec: exactly one of resourceAttributes and nonResourceAttributes must be set");
+    const message =
+      "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    // Kubernetes has no kind for it here, and says so with an empty one.
+    throw invalid({ group: "authorization.k8s.io", plural: "", kind: "" }, "", [
+      { reason: "FieldValueInvalid", message, field: "spec.resourceAttributes" },
+    ]);
   }
   const text = (key: string): string => stringAt(isObject(resource) ? resource : path, key) ?? "";
   return {

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { quoted } from "../quoting.ts";
 import { type Cause, invalid } from "../status.ts";
 
@@ -11,6 +11,8 @@ export interface WriteOptions {
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
   /** Server-side apply takes fields over from other managers. */
   readonly force: boolean;
+  /** Throws when the author may not write this: roles and bindings do not give more than their author has. */
+  readonly confirm?: (next: JsonObject, live: JsonObject | undefined) => void;
 }
 
 /** Which write an options object belongs to. */

@@ -1,0 +1,95 @@
+import { arrayAt, at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import type { Machinery } from "../machinery.ts";
+import { forbidden, notFound } from "../status.ts";
+import type { Authorizer } from "./authorize.ts";
+import { findRole, type PolicyRule, rbacGroup, readRules } from "./rbac-rules.ts";
+import { describeRules, goList, missingRules } from "./rule-coverage.ts";
+import type { User } from "./user.ts";
+
+/** A write of somebody to a role or a binding. */
+export interface Grant {
+  readonly user: User;
+  readonly authorizer: Authorizer;
+  /** Empty for the cluster-wide kinds. */
+  readonly namespace: string;
+  /** The name in the request's path; empty for a create. */
+  readonly name: string;
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
+];
+
+/**
+ * Throws 403 when a role or binding would give rights that its author does not have, unless the author may `escalate` the role or
+ * `bind` the role that is referred to. Other kinds pass. Source: Kubernetes documentation, "Using RBAC Authorization",
+ * privilege escalation prevention.
+ */
+export function refuseEscalation(
+  machinery: Machinery,
+  definition: ResourceDefinition,
+  grant: Grant,
+  next: JsonObject,
+  live: JsonObject | undefined,
+): void {
+  if (definition.group !== rbacGroup || grant.user.groups.includes("system:masters")) return;
+  if (live !== undefined && isOnlyForTheCollector(next, live)) return;
+  const name = stringAt(next, "metadata", "name") ?? "";
+  if (definition.kind.endsWith("Binding")) {
+    refuseBinding(machinery, definition, grant, name, next);
+    return;
+  }
+  if (may(grant, "escalate", definition.plural, grant.name)) return;
+  refuseMissing(definition, grant, name, readRules(next));
+  if (![next, live].some((role) => arrayAt(role, "aggregationRule", "clusterRoleSelectors").length > 0)) return;
+  if (missingRules(grant.authorizer.rules(grant.user, ""), everything).length > 0) {
+    throw forbidden(definition, name, "must have cluster-admin privileges to use the aggregationRule");
+  }
+}
+
+function refuseBinding(
+  { store }: Machinery,
+  definition: ResourceDefinition,
+  grant: Grant,
+  name: string,
+  binding: JsonObject,
+): void {
+  const kind = stringAt(binding, "roleRef", "kind") ?? "";
+  const roleName = stringAt(binding, "roleRef", "name") ?? "";
+  const plural = kind === "Role" ? "roles" : "clusterroles";
+  // What is neither a role nor a cluster role is refused by validation.
+  if ((kind !== "Role" && kind !== "ClusterRole") || may(grant, "bind", plural, roleName)) return;
+  const role = findRole(store, kind, grant.namespace, roleName);
+  // In kube-apiserver it is the binding of this name that is called missing.
+  if (role === undefined) throw notFound(definition, roleName);
+  refuseMissing(definition, grant, name, readRules(role));
+}
+
+function refuseMissing(definition: ResourceDefinition, grant: Grant, name: string, rules: readonly PolicyRule[]): void {
+  const { user, authorizer, namespace } = grant;
+  const missing = missingRules(authorizer.rules(user, namespace), rules);
+  if (missing.length === 0) return;
+  const who = `user ${JSON.stringify(user.name)} (groups=${goList(user.groups)})`;
+  const why = `${who} is attempting to grant RBAC permissions not currently held:\n${describeRules(missing)}`;
+  throw forbidden(definition, name, why);
+}
+
+function may({ user, authorizer, namespace }: Grant, verb: string, resource: string, name: string): boolean {
+  return authorizer.allows(user, { verb, group: rbacGroup, resource, subresource: "", namespace, name, path: "" });
+}
+
+/** Whether a change touches nothing but what garbage collection needs to touch: a weaker author may make it. */
+function isOnlyForTheCollector(next: JsonObject, live: JsonObject): boolean {
+  const { metadata: _a, ...after } = next;
+  const { metadata: _b, ...before } = live;
+  const rest = (object: JsonObject): JsonObject => {
+    const { finalizers: _f, ownerReferences: _o, managedFields: _m, ...others } = objectAt(object, "metadata");
+    return others;
+  };
+  const changes = ["finalizers", "ownerReferences"].some(
+    (key) => !jsonEqual(at(next, "metadata", key), at(live, "metadata", key)),
+  );
+  return changes && jsonEqual(after, before) && jsonEqual(rest(next), rest(live));
+}

@@ -1,0 +1,98 @@
+import type { IncomingMessage } from "node:http";
+import { badRequest } from "../status.ts";
+import { type Authorizer, refuse, type Wish } from "./authorize.ts";
+import { serviceAccountOf, type User } from "./user.ts";
+
+const extraPrefix = "impersonate-extra-";
+
+/**
+ * Who a request is made as: its user, or whom that user impersonates by `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…`
+ * headers. Throws 403 when the user may not `impersonate` one of them, and 400 for headers without a user.
+ * Source: Kubernetes documentation, "User impersonation".
+ */
+export function impersonated(raw: IncomingMessage, user: User, authorizer: Authorizer): User {
+  // Looking at headers one by one is for the few requests that have such a header at all.
+  if (!Object.keys(raw.headers).some((name) => name.startsWith("impersonate-"))) return user;
+  const headers = raw.headersDistinct;
+  const name = headers["impersonate-user"]?.[0] ?? "";
+  const groups = headers["impersonate-group"] ?? [];
+  const uid = headers["impersonate-uid"]?.[0] ?? "";
+  const extra = extrasOf(headers);
+  if (name === "") {
+    if (groups.length === 0 && uid === "" && extra.size === 0) return user;
+    throw badRequest(`requested ${goReferences(groups, uid, extra)} without impersonating a user`);
+  }
+  for (const part of wishesOf(name, groups, uid, extra)) {
+    const wish = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
+    if (!authorizer.allows(user, { ...wish, ...part })) refuse(user, { ...wish, ...part });
+  }
+  return {
+    name,
+    groups: completeGroups(name, groups),
+    ...(uid === "" ? {} : { uid }),
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
+}
+
+function wishesOf(
+  name: string,
+  groups: readonly string[],
+  uid: string,
+  extra: ReadonlyMap<string, readonly string[]>,
+): readonly Partial<Wish>[] {
+  const account = serviceAccountOf(name);
+  const group = "authentication.k8s.io";
+  return [
+    account === undefined
+      ? { resource: "users", name }
+      : { resource: "serviceaccounts", namespace: account.namespace, name: account.name },
+    ...groups.map((asked) => ({ resource: "groups", name: asked })),
+    ...[...extra].flatMap(([subresource, values]) =>
+      values.map((value) => ({ group, resource: "userextras", subresource, name: value })),
+    ),
+    ...(uid === "" ? [] : [{ group, resource: "uids", name: uid }]),
+  ];
+}
+
+/** What is asked for, as Go prints the object references by which kube-apiserver remembers it. */
+function goReferences(groups: readonly string[], uid: string, extra: ReadonlyMap<string, readonly string[]>): string {
+  const version = "authentication.k8s.io/v1";
+  const print = (kind: string, name: string, apiVersion: string, fieldPath: string): string =>
+    `{${[kind, "", name, "", apiVersion, "", fieldPath].join(" ")}}`;
+  const references = [
+    ...groups.map((group) => print("Group", group, "", "")),
+    ...[...extra].flatMap(([key, values]) => values.map((value) => print("UserExtra", value, version, key))),
+    ...(uid === "" ? [] : [print("UID", uid, version, "")]),
+  ];
+  return `[${references.join(" ")}]`;
+}
+
+/** The groups that are asked for; else those of a service account; and whether the user counts as authenticated. */
+function completeGroups(name: string, asked: readonly string[]): readonly string[] {
+  const account = serviceAccountOf(name);
+  const own =
+    asked.length > 0 || account === undefined
+      ? asked
+      : ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
+  if (name === "system:anonymous") {
+    return own.includes("system:unauthenticated") ? own : [...own, "system:unauthenticated"];
+  }
+  const isSaid = own.includes("system:authenticated") || own.includes("system:unauthenticated");
+  return isSaid ? own : [...own, "system:authenticated"];
+}
+
+function extrasOf(headers: IncomingMessage["headersDistinct"]): ReadonlyMap<string, readonly string[]> {
+  const extra = new Map<string, readonly string[]>();
+  for (const [name, values = []] of Object.entries(headers)) {
+    if (name.startsWith(extraPrefix) && values.length > 0) extra.set(unescaped(name.slice(extraPrefix.length)), values);
+  }
+  return extra;
+}
+
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
