@@ -1,6 +1,6 @@
 import type { Node, Pod } from "../cluster/node-objects.ts";
 import type { DrainAction } from "./drain-action.ts";
-import { judgePod } from "./pod-filter.ts";
+import { judgePod } from "./pod-verdict.ts";
 
 /** What a drain sees. It is computed from objects alone, so that a restart goes on with the original deadline. */
 export interface DrainSnapshot {
@@ -57,7 +57,7 @@ export function decideDrain({ node, pods, deadline, mode, cordon }: DrainSnapsho
     ? []
     : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
 
-  const staying = pods.filter((pod) => judgePod(pod).behaviour !== "skip");
+  const staying = pods.filter((pod) => judgePod(pod, [], now).behaviour !== "skip");
   if (mode === "force" || now.getTime() > deadline) {
     return {
       state: "drained",
@@ -71,7 +71,7 @@ export function decideDrain({ node, pods, deadline, mode, cordon }: DrainSnapsho
       ? { state: "drained", isForced: false, actions }
       : { state: "draining", actions, wakeAfterMs: EVICTION_RETRY_MS };
   }
-  const toEvict = staying.filter((pod) => judgePod(pod).behaviour === "evict");
+  const toEvict = staying.filter((pod) => judgePod(pod, [], now).behaviour === "evict");
   return {
     state: "draining",
     message: describe(staying),

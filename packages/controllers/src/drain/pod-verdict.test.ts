@@ -1,0 +1,93 @@
+import type { DrainRule } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../cluster/node-objects.ts";
+import { aPod } from "../testing/drain-objects.ts";
+import { judgePod } from "./pod-verdict.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+
+const ownedBy = (kind: string, controller = true) => ({
+  ownerReferences: [{ apiVersion: "apps/v1", kind, name: "o", uid: "o", controller }],
+});
+const unowned = { ownerReferences: [] };
+const mirror = { annotations: { "kubernetes.io/config.mirror": "" } };
+const terminating = { deletionTimestamp: "2026-01-01T00:00:10Z" };
+const labelled = (value: string) => ({ labels: { app: "web", "cluster.x-k8s.io/drain": value } });
+const rule = (change: Partial<DrainRule>): DrainRule => ({ behavior: "Drain", order: 0, ...change });
+
+const textOf = (pod: Pod, rules: readonly DrainRule[] = []): string => {
+  const verdict = judgePod(pod, rules, now);
+  return `${verdict.behaviour} ${verdict.reason}${verdict.behaviour === "skip" || verdict.order === 0 ? "" : ` ${verdict.order}`}`;
+};
+
+describe("a drain", () => {
+  it.each([
+    ["evicts a pod of a ReplicaSet", aPod(), "evict managed"],
+    ["evicts a pod without controller", aPod("p", { metadata: unowned }), "evict unmanaged"],
+    [
+      "evicts a pod with local storage, which is lost",
+      aPod("p", { spec: { volumes: [{ name: "tmp", emptyDir: {} }] } }),
+      "evict localStorage",
+    ],
+    [
+      "evicts a pod that a DaemonSet owns without controlling it",
+      aPod("p", { metadata: ownedBy("DaemonSet", false) }),
+      "evict unmanaged",
+    ],
+    ["leaves a mirror pod, even with an empty mark", aPod("p", { metadata: mirror }), "skip mirror"],
+    ["leaves a pod of a DaemonSet", aPod("p", { metadata: ownedBy("DaemonSet") }), "skip DaemonSet"],
+    [
+      "leaves a terminating pod of a DaemonSet",
+      aPod("p", { metadata: { ...ownedBy("DaemonSet"), ...terminating } }),
+      "skip DaemonSet",
+    ],
+    ["leaves a pod that succeeded", aPod("p", { status: { phase: "Succeeded" } }), "skip completed"],
+    ["leaves a pod that failed", aPod("p", { status: { phase: "Failed" } }), "skip completed"],
+    ["waits for a pod in its grace period", aPod("p", { metadata: terminating }), "wait terminating"],
+    [
+      "waits for a pod that should be gone, and knows it",
+      aPod("p", { metadata: { deletionTimestamp: "2025-12-31T23:59:29Z" } }),
+      "wait overdue",
+    ],
+    [
+      "gives a pod half a minute after its grace period",
+      aPod("p", { metadata: { deletionTimestamp: "2025-12-31T23:59:30Z" } }),
+      "wait terminating",
+    ],
+    ["leaves a pod that says so", aPod("p", { metadata: labelled("skip") }), "skip label"],
+    ["waits for a job that says so", aPod("p", { metadata: labelled("wait-completed") }), "wait waitCompleted"],
+    ["does not know other values of the label", aPod("p", { metadata: labelled("later") }), "evict managed"],
+  ] as const)("%s", (_, pod, expected) => {
+    expect(textOf(pod)).toBe(expected);
+  });
+});
+
+describe("the rules of a drain", () => {
+  it.each([
+    ["leave what they say", [rule({ behavior: "Skip" })], "skip rule"],
+    ["wait for what they say", [rule({ behavior: "WaitCompleted", order: 3 })], "wait waitCompleted 3"],
+    ["put pods in an order", [rule({ order: -2 })], "evict managed -2"],
+    ["count the first that selects the pod", [rule({ order: 1 }), rule({ behavior: "Skip" })], "evict managed 1"],
+    [
+      "hold for the pods that they select",
+      [rule({ selector: { matchLabels: { app: "db" } }, behavior: "Skip" }), rule({ order: 2 })],
+      "evict managed 2",
+    ],
+    [
+      "hold for their namespaces",
+      [rule({ namespaces: ["kube-system"], behavior: "Skip" }), rule({ namespaces: ["default"], order: 4 })],
+      "evict managed 4",
+    ],
+  ] as const)("%s", (_, rules, expected) => {
+    expect(textOf(aPod(), rules)).toBe(expected);
+  });
+
+  it("give way to the pod's own label, but for the order", () => {
+    const rules = [rule({ behavior: "Skip", order: 7 })];
+    expect(textOf(aPod("p", { metadata: labelled("wait-completed") }), rules)).toBe("wait waitCompleted 7");
+  });
+
+  it("cannot make a drain evict what comes back by itself", () => {
+    expect(textOf(aPod("p", { metadata: ownedBy("DaemonSet") }), [rule({})])).toBe("skip DaemonSet");
+  });
+});
