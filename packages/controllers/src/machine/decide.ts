@@ -1,9 +1,9 @@
 import { finalizers, formatProblems, machineEventReasons } from "@millwright/core";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
-import { decideCreation, needsCreation } from "./decide-creation.ts";
+import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { decideHealth } from "./health/decide-health.ts";
-import { decideNodeSync } from "./decide-node-sync.ts";
+import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { inTurn } from "./in-turn.ts";
 import type { MachineDecision } from "./decision.ts";
 import type { MachineSnapshot } from "./snapshot.ts";

@@ -1,6 +1,6 @@
 import { labelKeys, type Taint } from "@millwright/core";
-import { type MachineDecision, nothing } from "./decision.ts";
-import type { MachineSnapshot } from "./snapshot.ts";
+import { type MachineDecision, nothing } from "../decision.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
 
 /** The entries that are missing or different; `undefined` when there are none. */
 function missing(

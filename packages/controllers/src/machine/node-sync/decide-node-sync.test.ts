@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
-import { aMachine } from "../testing/builders.ts";
-import { aSnapshot, itsNode, withVm } from "../testing/snapshots.ts";
+import type { Node } from "../../cluster/node-objects.ts";
+import { aMachine } from "../../testing/builders.ts";
+import { aSnapshot, itsNode, withVm } from "../../testing/snapshots.ts";
 import { decideNodeSync } from "./decide-node-sync.ts";
 
 const nodeTemplate = {
