@@ -1,6 +1,6 @@
 import { allowsTransition, type MachineErrorCode, machineErrorCodes, phaseOf } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, aMachineClass, annotated, createdAt, inPhase } from "../testing/builders.ts";
+import { aMachine, aMachineClass, annotated, createdAt, inPhase } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -13,7 +13,7 @@ import {
   testNow,
   unusable,
   withVm,
-} from "../testing/snapshots.ts";
+} from "../../testing/snapshots.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
 
 const startCreate = { kind: "StartOperation", operation: "create" };

@@ -13,13 +13,13 @@ import {
   retryClassOf,
 } from "@millwright/core";
 import type { Reason } from "../decision.ts";
-import { type MachineDecision, nothing } from "./decision.ts";
-import type { FailedOperation, OperationResult } from "./operation.ts";
-import { untilRetry } from "./retry.ts";
-import type { MachineSnapshot } from "./snapshot.ts";
-import { statusOf, withOperation, withPhase } from "./status-change.ts";
-import { creationDeadline } from "./timeouts.ts";
-import { recordIds } from "./vm-ids.ts";
+import { type MachineDecision, nothing } from "../decision.ts";
+import type { FailedOperation, OperationResult } from "../operation.ts";
+import { untilRetry } from "../retry.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { creationDeadline } from "../timeouts.ts";
+import { recordIds } from "../vm-ids.ts";
 
 /** The phases that creation starts from. A machine in another one has lost nothing but its id, and keeps its phase. */
 function isComingUp(machine: Machine): boolean {
