@@ -28,6 +28,12 @@ export const machineEventReasons = {
   nodeHealthy: "NodeHealthy",
   /** Normal: a deletion went a step on; the message says what happened and which stage is next. */
   deleting: "Deleting",
+  /** Normal: the VM is initialized, where its driver asked for that. */
+  initializedVm: "InitializedVM",
+  /** Warning: the VM came up under the name of an existing Node of something else; it is deleted, and the machine Failed. */
+  staleNode: "StaleNode",
+  /** Warning: the VM could not be initialized; the message starts with the code. */
+  failedInitializeVm: "FailedInitializeVM",
   /** Warning: the driver failed; the message starts with the code. */
   failedCreateVm: "FailedCreateVM",
   /** Warning: the node did not join within the creation timeout. */
@@ -36,6 +42,22 @@ export const machineEventReasons = {
   nodeMissing: "NodeMissing",
   /** Warning: a condition of the node is bad; the message names it. */
   nodeUnhealthy: "NodeUnhealthy",
+  /** Normal: the node is drained, the agent on it may update it. */
+  inPlaceUpdating: "InPlaceUpdating",
+  /** Normal: the agent on the node reports success. */
+  inPlaceUpdated: "InPlaceUpdated",
+  /** Warning: the agent on the node reports failure, or nothing within the timeout. */
+  inPlaceUpdateFailed: "InPlaceUpdateFailed",
+  /** Normal: the machine is preserved; the message says until when and why. */
+  preserved: "Preserved",
+  /** Normal: the node of a preserved Failed machine is empty. */
+  preservedNodeDrained: "PreservedNodeDrained",
+  /** Warning: pods do not leave the node of a preserved Failed machine; the message names them. */
+  preservedNodeNotDrained: "PreservedNodeNotDrained",
+  /** Normal: the machine is not preserved any more; the message says why. */
+  preservationStopped: "PreservationStopped",
+  /** Warning: the preserve annotation has a value that means nothing; the message names those that do. */
+  invalidPreserveValue: "InvalidPreserveValue",
   /** Warning: a deletion stage failed; it is tried again. */
   deletionBlocked: "DeletionBlocked",
   /** Warning: the machine's own spec cannot be followed; the message has all problems. */

@@ -49,6 +49,8 @@ export const preservedReasons = {
 export const preservedMessages = {
   drained: "Preserved node drained successfully.",
   notDrained: "Preserved node could not be drained.",
+  /** The last, often the only sentence. `expiry` is an RFC 3339 time. */
+  until: (expiry: string) => `Machine preserved until ${expiry}.`,
 } as const;
 
 /** Node conditions that make a machine unhealthy unless they are False, when neither machine nor configuration names others. Source: machine-controller.md 2.7. */

@@ -129,7 +129,7 @@ export const phaseTransitions: readonly PhaseTransition[] = [
   },
   {
     row: 14,
-    from: ["Running"],
+    from: ["Running", "Unknown"],
     to: "InPlaceUpdating",
     trigger: "the in-place drain succeeded",
     operation: "InPlaceUpdate",
