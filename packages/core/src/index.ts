@@ -10,7 +10,7 @@ export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
 export type { DriverDefinition } from "./driver/define-driver.ts";
 export { driverContractVersion } from "./driver/driver.ts";
 export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
-export { isMachineErrorCode, machineErrorCodes, retryClassOf } from "./driver/machine-error-code.ts";
+export { isMachineErrorCode, machineErrorCodes, refusalCodes, retryClassOf } from "./driver/machine-error-code.ts";
 export type { MachineErrorCode, RetryClass } from "./driver/machine-error-code.ts";
 export { MachineError, hasMachineErrorCode, isMachineError } from "./driver/machine-error.ts";
 export type { MachineErrorOptions } from "./driver/machine-error.ts";
@@ -94,6 +94,8 @@ export type { NodeTemplateSpec, Taint } from "./api/node-template.ts";
 export { controllerOf } from "./api/object-meta.ts";
 export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/object-meta.ts";
 export type { LastOperation, MachineSummary } from "./api/operation.ts";
+export { isSameQuantity } from "./api/quantity.ts";
+export { readNodeTemplateSpec } from "./api/read-node-template.ts";
 export { readMachine, readMachineClass, readMachineDeployment, readMachineSet } from "./api/read.ts";
 export type { ReadResult } from "./api/read.ts";
 export { machineApiVersion, machineGroup } from "./api/resource-type.ts";
@@ -143,6 +145,10 @@ export {
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,
+  staleNode,
+  staleVmNotDeleted,
+  waitingForClass,
+  waitingForTurn,
   joinTimedOut,
   joined,
   nodeMissing,
