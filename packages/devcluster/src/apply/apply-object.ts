@@ -1,5 +1,6 @@
 import type { StoredObject } from "../api-object.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { badRequest, conflict, invalid, notFound } from "../status.ts";
@@ -115,9 +116,9 @@ function createApplied(
   write: TrackedWrite,
   options: ApplyOptions,
 ): Outcome {
-  const candidate = newObject(machinery, definition, ref.namespace, applied);
+  const candidate = newObject(machinery, definition, ref.namespace, decodeObject(definition, applied).object);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, undefined, options);
+  const { object, warnings } = admit(definition, inStore, undefined, options, { doubled: [], unknown: [] });
   const present = fieldTreeOf(object, definition.schema);
   const fields = intersection(fieldTreeOf(applied, definition.schema), present);
   const tracked = completed(definition, withManagers(object, [{ ...write, fields }]));

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject } from "../json.ts";
-import { struct, text, textMap } from "../kinds/schema-notation.ts";
 import { decodeFieldSet, difference, encodeFieldSet, intersection, isEmptySet, sameSet, union } from "./field-set.ts";
 import { changedFields, fieldTreeOf } from "./field-tree.ts";
 import { applyConfiguration } from "./merge-applied.ts";
@@ -12,7 +11,8 @@ const objects: fc.Arbitrary<JsonObject> = fc.dictionary(
   fc.oneof(fc.constantFrom("1", "2"), fc.dictionary(key, fc.constantFrom("1", "2"), { minKeys: 1 })),
   { minKeys: 1 },
 );
-const schema = struct({ map: textMap, name: text });
+const text = { type: "string" };
+const schema = { type: "object", properties: { map: { type: "object", additionalProperties: text }, name: text } };
 
 test("sets survive being written and read", () => {
   fc.assert(

@@ -2,7 +2,7 @@ import { plainText } from "../quoting.ts";
 import { arrayAt, at, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import type { ResourceDefinition, ScalePaths, SchemaPipeline } from "../kinds/resource-definition.ts";
 import type { Schema } from "../kinds/schema.ts";
-import { kindSchema } from "../kinds/schema-notation.ts";
+import { objectSchemaFields } from "../kinds/type-notation.ts";
 import { compileJsonPath } from "../table/json-path.ts";
 import { printerColumns } from "./printer-columns.ts";
 import { structuralPipeline } from "./structural-pipeline.ts";
@@ -70,7 +70,7 @@ function subresourcesOf(version: JsonObject): ResourceDefinition["subresources"]
 
 /** The schema with the metadata that all objects share, which CRDs leave out. */
 function withMetadata(schema: Schema): Schema {
-  return { ...schema, properties: { ...objectAt(schema, "properties"), ...objectAt(kindSchema({}), "properties") } };
+  return { ...schema, properties: { ...objectAt(schema, "properties"), ...objectSchemaFields() } };
 }
 
 function pipelineOf(schema: Schema): SchemaPipeline {

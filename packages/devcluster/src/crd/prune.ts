@@ -14,9 +14,13 @@ export interface Pruned {
  * its level, `x-kubernetes-embedded-resource` keeps apiVersion, kind and metadata. Values that fit are shared, not copied.
  */
 export function prune(object: JsonObject, schema: Schema): Pruned {
+  return dropUnknown(object, { ...schema, "x-kubernetes-embedded-resource": true });
+}
+
+/** The same for a value whose schema names all of its fields. */
+export function dropUnknown(object: JsonObject, schema: Schema): Pruned {
   const unknown: string[] = [];
-  const pruned = pruneObject(object, { ...schema, "x-kubernetes-embedded-resource": true }, "", unknown);
-  return { object: pruned, unknown };
+  return { object: pruneObject(object, schema, "", unknown), unknown };
 }
 
 function pruneValue(value: Json, schema: Schema | undefined, path: string, unknown: string[]): Json {
@@ -33,21 +37,29 @@ function pruneObject(object: JsonObject, schema: Schema, path: string, unknown: 
   const keepsUnknown =
     field(schema, "x-kubernetes-preserve-unknown-fields") === true || field(schema, "additionalProperties") === true;
   const isResource = field(schema, "x-kubernetes-embedded-resource") === true;
-  const kept: [string, Json][] = [];
-  let hasChanged = false;
-  for (const [key, value] of entriesOf(object)) {
+  const pathTo = (key: string): string => (path === "" ? key : `${path}.${key}`);
+  /** What is different from the object; most have nothing, and are not copied. */
+  let changes: Map<string, Json | undefined> | undefined;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    if (value === undefined || (isResource && resourceFields.has(key))) continue;
     const own = propertySchema(schema, key);
-    const childPath = path === "" ? key : `${path}.${key}`;
-    if (isResource && resourceFields.has(key)) kept.push([key, value]);
-    else if (own !== undefined) {
-      const next = pruneValue(value, own, childPath, unknown);
-      hasChanged ||= next !== value;
-      kept.push([key, next]);
-    } else if (keepsUnknown) kept.push([key, value]);
-    else {
-      hasChanged = true;
-      unknown.push(childPath);
+    if (own !== undefined) {
+      if (typeof value !== "object" || value === null) continue;
+      const next = pruneValue(value, own, pathTo(key), unknown);
+      if (next !== value) (changes ??= new Map()).set(key, next);
+    } else if (!keepsUnknown) {
+      (changes ??= new Map()).set(key, undefined);
+      unknown.push(pathTo(key));
     }
   }
-  return hasChanged ? objectFrom(kept) : object;
+  if (changes === undefined) return object;
+  const changed = changes;
+  return objectFrom(
+    entriesOf(object).flatMap(([key, value]): [string, Json][] => {
+      if (!changed.has(key)) return [[key, value]];
+      const next = changed.get(key);
+      return next === undefined ? [] : [[key, next]];
+    }),
+  );
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { parse as parseYaml } from "yaml";
 import { isArray, type Json } from "../json.ts";
 import { badRequest, tooLarge } from "../status.ts";
+import { noteDuplicates } from "../verbs/field-validation.ts";
+import { duplicateFields } from "./duplicate-fields.ts";
 
 /** Bodies above this size answer 413, as kube-apiserver's own limit. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -30,13 +32,15 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 /** Parses JSON from outside; throws 400 with the place of the fault. See {@link checkHostile} for what is refused. */
 export function parseJsonBody(text: string): Json {
   let value: Json;
+  let written: number;
   try {
-    refuseDeepText(text);
+    written = countFields(text);
     value = JSON.parse(text, /\d{16}/.test(text) ? refuseRounding : undefined);
   } catch (error) {
     throw badRequest(`the body of the request is not valid JSON: ${messageOf(error)}`);
   }
-  checkHostile(value, 0);
+  // Of a field that is named twice the last value stays, and the count is one less than that of the text.
+  if (checkHostile(value, 0) < written) noteDuplicates(value, duplicateFields(text));
   return value;
 }
 
@@ -55,24 +59,31 @@ export function parseYamlBody(text: string): Json {
 
 /**
  * Refuses what no API object needs and what has broken servers before: nesting without end, keys that name the prototype.
+ * Returns how many fields the objects in the value have.
  */
-export function checkHostile(value: Json | undefined, depth: number): void {
-  if (typeof value !== "object" || value === null) return;
+export function checkHostile(value: Json | undefined, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
   if (depth > depthLimit) throw badRequest(`the body of the request is nested deeper than ${depthLimit} levels`);
+  let fields = 0;
   if (isArray(value)) {
-    for (const item of value) checkHostile(item, depth + 1);
-    return;
+    for (const item of value) fields += checkHostile(item, depth + 1);
+    return fields;
   }
   for (const key of Object.keys(value)) {
     if (key === "__proto__")
       throw badRequest('the body of the request holds the key "__proto__", which is not accepted');
-    checkHostile(value[key], depth + 1);
+    fields += 1 + checkHostile(value[key], depth + 1);
   }
+  return fields;
 }
 
-/** A scan before parsing, so that a bomb of brackets never becomes objects. Brackets inside of strings do not count. */
-function refuseDeepText(text: string): void {
+/**
+ * A scan before parsing, so that a bomb of brackets never becomes objects. Brackets inside of strings do not count. Returns how
+ * many fields the text names.
+ */
+function countFields(text: string): number {
   let depth = 0;
+  let fields = 0;
   let insideString = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -84,7 +95,9 @@ function refuseDeepText(text: string): void {
       depth += 1;
       if (depth > depthLimit) throw new Error(`nested deeper than ${depthLimit} levels`);
     } else if (code === 0x7d || code === 0x5d) depth -= 1;
+    else if (code === 0x3a) fields += 1;
   }
+  return fields;
 }
 
 /** Whole numbers that a double cannot hold are refused: storing a rounded one would be a silent change. */

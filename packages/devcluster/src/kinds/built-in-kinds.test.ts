@@ -43,12 +43,12 @@ test.each([
   [
     "/api/v1/nodes",
     { metadata: { name: "n" }, spec: { providerID: true } },
-    "cannot unmarshal bool into Go struct field Node.spec.providerID of type string",
+    "cannot unmarshal bool into Go struct field NodeSpec.spec.providerID of type string",
   ],
   [
     "/api/v1/namespaces/default/pods",
     { metadata: { name: "p" }, spec: { containers: "x" } },
-    "Pod.spec.containers of type []interface {}",
+    "PodSpec.spec.containers of type []v1.Container",
   ],
 ])("refuses a wrong type in %s", async (path, body, text) => {
   const answer = await api.call("POST", path, body);

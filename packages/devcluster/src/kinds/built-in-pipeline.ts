@@ -299,22 +299,8 @@ function boundProblems(key: string, bound: Json | undefined): readonly Cause[] {
   );
 }
 
-const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Leases: times with exactly six fraction digits, as Go's MicroTime wants them, and durations above zero. */
+/** Leases: durations above zero. */
 export const leasePipeline = builtInPipeline({
-  prepare(lease) {
-    for (const key of ["acquireTime", "renewTime"]) {
-      const value = at(lease, "spec", key);
-      if (typeof value !== "string" || microTime.test(value)) continue;
-      const rest = /(?:\.\d*)?(?:Z|[+-]\d\d:\d\d)?$/.exec(value)?.[0] ?? value;
-      throw badRequest(
-        `Lease in version "v1" cannot be handled as a Lease: parsing time ${quoted(value)} as ` +
-          `"2006-01-02T15:04:05.000000Z07:00": cannot parse ${quoted(rest)} as ".000000"`,
-      );
-    }
-    return lease;
-  },
   validate(lease) {
     const duration = at(lease, "spec", "leaseDurationSeconds");
     if (typeof duration !== "number" || duration > 0) return [];

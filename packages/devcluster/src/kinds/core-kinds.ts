@@ -3,24 +3,8 @@ import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } fr
 import { podPipeline } from "./pod-pipeline.ts";
 import { configMapColumns, namespaceColumns, secretColumns, serviceAccountColumns, serviceColumns } from "./columns.ts";
 import { nodeColumns } from "./node-columns.ts";
-import { nodeSchema } from "./node-schema.ts";
 import { podColumns } from "./pod-columns.ts";
-import { podSchema } from "./pod-schema.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import {
-  anything,
-  conditions,
-  flag,
-  int32,
-  intOrString,
-  kindSchema,
-  list,
-  mapList,
-  objectReference,
-  struct,
-  text,
-  textMap,
-} from "./schema-notation.ts";
 import { kind } from "./kind-row.ts";
 
 /** The kinds of the core group that clusters are made of, volumes and events apart. */
@@ -35,7 +19,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     subresources: { status: true, finalize: true },
     columns: namespaceColumns,
     keepsStatusOnCreate: false,
-    schema: kindSchema({ spec: struct({ finalizers: list(text) }), status: struct({ phase: text, conditions }) }),
     selectable: ["status.phase"],
     fieldsOf: (object) => ({ "status.phase": stringAt(object, "status", "phase") ?? "" }),
     pipeline: namespacePipeline,
@@ -48,7 +31,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     namespaced: false,
     subresources: { status: true },
     columns: nodeColumns,
-    schema: nodeSchema,
     selectable: ["spec.unschedulable"],
     fieldsOf: (object) => ({
       "spec.unschedulable": field(objectAt(object, "spec"), "unschedulable") === true ? "true" : "false",
@@ -66,7 +48,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     columns: podColumns,
     countsGeneration: true,
     keepsStatusOnCreate: false,
-    schema: podSchema,
     selectable: [
       "spec.nodeName",
       "spec.restartPolicy",
@@ -89,7 +70,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     plural: "secrets",
     namespaced: true,
     columns: secretColumns,
-    schema: kindSchema({ data: textMap, stringData: textMap, immutable: flag, type: text }),
     selectable: ["type"],
     fieldsOf: (object) => ({ type: stringAt(object, "type") ?? "" }),
     pipeline: secretPipeline,
@@ -101,7 +81,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     shortNames: ["cm"],
     namespaced: true,
     columns: configMapColumns,
-    schema: kindSchema({ data: textMap, binaryData: textMap, immutable: flag }),
     pipeline: configMapPipeline,
   }),
   kind({
@@ -111,11 +90,6 @@ export const coreKinds: readonly ResourceDefinition[] = [
     shortNames: ["sa"],
     namespaced: true,
     columns: serviceAccountColumns,
-    schema: kindSchema({
-      automountServiceAccountToken: flag,
-      imagePullSecrets: list(objectReference),
-      secrets: mapList(["name"], objectReference),
-    }),
   }),
   kind({
     group: "",
@@ -126,27 +100,5 @@ export const coreKinds: readonly ResourceDefinition[] = [
     namespaced: true,
     subresources: { status: true },
     columns: serviceColumns,
-    schema: kindSchema({
-      spec: struct({
-        clusterIP: text,
-        clusterIPs: list(text),
-        externalName: text,
-        ports: mapList(
-          ["port", "protocol"],
-          struct({
-            appProtocol: text,
-            name: text,
-            nodePort: int32,
-            port: int32,
-            protocol: { ...text, default: "TCP" },
-            targetPort: intOrString,
-          }),
-        ),
-        selector: { ...textMap, "x-kubernetes-map-type": "atomic" },
-        sessionAffinity: text,
-        type: text,
-      }),
-      status: struct({ conditions, loadBalancer: anything }),
-    }),
   }),
 ];

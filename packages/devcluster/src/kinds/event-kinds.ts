@@ -4,20 +4,7 @@ import { eventPipeline } from "./built-in-pipeline.ts";
 import { eventColumns } from "./columns.ts";
 import { showAsEventsV1, storeFromEventsV1 } from "./events-view.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import { int32, kindSchema, objectReference, struct, text, time } from "./schema-notation.ts";
 import { kind } from "./kind-row.ts";
-
-const eventFields = {
-  action: text,
-  eventTime: time,
-  related: objectReference,
-  reason: text,
-  reportingInstance: text,
-  series: struct({ count: int32, lastObservedTime: time }),
-  type: text,
-};
-
-const source = struct({ component: text, host: text });
 
 const involvedKeys = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
@@ -49,16 +36,6 @@ export const eventKinds: readonly ResourceDefinition[] = [
     shortNames: ["ev"],
     namespaced: true,
     columns: eventColumns,
-    schema: kindSchema({
-      ...eventFields,
-      involvedObject: objectReference,
-      message: text,
-      source,
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: int32,
-      reportingComponent: text,
-    }),
     ...eventSelectors("involvedObject"),
     pipeline: eventPipeline,
   }),
@@ -70,16 +47,6 @@ export const eventKinds: readonly ResourceDefinition[] = [
     namespaced: true,
     collection: "events.",
     columns: eventColumns,
-    schema: kindSchema({
-      ...eventFields,
-      regarding: objectReference,
-      note: text,
-      reportingController: text,
-      deprecatedSource: source,
-      deprecatedFirstTimestamp: time,
-      deprecatedLastTimestamp: time,
-      deprecatedCount: int32,
-    }),
     ...eventSelectors("regarding"),
     pipeline: eventPipeline,
     view: { show: showAsEventsV1, store: storeFromEventsV1 },

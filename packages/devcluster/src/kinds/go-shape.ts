@@ -22,7 +22,7 @@ export function goShape(definition: ResourceDefinition, object: JsonObject): Jso
 
 function shapeOf(value: Json, schema: Schema | undefined, fail: (why: string) => never): Json | undefined {
   if (value === null) return undefined;
-  if (schema === undefined) return value;
+  if (schema === undefined || field(schema, "x-kubernetes-preserve-unknown-fields") === true) return value;
   if (field(schema, "format") === "quantity") {
     return canonicalQuantity(plainText(value)) ?? fail(quantityRule);
   }
@@ -31,11 +31,15 @@ function shapeOf(value: Json, schema: Schema | undefined, fail: (why: string) =>
     const items = itemSchema(schema);
     return value.map((item) => shapeOf(item, items, fail) ?? null);
   }
-  if (!isObject(value)) return value === "" && field(schema, "x-go-omitempty") === true ? undefined : value;
+  if (!isObject(value)) return isZero(value) && field(schema, "x-go-omitempty") === true ? undefined : value;
   const isMap = isObject(field(schema, "additionalProperties"));
   const entries = entriesOf(value).flatMap(([key, child]): [string, Json][] => {
     const next = shapeOf(child, propertySchema(schema, key), fail);
     return next === undefined ? [] : [[key, next]];
   });
   return isMap && entries.length === 0 ? undefined : objectFrom(entries);
+}
+
+function isZero(value: Json): boolean {
+  return value === "" || value === 0 || value === false;
 }

@@ -1,13 +1,16 @@
 import { builtInPipeline } from "./built-in-pipeline.ts";
 import { defaultColumns } from "./columns.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import { kindSchema } from "./schema-notation.ts";
+import type { Schema } from "./schema.ts";
+import { builtInSchema } from "./type-notation.ts";
 
 /** A row of the table of built-in kinds: what is different from most. */
-export type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> & Partial<ResourceDefinition>;
+export type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> &
+  Partial<Omit<ResourceDefinition, "schema">>;
 
 /** Completes a row of the table with what most kinds have. */
 export function kind(row: Row): ResourceDefinition {
+  let schema: Schema | undefined;
   return {
     version: "v1",
     listKind: `${row.kind}List`,
@@ -18,7 +21,6 @@ export function kind(row: Row): ResourceDefinition {
     origin: "built-in",
     subresources: {},
     columns: defaultColumns,
-    schema: kindSchema({}),
     strategicMerge: true,
     countsGeneration: false,
     keepsStatusOnCreate: true,
@@ -28,5 +30,9 @@ export function kind(row: Row): ResourceDefinition {
     fieldsOf: () => ({}),
     pipeline: builtInPipeline(),
     ...row,
+    // Read when somebody asks for it: most runs never look at most kinds.
+    get schema() {
+      return (schema ??= builtInSchema(row.group, row.kind));
+    },
   };
 }

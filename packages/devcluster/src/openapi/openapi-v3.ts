@@ -20,10 +20,10 @@ export function openApiRoot(registry: Registry): JsonObject {
 export function openApiDocument(registry: Registry, place: string): JsonObject | undefined {
   const definitions = registry.all().filter((definition) => placeOf(definition) === place);
   if (definitions.length === 0) return undefined;
-  const schemas = definitions.map((definition): [string, JsonObject] => [
-    schemaName(definition),
-    { ...describedSchema(definition), "x-kubernetes-group-version-kind": [gvkOf(definition)] },
-  ]);
+  const schemas = definitions.flatMap((definition): [string, JsonObject][] => {
+    const { schema, parts } = describedSchema(definition);
+    return [...parts, [schemaName(definition), { ...schema, "x-kubernetes-group-version-kind": [gvkOf(definition)] }]];
+  });
   return {
     openapi: "3.0.0",
     info: { title: "Kubernetes", version: "v1.35.0" },

@@ -1,6 +1,7 @@
 import { isArray, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { ApiFault, badRequest } from "../status.ts";
+import { duplicatesOf, noteDuplicates } from "../verbs/field-validation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
@@ -44,5 +45,6 @@ export function patched(
     }
   })();
   if (!isObject(result)) throw badRequest("the patched object is not a JSON object any more");
+  noteDuplicates(result, duplicatesOf(patch));
   return result;
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { podSchema } from "../kinds/pod-schema.ts";
+import { builtInSchema } from "../kinds/type-notation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
@@ -18,7 +18,7 @@ const pod: JsonObject = {
   },
 };
 
-const strategic = (patch: JsonObject): Json => applyStrategicMergePatch(pod, patch, podSchema);
+const strategic = (patch: JsonObject): Json => applyStrategicMergePatch(pod, patch, builtInSchema("", "Pod"));
 
 test("strategic merge patch pairs list items by their merge key", () => {
   expect(strategic({ spec: { containers: [{ name: "b", image: "z" }, { name: "c" }] } })).toMatchObject({

@@ -1,9 +1,8 @@
 import { isPreparedObject, type PreparedObject } from "../api-object.ts";
 import { type JsonObject, stringAt } from "../json.ts";
-import { checkTypes } from "../kinds/check-types.ts";
-import { goShape } from "../kinds/go-shape.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { badRequest, internalError, invalid } from "../status.ts";
+import { internalError, invalid } from "../status.ts";
+import { reportFields } from "./field-validation.ts";
 import { metadataProblems } from "./metadata-rules.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -13,27 +12,30 @@ export interface Admitted {
   readonly warnings: readonly string[];
 }
 
-/** Prunes, defaults and validates an object; `live` is what it is to replace. Throws 400 for unknown fields under Strict, 422 for invalid ones. */
+/** What the reading of a body has found so far: fields that it names twice, and those that nobody knows. */
+export interface BodyFields {
+  readonly doubled: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Prunes, defaults and validates an object that was decoded; `live` is what it is to replace. Throws 400 for doubled and unknown
+ * fields under Strict, 422 for invalid ones.
+ */
 export function admit(
   definition: ResourceDefinition,
   candidate: JsonObject,
   live: JsonObject | undefined,
   options: WriteOptions,
+  body: BodyFields,
 ): Admitted {
-  if (definition.origin === "built-in") checkTypes(definition, candidate);
   options.confirm?.(candidate, live);
-  const shaped = definition.origin === "built-in" ? goShape(definition, candidate) : candidate;
-  const { object, unknown: found } = definition.pipeline.prepare(shaped);
-  const unknown = found.toSorted();
-  if (unknown.length > 0 && options.fieldValidation === "Strict") {
-    const list = unknown.map((path) => `unknown field "${path}"`).join(", ");
-    const { kind, version } = definition;
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${list}`);
-  }
+  const { object, unknown } = definition.pipeline.prepare(candidate);
+  const fields = { doubled: body.doubled, unknown: [...body.unknown, ...unknown.toSorted()] };
+  const warnings = reportFields(definition, fields, options.fieldValidation);
   const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live)];
   if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);
   if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
-  const warnings = options.fieldValidation === "Warn" ? unknown.map((path) => `unknown field "${path}"`) : [];
   return { object, warnings };
 }
 

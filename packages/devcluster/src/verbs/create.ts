@@ -1,11 +1,13 @@
 import type { StoredObject } from "../api-object.ts";
 import { trackManagedFields } from "../apply/managed-fields.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { type Machinery, shown } from "../machinery.ts";
 import { alreadyExists, forbidden, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
+import { duplicatesOf } from "./field-validation.ts";
 import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -22,12 +24,15 @@ export function createObject(
   body: Json | undefined,
   options: WriteOptions,
 ): Outcome {
-  const sent = checkIdentity(definition, body, { namespace });
+  const { object: sent, unknown } = decodeObject(definition, checkIdentity(definition, body, { namespace }));
   refuseVersionOnCreate(sent);
   requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
   const candidate = newObject(machinery, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
-  const { object, warnings } = admit(definition, inStore, undefined, options);
+  const { object, warnings } = admit(definition, inStore, undefined, options, {
+    doubled: duplicatesOf(body),
+    unknown,
+  });
   const { store } = machinery;
   const present = store.get(definition.collection, namespace, object.metadata.name);
   if (present !== undefined) throw alreadyExists(definition, object.metadata.name, isBeingDeleted(present));

@@ -1,4 +1,4 @@
-import { arrayAt, entriesOf, field, isArray, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
+import { arrayAt, entriesOf, field, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { quoted, plainText } from "../quoting.ts";
 import { ApiFault, badRequest, type Cause, invalid } from "../status.ts";
@@ -61,42 +61,6 @@ function ownerProblems(owner: Json): readonly Cause[] {
   });
 }
 
-/** Throws 400, in the words of Go's decoder, when a field of the metadata has another type than Kubernetes gives it. */
-export function checkMetadataTypes(definition: ResourceDefinition, object: JsonObject): void {
-  const metadata = field(object, "metadata");
-  if (metadata === undefined || metadata === null) return;
-  const fail = (value: Json, path: string, expected: string): never => {
-    const shownType = value === null ? "null" : isArray(value) ? "array" : typeof value;
-    throw badRequest(
-      `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot ` +
-        `unmarshal ${shownType === "boolean" ? "bool" : shownType} into Go struct field ${path === "metadata" ? definition.kind : "ObjectMeta"}.${path} of type ${expected}`,
-    );
-  };
-  if (!isObject(metadata)) return fail(metadata, "metadata", "v1.ObjectMeta");
-  for (const key of ["name", "generateName", "namespace", "uid", "resourceVersion"]) {
-    const value = metadata[key];
-    if (value !== undefined && value !== null && typeof value !== "string") fail(value, `metadata.${key}`, "string");
-  }
-  for (const key of ["labels", "annotations"]) {
-    const map = metadata[key];
-    if (map === undefined || map === null) continue;
-    if (!isObject(map)) fail(map, `metadata.${key}`, "map[string]string");
-    for (const [, value] of entriesOf(map)) {
-      if (typeof value !== "string") fail(value, `metadata.${key}`, "string");
-    }
-  }
-  for (const key of ["finalizers", "ownerReferences"]) {
-    const list = metadata[key];
-    if (list === undefined || list === null) continue;
-    const [expected, fits] =
-      key === "finalizers"
-        ? ["string", (item: Json) => typeof item === "string"]
-        : ["v1.OwnerReference", (item: Json) => isObject(item)];
-    if (!isArray(list)) return fail(list, `metadata.${key}`, `[]${expected}`);
-    for (const item of list) if (!fits(item)) fail(item, `metadata.${key}`, expected);
-  }
-}
-
 /** Throws, in the words of Go's decoders, when a body is not of the kind that its path serves. */
 function checkKind(definition: ResourceDefinition, apiVersion: string, kind: string, name: string): void {
   const expected = apiVersionOf(definition);
@@ -137,7 +101,6 @@ export function checkIdentity(
     plainText(kind ?? definition.kind),
     stringAt(body, "metadata", "name") ?? "",
   );
-  checkMetadataTypes(definition, body);
   const namespace = stringAt(body, "metadata", "namespace");
   if (definition.namespaced && namespace && namespace !== place.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");

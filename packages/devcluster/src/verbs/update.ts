@@ -2,11 +2,13 @@ import { plainText, quoted } from "../quoting.ts";
 import { namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
 import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
 import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
+import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { ApiFault, conflict, invalid, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
+import { duplicatesOf } from "./field-validation.ts";
 import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -31,13 +33,16 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
   const live = find(machinery, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
   const changed = update.change(shown(definition, live));
-  const wanted = checkIdentity(definition, changed, ref);
+  const { object: wanted, unknown } = decodeObject(definition, checkIdentity(definition, changed, ref));
   if (update.isReplace === true && subresource === "") requireNameInBody(wanted, ref.name);
   checkPreconditions(definition, live, wanted, update.isReplace === true);
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
   refuseNewFinalizers(definition, live, merged);
-  const { object, warnings } = admit(definition, merged, live, options);
+  const { object, warnings } = admit(definition, merged, live, options, {
+    doubled: duplicatesOf(changed),
+    unknown,
+  });
   const write: TrackedWrite = {
     manager: options.fieldManager,
     operation: "Update",
