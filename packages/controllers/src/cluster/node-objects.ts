@@ -10,6 +10,8 @@ export interface Node {
   };
   readonly status?: {
     readonly conditions?: readonly NodeCondition[];
+    /** Amounts by resource name, as text. */
+    readonly capacity?: Readonly<Record<string, string>>;
     readonly volumesAttached?: readonly { readonly name: string }[];
   };
 }

@@ -101,6 +101,8 @@ const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
   !equalJson(old.spec, current.spec) ||
   !equalJson(old.metadata.labels, current.metadata.labels) ||
   !equalJson(old.metadata.annotations, current.metadata.annotations) ||
+  !equalJson(old.metadata.finalizers, current.metadata.finalizers) ||
+  !equalJson(old.status?.capacity, current.status?.capacity) ||
   old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
   !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
 

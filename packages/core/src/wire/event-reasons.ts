@@ -72,4 +72,6 @@ export const machineEventReasons = {
   secretNotFound: "SecretNotFound",
   /** Warning: the Secrets of the class have no key `userData`. */
   invalidSecret: "InvalidSecret",
+  /** Warning: an annotation of the node that says what was applied last is no JSON of the expected shape; it is written anew. */
+  lastAppliedUnreadable: "LastAppliedUnreadable",
 } as const;

@@ -1,0 +1,85 @@
+import { annotationKeys, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core";
+import { isRecord, parseJson } from "@millwright/kube";
+import type { Texts } from "./three-way.ts";
+
+/** What of a node template is put on a node. */
+export interface AppliedTemplate {
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly taints: readonly Taint[];
+}
+
+/** What an annotation of a node says was applied last. One that cannot be read says nothing: nothing is removed for its sake. */
+export interface LastApplied<T> {
+  readonly value: T;
+  readonly isUnreadable: boolean;
+}
+
+/** Annotations in which this and other parts of ours keep their books; a template that sets them would write over what it is compared with. */
+const ownAnnotations: ReadonlySet<string> = new Set([
+  annotationKeys.lastAppliedNodeTemplate,
+  annotationKeys.lastAppliedVirtualCapacity,
+]);
+
+const without = (texts: Texts, keys: ReadonlySet<string>): Texts =>
+  Object.fromEntries(Object.entries(texts).filter(([key]) => !keys.has(key)));
+
+/** The part of a template that is applied. */
+export const appliedPart = (template: NodeTemplateSpec | undefined): AppliedTemplate => ({
+  labels: template?.metadata?.labels ?? {},
+  annotations: without(template?.metadata?.annotations ?? {}, ownAnnotations),
+  taints: template?.spec?.taints ?? [],
+});
+
+/** JSON from an annotation; `undefined` for what is none. */
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads what MCM or we wrote into the annotation; fields in whatever order, `creationTimestamp: null` or not. */
+export function readLastTemplate(annotations: Texts | undefined): LastApplied<AppliedTemplate> {
+  const text = annotations?.[annotationKeys.lastAppliedNodeTemplate];
+  if (text === undefined) return { value: appliedPart(undefined), isUnreadable: false };
+  const template = readNodeTemplateSpec(parsed(text));
+  return { value: appliedPart(template), isUnreadable: template === undefined };
+}
+
+/** Maps have sorted keys in Go's JSON, and are left out when they are empty. */
+const sorted = (texts: Texts): Texts | undefined => {
+  const entries = Object.entries(texts).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+};
+
+/** The annotation for a template, in the shape and order in which Go writes a NodeTemplateSpec. */
+export function writeTemplate({ labels, annotations, taints }: AppliedTemplate): string {
+  return JSON.stringify({
+    metadata: { creationTimestamp: null, labels: sorted(labels), annotations: sorted(annotations) },
+    spec: {
+      taints:
+        taints.length === 0
+          ? undefined
+          : taints.map(({ key, value, effect }) => ({ key, value: value === "" ? undefined : value, effect })),
+    },
+  });
+}
+
+/** Reads the virtual capacity that was applied last, amounts as text. */
+export function readLastCapacity(annotations: Texts | undefined): LastApplied<Texts> {
+  const text = annotations?.[annotationKeys.lastAppliedVirtualCapacity];
+  if (text === undefined) return { value: {}, isUnreadable: false };
+  const value = parsed(text);
+  const entries = isRecord(value) ? Object.entries(value) : undefined;
+  const isAmount = (entry: [string, unknown]): boolean => typeof entry[1] === "string" || typeof entry[1] === "number";
+  if (entries === undefined || !entries.every(isAmount)) return { value: {}, isUnreadable: true };
+  return { value: Object.fromEntries(entries.map(([name, amount]) => [name, String(amount)])), isUnreadable: false };
+}
+
+/** The annotation for a virtual capacity; null, which removes it, for none. */
+export const writeCapacity = (capacity: Texts): string | null => {
+  const entries = sorted(capacity);
+  return entries === undefined ? null : JSON.stringify(entries);
+};

@@ -1,0 +1,47 @@
+import type { Taint } from "@millwright/core";
+
+/** Kubernetes identifies a taint by key and effect; the value and the time belong to it. */
+const idOf = ({ key, effect }: Taint): string => `${key}:${effect}`;
+
+const isSameValue = (a: Taint, b: Taint): boolean => (a.value ?? "") === (b.value ?? "");
+
+/** Taints by key and effect; of two with the same the last counts. */
+const byId = (taints: readonly Taint[]): ReadonlyMap<string, Taint> =>
+  new Map(taints.map((taint) => [idOf(taint), taint]));
+
+/** Whether two lists taint a node alike, in whatever order. */
+export function isSameTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
+  const first = byId(a);
+  const second = byId(b);
+  return (
+    first.size === second.size &&
+    [...first].every(([id, taint]) => {
+      const other = second.get(id);
+      return other !== undefined && isSameValue(taint, other);
+    })
+  );
+}
+
+/**
+ * The taints of a node with those `desired`, and without those that were `applied` before and are desired no more. Taints of others keep their place;
+ * one of ours whose value somebody edited gets its value back. `undefined` when nothing changes.
+ */
+export function mergeTaints(
+  live: readonly Taint[],
+  applied: readonly Taint[],
+  desired: readonly Taint[],
+): readonly Taint[] | undefined {
+  const wanted = byId(desired);
+  const before = byId(applied);
+  const present = byId(live);
+  const isKept = (taint: Taint): boolean => {
+    const want = wanted.get(idOf(taint));
+    return want === undefined ? !before.has(idOf(taint)) : isSameValue(taint, want);
+  };
+  const added = [...wanted.values()].filter((taint) => {
+    const have = present.get(idOf(taint));
+    return have === undefined || !isSameValue(have, taint);
+  });
+  const kept = live.filter(isKept);
+  return added.length === 0 && kept.length === live.length ? undefined : [...kept, ...added];
+}

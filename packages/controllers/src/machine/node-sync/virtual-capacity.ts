@@ -1,0 +1,47 @@
+import { isSameQuantity, type MachineClass } from "@millwright/core";
+import { readLastCapacity } from "./last-applied.ts";
+import { type Texts, type TextsPatch, threeWayPatch } from "./three-way.ts";
+
+/**
+ * Whether a resource may be set from outside: one with a domain that is not Kubernetes' own. The kubelet reports all others and would write over them,
+ * and two writers would never come to rest.
+ */
+function isExtendedResource(name: string): boolean {
+  const [domain = "", ...rest] = name.split("/");
+  return rest.length === 1 && domain !== "" && !/(^|\.)kubernetes\.io$/.test(domain);
+}
+
+/** What a class wants in the capacity of its nodes. */
+export const virtualCapacityOf = ({ nodeTemplate }: MachineClass): Texts =>
+  Object.fromEntries(
+    Object.entries(nodeTemplate?.virtualCapacity ?? {})
+      .filter(([name]) => isExtendedResource(name))
+      .map(([name, amount]) => [name, String(amount)]),
+  );
+
+/** What to change on a node for its virtual capacity. */
+export interface CapacityChange {
+  /** Amounts for `status.capacity`; `undefined` when they are right. */
+  readonly capacity: TextsPatch | undefined;
+  /** What the annotation is to say; `undefined` when it says so. */
+  readonly applied: Texts | undefined;
+  readonly isUnreadable: boolean;
+}
+
+/**
+ * Compares the virtual capacity of a node with what is desired. Annotation and status are two requests, in that order. So that a crash between them
+ * leaves nothing behind, the annotation names a resource before it is set, and as long as it is there (machine-controller.md, F20).
+ */
+export function capacityChange(
+  annotations: Texts | undefined,
+  live: Texts | undefined,
+  desired: Texts,
+): CapacityChange {
+  const last = readLastCapacity(annotations);
+  const mayRemove = Object.fromEntries(Object.entries(last.value).filter(([name]) => isExtendedResource(name)));
+  const capacity = threeWayPatch(live, mayRemove, desired, isSameQuantity);
+  const leaving = Object.fromEntries(Object.entries(mayRemove).filter(([name]) => capacity?.[name] === null));
+  const applied = { ...leaving, ...desired };
+  const isRecorded = !last.isUnreadable && threeWayPatch(last.value, last.value, applied, isSameQuantity) === undefined;
+  return { capacity, applied: isRecorded ? undefined : applied, isUnreadable: last.isUnreadable };
+}
