@@ -14,6 +14,7 @@ import type {
 import type { ClusterConfig } from "./cluster-config.ts";
 import { isApiObject, isRecord } from "./kube-object.ts";
 import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "./kube-object.ts";
+import { readListPage } from "./list-page.ts";
 import type { Log } from "./log.ts";
 import { patchContentType } from "./patch.ts";
 import type { PatchOptions } from "./patch.ts";
@@ -109,12 +110,12 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     log: options.log,
   });
 
-  async function call(
+  async function send(
     method: HttpMethod,
     path: string,
     callOptions: CallOptions,
     body?: { readonly json: unknown; readonly contentType?: string },
-  ): Promise<unknown> {
+  ): Promise<Buffer> {
     const response = await transport.request({
       method,
       path,
@@ -124,10 +125,15 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         ? {}
         : { body: JSON.stringify(body.json), headers: { "content-type": body.contentType ?? "application/json" } }),
     });
+    return response.body;
+  }
+
+  async function call(...args: Parameters<typeof send>): Promise<unknown> {
+    const body = await send(...args);
     try {
-      return parseJson(response.body);
+      return parseJson(body.toString("utf8"));
     } catch (cause) {
-      throw malformed(`${method} ${path}`, "the answer is not JSON", cause);
+      throw malformed(`${args[0]} ${args[1]}`, "the answer is not JSON", cause);
     }
   }
 
@@ -148,12 +154,17 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the interface names it
     async list<T extends ApiObject>(type: ResourceType, listOptions: ListOptions = {}, callOptions: CallOptions = {}) {
       const path = collectionPath(type, listOptions.namespace) + queryString(listQuery(listOptions));
-      const list = await call("GET", path, callOptions);
-      if (!isRecord(list) || !(Array.isArray(list["items"]) || list["items"] === null)) {
-        throw malformed(`GET ${path}`, "the answer is not a list");
-      }
-      const items = (list["items"] ?? []).map((item: unknown) => expectObject<T>(item, type, `GET ${path}`));
-      return { items, metadata: isRecord(list["metadata"]) ? list["metadata"] : {} };
+      const body = await send("GET", path, callOptions);
+      const { omitManagedFields = false } = listOptions;
+      const page = await readListPage(body, { clock, signal: callOptions.signal, omitManagedFields }).catch(
+        (cause: unknown) => {
+          if (!(cause instanceof SyntaxError)) throw cause;
+          throw malformed(`GET ${path}`, "the answer is not JSON", cause);
+        },
+      );
+      if (page === undefined) throw malformed(`GET ${path}`, "the answer is not a list");
+      const items = page.items.map((item) => expectObject<T>(item, type, `GET ${path}`));
+      return { items, metadata: page.metadata };
     },
 
     async create(type, object, write = {}) {
@@ -206,6 +217,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         path: collectionPath(type, watchOptions.namespace) + queryString(query),
         clock,
         inactivityMs: watchOptions.inactivityMs ?? defaultInactivityMs,
+        omitManagedFields: watchOptions.omitManagedFields,
+        onAnswer: watchOptions.onAnswer,
         signal,
       });
     },
@@ -219,9 +232,10 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         headers: { ...(raw.body === undefined ? {} : { "content-type": "application/json" }), ...raw.headers },
         ...(raw.body === undefined ? {} : { body: JSON.stringify(raw.body) }),
       });
-      if (!response.contentType.includes("json")) return { status: response.status, body: response.body };
+      const text = response.body.toString("utf8");
+      if (!response.contentType.includes("json")) return { status: response.status, body: text };
       try {
-        return { status: response.status, body: parseJson(response.body) };
+        return { status: response.status, body: parseJson(text) };
       } catch (cause) {
         throw malformed(`${raw.method} ${raw.path}`, "the answer is not JSON", cause);
       }

@@ -34,6 +34,11 @@ export interface ListOptions extends Scope {
   /** Left out: the most recent state. "0": whatever the server has cached. */
   readonly resourceVersion?: string | undefined;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
+  /**
+   * Leaves `metadata.managedFields` out of what is handed over, before it is parsed: they are half of the bytes of most objects. Default
+   * false.
+   */
+  readonly omitManagedFields?: boolean | undefined;
 }
 
 /** Options of {@link ApiClient.watch}. */
@@ -53,6 +58,10 @@ export interface WatchOptions extends Scope {
   readonly timeoutSeconds?: number | undefined;
   /** The watch fails after this silence, milliseconds. Default 50 s. */
   readonly inactivityMs?: number | undefined;
+  /** Called once when the server has begun to answer, which in a quiet watch is long before the first event. */
+  readonly onAnswer?: (() => void) | undefined;
+  /** As in {@link ListOptions}. */
+  readonly omitManagedFields?: boolean | undefined;
 }
 
 /** Options of {@link ApiClient.delete}. */

@@ -66,6 +66,7 @@ export {
 } from "./api-error.ts";
 export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./api-error.ts";
 export { parseJson } from "./safe-json.ts";
+export { keepHeapSmall } from "./small-heap.ts";
 
 // Caches
 export { createStore } from "./store.ts";
@@ -73,6 +74,7 @@ export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber, Rep
 export type { IndexFunction } from "./store-index.ts";
 export { deepFreeze, trimObject } from "./trim.ts";
 export type { SliceOptions } from "./slices.ts";
+export type { Contact } from "./contact.ts";
 export { createReflector } from "./reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
 export { createInformer } from "./informer.ts";

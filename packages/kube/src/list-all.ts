@@ -8,6 +8,8 @@ import type { ApiObject, KubeObject, ListMeta, ObjectList } from "./kube-object.
 export interface ListAllOptions extends Scope {
   /** Items of one page. Default 500. */
   readonly pageSize?: number;
+  /** See `ListOptions`. Default false. */
+  readonly omitManagedFields?: boolean;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Scope } from "./call-options.ts";
 import { isApiError, isGone, isVersionTooLarge } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
+import { type Contact, createContactRecord } from "./contact.ts";
 import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
 import type { ApiObject, KubeObject } from "./kube-object.ts";
 import { listPages } from "./list-all.ts";
@@ -35,6 +36,11 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope {
   readonly backoff?: BackoffOptions | undefined;
   /** Default 50 s; see `WatchOptions.inactivityMs`. */
   readonly inactivityMs?: number | undefined;
+  /**
+   * Whether objects come with `metadata.managedFields`, for a store whose `trim` wants to see them. Default false: they are cut out before
+   * an object is parsed.
+   */
+  readonly keepManagedFields?: boolean | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -66,6 +72,8 @@ export interface Reflector {
    */
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
+  /** Whether what the store holds is kept up to date, and since when it is not. */
+  readonly contact: Contact;
 }
 
 /** A watch that lived this long was healthy, even if nothing happened in it. */
@@ -89,9 +97,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     labelSelector: options.labelSelector,
     fieldSelector: options.fieldSelector,
   };
+  const omitManagedFields = options.keepManagedFields !== true;
+  const { inactivityMs } = options;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, silences: 0 };
   const firstSync = Promise.withResolvers<void>();
   const waiters = createVersionWaiters();
+  const contact = createContactRecord(clock);
   let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;
@@ -120,6 +131,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     fruitless--;
     reach(listed ?? "");
     answered();
+    contact.answered();
     synced = true;
     firstSync.resolve();
   }
@@ -132,6 +144,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     if (kind === "DELETED") store.applyDeletion(typed);
     else if (kind !== "BOOKMARK") store.applyEvent(typed);
     reach(object.metadata.resourceVersion);
+    contact.answered();
     fruitless = 0;
   }
 
@@ -150,7 +163,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   /** A watch that begins with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
-    const stream = streamList<T>({ api, type, scope, inactivityMs: options.inactivityMs, clock, signal });
+    const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, clock, signal });
     try {
       await fill(({ add }) => stream.readList(add), signal);
       await consume(stream.events);
@@ -160,7 +173,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function list(signal: AbortSignal): Promise<void> {
-    const pages = { ...scope, pageSize: options.pageSize ?? 500 };
+    const pages = { ...scope, pageSize: options.pageSize ?? 500, omitManagedFields };
     await fill(async ({ add, startAgain }) => {
       const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
       return resourceVersion;
@@ -169,15 +182,22 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   async function once(signal: AbortSignal): Promise<void> {
     const isList = version === undefined && streaming;
+    const startedMs = clock.monotonicMs();
+    let isAnswered = isList;
+    const onAnswer = (): void => {
+      isAnswered = true;
+      contact.answered();
+    };
     try {
       if (isList) return await listAndWatch(signal);
       if (version === undefined) await list(signal);
       const resourceVersion = version ?? "";
-      await consume(api.watch(type, { ...scope, resourceVersion, inactivityMs: options.inactivityMs }, signal));
+      await consume(api.watch(type, { ...scope, resourceVersion, inactivityMs, omitManagedFields, onAnswer }, signal));
     } catch (error) {
       if (signal.aborted) return;
       if (isApiError(error) && error.reason === "WatchSilent") {
         counts.silences++;
+        if (!isAnswered) contact.failed(startedMs);
         return;
       }
       if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
@@ -190,6 +210,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
         return;
       }
       counts.failures++;
+      if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
       if (isGone(error) || isVersionTooLarge(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
       if (!isGone(error)) fruitless = Math.max(1, fruitless);
@@ -239,6 +260,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),
+    contact,
   };
 }
 

@@ -24,6 +24,7 @@ export interface StreamingListOptions {
   readonly scope: Scope;
   /** Of the watch that follows. */
   readonly inactivityMs: number | undefined;
+  readonly omitManagedFields: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -50,7 +51,7 @@ export interface StreamingList<T extends ApiObject> {
  * recent one. Objects arrive one by one, so that a list of any size neither blocks the event loop nor fills the memory.
  */
 export function streamList<T extends ApiObject>(options: StreamingListOptions): StreamingList<T> {
-  const { api, type, scope, inactivityMs, clock, signal } = options;
+  const { api, type, scope, inactivityMs, omitManagedFields, clock, signal } = options;
   const silence = startDeadline(clock, silentListMs, signal);
   const request = {
     ...scope,
@@ -58,6 +59,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
     resourceVersionMatch: "NotOlderThan",
     sendInitialEvents: true,
     inactivityMs,
+    omitManagedFields,
   } as const;
   const stream = api.watch(type, request, silence.signal)[Symbol.asyncIterator]();
 

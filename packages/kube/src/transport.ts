@@ -31,7 +31,7 @@ export interface TransportRequest {
 export interface TransportResponse {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** An answer whose body arrives bit by bit, on a connection of its own. */
@@ -130,7 +130,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       const sentMs = clock.monotonicMs();
       const answer = await send(dispatcher, request, credentials, signal);
       outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
-      const body = await answer.body.text();
+      const body = Buffer.from(await answer.body.arrayBuffer());
       // undici takes a connection back a turn later; a request before that would open another one.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (answer.statusCode < 400) {
@@ -139,7 +139,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       const failure = apiErrorFromResponse(
         `${request.method} ${request.path}`,
         answer.statusCode,
-        body,
+        body.toString("utf8"),
         parseRetryAfter(header(answer, "retry-after"), clock.now()),
       );
       if (isOverload(failure)) outcome = { kind: "throttled" };

@@ -32,9 +32,10 @@ const depthOfParts = 2;
 
 /** Makes an empty pool. */
 export function createValuePool(): ValuePool {
-  // Invariants: every text is its own key, every part is frozen and has its JSON as its key; at most `capacity` of each.
+  // Invariants: every text is its own key, every part is frozen and has the hash of its JSON as its key; at most `capacity` of each.
+  // The JSON itself is no key: that of parts without an equal would be as much garbage as the objects are large.
   const texts = new Map<string, string>();
-  const parts = new Map<string, JsonParts>();
+  const parts = new Map<number, JsonParts>();
 
   function shareText(text: string): string {
     const known = texts.get(text);
@@ -50,11 +51,12 @@ export function createValuePool(): ValuePool {
     if (depth < depthOfParts) return freeze(part, depth);
     const json = JSON.stringify(part);
     if (json.length > longestPart) return freeze(part, depth);
-    const known = parts.get(json);
-    if (known !== undefined) return known;
+    const hash = hashOf(json);
+    const known = parts.get(hash);
+    if (known !== undefined && equalJson(known, part)) return known;
     freeze(part, depth);
     if (parts.size >= capacity) parts.clear();
-    parts.set(json, part);
+    parts.set(hash, part);
     return part;
   }
 
@@ -99,6 +101,13 @@ export function createValuePool(): ValuePool {
       return value;
     },
   };
+}
+
+/** FNV-1a of the code units: 31 bits, so that the engine keeps it without a box. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash & 0x3fffffff;
 }
 
 /** An object or a list of JSON. */

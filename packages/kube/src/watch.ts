@@ -5,6 +5,7 @@ import { readLines } from "./json-lines.ts";
 import { isApiObject, isRecord } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { messageOf } from "./log.ts";
+import { textWithoutManagedFields } from "./managed-fields.ts";
 import { parseJson } from "./safe-json.ts";
 import { createSlices } from "./slices.ts";
 import type { Transport, TransportStream } from "./transport.ts";
@@ -37,6 +38,10 @@ export interface WatchStreamOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly inactivityMs: number;
+  /** See `WatchOptions`. Default false. */
+  readonly omitManagedFields?: boolean | undefined;
+  /** See `WatchOptions`. */
+  readonly onAnswer?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -55,6 +60,8 @@ export function watchTimeoutSeconds(random: Random): number {
  */
 export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent> {
   const { clock, path, signal } = options;
+  const toText = (line: Buffer): string =>
+    options.omitManagedFields === true ? textWithoutManagedFields(line, ["object"]) : line.toString("utf8");
   signal.throwIfAborted();
   const idle = startDeadline(clock, options.inactivityMs, signal);
   // A socket that always has more to read would keep the event loop for itself.
@@ -64,8 +71,9 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   try {
     stream = await options.transport.stream({ method: "GET", path, signal: idle.signal });
     idle.signal.throwIfAborted();
+    options.onAnswer?.();
     for await (const line of readLines(notingLife(stream.chunks, idle.extend), maxLineBytes)) {
-      yield readEvent(line, path);
+      yield readEvent(toText(line), path);
       const pause = slices.pauseIfDue();
       if (pause !== undefined) await pause;
       // A slow consumer is not a silent server.

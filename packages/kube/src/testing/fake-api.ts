@@ -316,6 +316,7 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
           ? { objects: storage.all(describeType(type)).filter(isWanted), version: storage.resourceVersion() }
           : undefined,
       );
+      more.onAnswer?.();
       for (const object of initial?.objects ?? []) yield { type: "ADDED", object };
       if (initial !== undefined) yield endOfList(initial.version);
       for await (const event of storage.events(describeType(type), initial?.version ?? resourceVersion, signal)) {

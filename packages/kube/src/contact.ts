@@ -1,0 +1,48 @@
+import type { Clock } from "@millwright/core";
+
+/**
+ * Contact of a cache with its API server. It is there while lists and watches are in order, however quiet they are, and lost from the first one
+ * that fails, or gets no answer, until the next one that is answered. What a cache holds while contact is lost may be old news.
+ */
+export interface Contact {
+  /** For how long contact has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache was made. */
+  lostForMs(): number;
+  /**
+   * Calls `listener` each time contact is back, with how long it was lost, milliseconds: also after the first answer, and after hitches of
+   * no importance, so ask for as much as matters. What was missed arrives only after the call.
+   *
+   * @returns ends it
+   */
+  onRegained(listener: (lostForMs: number) => void): () => void;
+}
+
+/** The writing side of a {@link Contact}: what a reflector notes. */
+export interface ContactRecord extends Contact {
+  /** The server answered. */
+  answered(): void;
+  /** An attempt failed that gave the last sign of life, or began, at this time of `Clock.monotonicMs`. */
+  failed(sinceMs: number): void;
+}
+
+export function createContactRecord(clock: Clock): ContactRecord {
+  const listeners = new Set<(lostForMs: number) => void>();
+  /** Undefined exactly while the last attempt is in order. */
+  let lostSinceMs: number | undefined = clock.monotonicMs();
+  const lostForMs = (): number => (lostSinceMs === undefined ? 0 : clock.monotonicMs() - lostSinceMs);
+  return {
+    lostForMs,
+    onRegained(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    answered() {
+      if (lostSinceMs === undefined) return;
+      const lost = lostForMs();
+      lostSinceMs = undefined;
+      for (const listener of Array.from(listeners)) listener(lost);
+    },
+    failed(sinceMs) {
+      lostSinceMs ??= sinceMs;
+    },
+  };
+}
