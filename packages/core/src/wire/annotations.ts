@@ -33,6 +33,13 @@ export const annotationKeys = {
   /** MachineSet: value `True`: its nodes carry the taint of the same key. Read by the deployment controller. */
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
 
+  /**
+   * Machine: JSON of what was about to be asked of the driver, written before it is asked: idempotency token, attempt, class, provider, region, zone, names of the
+   * secrets; also the stale node under whose name the VM came up. Never credentials. Written and read by the machine controller.
+   */
+  creationIntent: "machine.millwright.dev/creation-intent",
+  /** Secret of a bootstrap token: UID of the Machine that it was made for. Written and read by the machine controller. */
+  tokenOwner: "machine.millwright.dev/machine-uid",
   /** Node: JSON of the nodeTemplate applied last, in Go's shape. Written and read by the machine controller. */
   lastAppliedNodeTemplate: "node.machine.sapcloud.io/last-applied-anno-labels-taints",
   /** Node: JSON of the virtual capacity applied last. Written and read by the machine controller. */
@@ -45,8 +52,15 @@ export const annotationKeys = {
   scaleDownDisabled: "cluster-autoscaler.kubernetes.io/scale-down-disabled",
   /** Node: `true`: {@link annotationKeys.scaleDownDisabled} was set by a controller, which may remove it again. */
   scaleDownDisabledByController: "cluster-autoscaler.kubernetes.io/scale-down-disabled-by-mcm",
+  /** Ours, Machine: JSON list of the pods whose volumes a drain is moving. Written and read by the drain, so that a restart goes on. */
+  drain: "machine.millwright.dev/drain",
   /** Ours, Machine or MachineClass: JSON list of rules of an ordered drain; see `readDrainRules`. Written by users, read by the drain. */
   drainRules: "machine.millwright.dev/drain-rules",
+  /**
+   * MachineDeployment: how many of its machines may be replaced at once because they are unhealthy; a whole number, or a percentage of its machines,
+   * rounded down but at least 1; 0 stops replacement. Read by the replacement gate of the machine controller.
+   */
+  maxReplacements: "machine.millwright.dev/max-replacements",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
@@ -78,5 +92,6 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.maxReplicas,
   annotationKeys.preferNoSchedule,
   annotationKeys.unfreeze,
+  annotationKeys.maxReplacements,
   annotationKeys.triggerDeletion,
 ]);

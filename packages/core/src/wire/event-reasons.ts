@@ -58,6 +58,18 @@ export const machineEventReasons = {
   preservationStopped: "PreservationStopped",
   /** Warning: the preserve annotation has a value that means nothing; the message names those that do. */
   invalidPreserveValue: "InvalidPreserveValue",
+  /** Warning: the node that the machine names has the provider id of another VM; it is not taken for the machine's. */
+  nodeOfAnotherVm: "NodeOfAnotherVM",
+  /** Normal: somebody deletes the node, which is the wish to have the machine replaced; it is deleted, too. */
+  nodeDeleted: "NodeDeleted",
+  /** Warning: the node was unhealthy for the health timeout; the machine is Failed and will be replaced. */
+  healthTimedOut: "HealthTimedOut",
+  /** Normal: the health timeout has passed, and other machines of the deployment are being replaced first. */
+  replacementWaiting: "ReplacementWaiting",
+  /** Warning: the health timeout has passed, and nothing is replaced because what we see looks like an outage. */
+  repairSuspended: "RepairSuspended",
+  /** Normal: the health timeout starts anew because the API server could not be reached meanwhile. */
+  healthTimeoutReset: "HealthTimeoutReset",
   /** Warning: a deletion stage failed; it is tried again. */
   deletionBlocked: "DeletionBlocked",
   /** Warning: the machine's own spec cannot be followed; the message has all problems. */

@@ -28,6 +28,8 @@ export const labelKeys = {
   scaleUpDisabled: "node.machine.sapcloud.io/scale-up-disabled",
   /** Pod: `skip` or `wait-completed`, beats every drain rule. Cluster API's label. Written by users, read by the drain. */
   podDrain: "cluster.x-k8s.io/drain",
+  /** Node, and nodeTemplate of a Machine: zone of the infrastructure. Kubernetes' own; read by metrics and by the protection against outages of a zone. */
+  zone: "topology.kubernetes.io/zone",
   /** Node: name of its Machine. Written by the machine controller, which also finds the node of an unlabelled machine by it. */
   machineName: "node.gardener.cloud/machine-name",
   /** Node: belongs to an old MachineSet of an in-place rollout. Written by the deployment controller, read by the machine controller. */

@@ -46,6 +46,27 @@ export function healthTimedOut(name: string, timeoutMs: number, conditions: stri
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)} - changing its phase to Failed. Node conditions: ${conditions}`;
 }
 
+/** Why an unhealthy machine is not replaced although its health timeout has passed; what {@link replacementHeld} says last. */
+export const replacementHolds = {
+  gate: (group: string) => `Waiting until other machines of ${group} have been replaced`,
+  gateWithNote: (group: string, note: string) =>
+    `Waiting until other machines of ${group} have been replaced (${note})`,
+  outage: () => "Not replaced while this many machines are Unknown since a short time: it looks like an outage",
+  zoneOutage: (zone: string) =>
+    `Not replaced while this many machines of zone ${zone} are Unknown since a short time: it looks like an outage`,
+  noContact: () => "Not replaced while the API server cannot be reached: the node may be well",
+} as const;
+
+/** An unhealthy machine that keeps its phase although its health timeout has passed. `hold` is one of {@link replacementHolds}. */
+export function replacementHeld(name: string, timeoutMs: number, hold: string): string {
+  return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)}. ${hold}`;
+}
+
+/** Pending or Unknown because the node under the machine's node name belongs to another VM. */
+export function nodeOfAnotherVm(name: string, providerId: string, nodeName: string, otherProviderId: string): string {
+  return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. The node is not taken for that of the machine`;
+}
+
 /** Failed because the VM came up under the name of an existing Node. The first words are compared by tests. */
 export function staleNode(nodeName: string): string {
   return `VM using old node obj ${nodeName}`;
@@ -82,6 +103,21 @@ export function updateInPlaceTimedOut(name: string, timeoutMs: number): string {
  */
 export function providerMessage(error: string): string {
   return `Cloud provider message - ${error}`;
+}
+
+/** A machine whose class, as others have found, cannot be made at present: one machine at a time tries, this one waits. */
+export function waitingForClass(className: string, error: string): string {
+  return `Waiting until a machine of class ${className} can be made again - ${error}`;
+}
+
+/** A machine that waits because as many of its class as allowed are being made. */
+export function waitingForTurn(className: string): string {
+  return `Waiting until other machines of class ${className} have been made`;
+}
+
+/** The VM that came up under the name of an existing Node could not be deleted. */
+export function staleVmNotDeleted(nodeName: string, error: string): string {
+  return `${staleNode(nodeName)}; its VM cannot be deleted: ${error}`;
 }
 
 /** A failed InitializeMachine. */
