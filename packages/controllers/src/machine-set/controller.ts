@@ -1,5 +1,6 @@
 import {
   finalizers,
+  labelKeys,
   type Machine,
   machineNameIn,
   machineResource,
@@ -27,6 +28,7 @@ import {
 } from "@millwright/kube";
 import { carryOut, writeStatus } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import type { Node } from "../cluster/node-objects.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
@@ -39,6 +41,7 @@ import {
   type Pending,
 } from "./decide.ts";
 import { newMachine } from "./new-machine.ts";
+import type { NodesOfMachines } from "./plan-replicas.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
 
@@ -47,6 +50,16 @@ const UNANSWERED_MS = 90_000;
 
 /** Length of the random part of a machine's name. */
 const SUFFIX_LENGTH = 5;
+
+/** The nodes of machines, by the label that links them. */
+function nodesOf(machines: readonly Machine[], { target }: ControllerContext): NodesOfMachines {
+  const nodes = new Map<string, Node>();
+  for (const { metadata } of machines) {
+    const node = target?.caches.nodes.store.get(metadata.labels?.[labelKeys.node] ?? "");
+    if (node !== undefined) nodes.set(metadata.name, node);
+  }
+  return nodes;
+}
 
 /** Makes the controller of MachineSets: it keeps the number of machines that a set declares. */
 export function createMachineSetController(context: ControllerContext, workers: number): Controller {
@@ -71,9 +84,11 @@ export function createMachineSetController(context: ControllerContext, workers: 
     const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
     const isWanted = (machine: Machine): boolean =>
       keepsAll || selectorMatches(set.spec.selector, machine.metadata.labels);
+    const claim = claimObjects(set, caches.machines.store.list(namespace), isWanted);
     return {
       set,
-      claim: claimObjects(set, caches.machines.store.list(namespace), isWanted),
+      claim,
+      nodes: nodesOf(claim.owned, context),
       problems,
       failure: failures.get(keyOf(set)),
       pending: pendingOf(set),
@@ -172,7 +187,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
   const controller = createController({
     name: "machine-set",
     workers,
-    waitFor: [caches.sets, caches.machines],
+    waitFor: [caches.sets, caches.machines, ...(context.target === undefined ? [] : [context.target.caches.nodes])],
     clock,
     random,
     log: context.log,

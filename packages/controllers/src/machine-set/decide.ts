@@ -2,7 +2,7 @@ import { type FieldProblem, finalizers, type Machine, type MachineSet, type Mach
 import type { Claims } from "@millwright/kube";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import type { Decision } from "../decision.ts";
-import { planReplicas } from "./plan-replicas.ts";
+import { type NodesOfMachines, planReplicas } from "./plan-replicas.ts";
 import { machineSetStatus, type ReplicaFailure } from "./status.ts";
 import { templateDrift } from "./template-drift.ts";
 
@@ -10,6 +10,8 @@ import { templateDrift } from "./template-drift.ts";
 export interface MachineSetSnapshot {
   readonly set: MachineSet;
   readonly claim: Claims<Machine>;
+  /** Nodes of the machines; none without a target cluster. */
+  readonly nodes?: NodesOfMachines;
   /** What is wrong with the spec; empty when it can be followed. */
   readonly problems: readonly FieldProblem[];
   /** The last attempt to create or delete machines, while it stands as failed. */
@@ -54,8 +56,8 @@ function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly M
   return notYetDeleted(claim.owned).map(deletionOf);
 }
 
-function decideReplicas({ set, claim, pending }: MachineSetSnapshot, now: Date): readonly MachineSetAction[] {
-  const plan = planReplicas(set, claim.owned, now, pending?.count);
+function decideReplicas({ set, claim, pending, nodes }: MachineSetSnapshot, now: Date): readonly MachineSetAction[] {
+  const plan = planReplicas(set, claim.owned, now, pending?.count, nodes);
   return [
     ...claim.adopt.map(({ metadata }): MachineSetAction => ({ kind: "AdoptMachine", name: metadata.name })),
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),

@@ -6,10 +6,11 @@ import {
   type Machine,
   type MachineSet,
   phaseOf,
-  preserveValues,
   updateResults,
 } from "@millwright/core";
+import type { Node } from "../cluster/node-objects.ts";
 import { isDeleting, isPreserved } from "../machine/phase.ts";
+import { isToBePreserved, wishesOf } from "../machine/preservation/preserve-value.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 
 /** At most this many machines are created, and as many deleted, in one pass, so that one large set cannot flood the API server. */
@@ -25,18 +26,17 @@ export interface ReplicaPlan {
   readonly blocked?: "frozen" | "scale-up disabled";
 }
 
-/** Values of the preserve annotation that keep a Failed machine. */
-const preserving: ReadonlySet<string> = new Set([
-  preserveValues.now,
-  preserveValues.whenFailed,
-  preserveValues.autoPreserved,
-]);
+/** The nodes of machines, by name of the machine, as far as there are any. */
+export type NodesOfMachines = ReadonlyMap<string, Node>;
 
-/** Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does. */
-function isForReplacement(machine: Machine, now: Date): boolean {
+/**
+ * Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does, the node's before the
+ * machine's, just as the machine controller will read it. MCM replaces a machine whose node is gone whatever its own annotation says.
+ */
+function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
   if (phaseOf(machine) !== "Failed") return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return !isPreserved(machine, now);
-  return !preserving.has(machine.metadata.annotations?.[annotationKeys.preserve] ?? "");
+  return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));
 }
 
 /**
@@ -58,8 +58,15 @@ function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
  * implementation both halves run in every pass, so that failed machines go even while others are missing (F35).
  *
  * @param pending machines whose creation was asked for without an answer: they may exist, so they are not asked for again
+ * @param nodes of the machines, whose annotations count too
  */
-export function planReplicas(set: MachineSet, owned: readonly Machine[], now: Date, pending = 0): ReplicaPlan {
+export function planReplicas(
+  set: MachineSet,
+  owned: readonly Machine[],
+  now: Date,
+  pending = 0,
+  nodes: NodesOfMachines = new Map(),
+): ReplicaPlan {
   const wanted = set.spec?.replicas ?? 0;
   const present = owned.filter((machine) => !isDeleting(machine));
   const settled = present.filter(
@@ -71,7 +78,7 @@ export function planReplicas(set: MachineSet, owned: readonly Machine[], now: Da
   const remove = new Set([
     ...inDeletionOrder(settled, now).slice(0, surplus),
     ...settled.filter((machine) => isMarkedForDeletion(machine, set)),
-    ...settled.filter((machine) => isForReplacement(machine, now)),
+    ...settled.filter((machine) => isForReplacement(machine, nodes, now)),
   ]);
   const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST) };
 

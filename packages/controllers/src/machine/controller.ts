@@ -5,11 +5,13 @@ import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
+import { isDraining } from "./draining.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { isSameHealth } from "./node-health.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
+import { createTold, type Told } from "./told.ts";
 
 /** The controller of machines and the driver calls that it has under way. */
 export interface MachineController {
@@ -31,6 +33,7 @@ export function createMachineController(
 ): MachineController {
   const { caches, target, clock, namespace } = context;
   const operations = createOperations(clock);
+  const told = createTold();
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const executor = createMachineExecutor(context, operations, driver, (machine) =>
     controller.enqueue(keyOfName(machine.metadata.name)),
@@ -51,18 +54,20 @@ export function createMachineController(
     reconcile: async (key) => {
       const machine = caches.machines.store.get(key);
       if (machine === undefined) return { done: true };
-      const { snapshot, resolved } = observeMachine(machine, { context, operations, driver, settings });
+      const { snapshot, resolved } = observeMachine(machine, { context, operations, told, driver, settings });
       const decision = decideMachine(snapshot, clock.now());
-      return carryOut(decision, (action) => executor.act(machine, resolved, action), {
+      const result = await carryOut(decision, (action) => executor.act(machine, resolved, action), {
         object: machine,
         writer: executor.machines,
         events: context.events,
         log: context.log,
       });
+      told.remember(machine.metadata.uid ?? "", decision.because);
+      return result;
     },
   });
 
-  wireControlCluster(context, controller, operations);
+  wireControlCluster(context, controller, operations, told);
   if (target !== undefined) wireTargetCluster(context, controller);
   return { controller, operations };
 }
@@ -72,6 +77,7 @@ function wireControlCluster(
   { caches, namespace }: ControllerContext,
   controller: Controller,
   operations: Operations,
+  told: Told,
 ): void {
   const keysOfClass = (name: string): string[] =>
     caches.machines.store.byIndex("class", name).map(({ metadata }) => `${namespace}/${metadata.name}`);
@@ -81,7 +87,9 @@ function wireControlCluster(
     keys: ({ metadata }) => [`${namespace}/${metadata.name}`],
   });
   caches.machines.store.subscribe((old, current) => {
-    if (current === undefined && old?.metadata.uid !== undefined) operations.forget(old.metadata.uid);
+    if (current !== undefined || old?.metadata.uid === undefined) return;
+    operations.forget(old.metadata.uid);
+    told.forget(old.metadata.uid);
   });
   watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => keysOfClass(metadata.name) });
   watchTriggers({
@@ -116,12 +124,14 @@ function wireTargetCluster({ caches, namespace, target }: ControllerContext, con
     ...caches.machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
     ...machinesNamed(node.metadata.labels?.[labelKeys.machineName]),
   ];
-  const isGoing = (machine: string): boolean =>
-    caches.machines.store.get(machine)?.metadata.deletionTimestamp !== undefined;
   // By the node, not by the label alone: a machine without label drains the node that its id or name leads to.
   const draining = (nodeName = ""): string[] => {
     const node = target.caches.nodes.store.get(nodeName);
-    return node === undefined ? [] : keysOfNode(node).filter(isGoing);
+    if (node === undefined) return [];
+    return keysOfNode(node).filter((machineKey) => {
+      const machine = caches.machines.store.get(machineKey);
+      return machine !== undefined && isDraining(machine, node);
+    });
   };
   watchTriggers({ store: target.caches.nodes.store, controller, keys: keysOfNode, when: isNews });
   watchTriggers({ store: target.caches.pods.store, controller, keys: (pod) => draining(pod.spec?.nodeName) });

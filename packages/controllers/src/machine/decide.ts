@@ -4,8 +4,10 @@ import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
+import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { inTurn } from "./in-turn.ts";
 import type { MachineDecision } from "./decision.ts";
+import { decidePreservation } from "./preservation/decide-preservation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
 /**
@@ -28,5 +30,5 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     return { actions: [{ kind: "PatchMachine", patch: addFinalizerPatch(machine, finalizers.machine) }], because: [] };
   }
   if (needsCreation(snapshot)) return decideCreation(snapshot, now);
-  return inTurn(snapshot, now, [decideHealth, decideNodeSync]);
+  return inTurn(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
 }

@@ -8,6 +8,7 @@ import { withVm } from "../testing/snapshots.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations } from "./operations.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
+import { createTold } from "./told.ts";
 
 const stop = new AbortController();
 
@@ -33,7 +34,13 @@ async function observe(
   const cached = context.caches.machines.store.get(`${testNamespace}/${stored.metadata.name}`) ?? stored;
   const operations = createOperations(clock);
   return {
-    ...observeMachine(cached, { context, operations, driver: createFakeDriver(), settings: defaultMachineSettings }),
+    ...observeMachine(cached, {
+      context,
+      operations,
+      told: createTold(),
+      driver: createFakeDriver(),
+      settings: defaultMachineSettings,
+    }),
     operations,
   };
 }

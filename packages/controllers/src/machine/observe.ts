@@ -5,13 +5,16 @@ import type { Node } from "../cluster/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { type ResolvedClass, resolveClass } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
+import { isDraining } from "./draining.ts";
 import type { Operations } from "./operations.ts";
 import type { MachineSettings, MachineSnapshot } from "./snapshot.ts";
+import type { Told } from "./told.ts";
 
 /** Where a machine's snapshot is read from. */
 export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
+  readonly told: Told;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
 }
@@ -38,12 +41,12 @@ function findNode(machine: Machine, { nodes }: TargetCaches): Node | undefined {
 /** Reads everything that a decision about the machine looks at, from caches alone. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, driver, settings }: MachineSources,
+  { context, operations, told, driver, settings }: MachineSources,
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass } {
   const target = context.target?.caches;
   const resolved = resolveClass(machine, context.caches, context.namespace, driver);
   const node = target === undefined ? undefined : findNode(machine, target);
-  const isGoing = machine.metadata.deletionTimestamp !== undefined && node !== undefined && target !== undefined;
+  const isDrained = target !== undefined && node !== undefined && isDraining(machine, node);
   const shapeProblems = shapeProblemsOf(machine);
   const snapshot: MachineSnapshot = {
     machine,
@@ -53,8 +56,9 @@ export function observeMachine(
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
-    pods: isGoing ? target.pods.store.byIndex("node", node.metadata.name) : [],
-    attachments: isGoing ? target.attachments.store.byIndex("node", node.metadata.name) : [],
+    pods: isDrained ? target.pods.store.byIndex("node", node.metadata.name) : [],
+    attachments: isDrained ? target.attachments.store.byIndex("node", node.metadata.name) : [],
+    told: told.of(machine.metadata.uid ?? ""),
     operation: operations.get(machine.metadata.uid ?? ""),
     settings,
   };

@@ -8,14 +8,32 @@ export interface MachineSettings {
   readonly creationTimeoutMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
+  /** From a drained node to the report of the agent on it, milliseconds. */
+  readonly inPlaceUpdateTimeoutMs: number;
+  /** From the start of a preservation to its end, milliseconds. */
+  readonly preserveTimeoutMs: number;
+  /** Longest time between two tries after ResourceExhausted, milliseconds. */
+  readonly resourceExhaustedRetryMs: number;
+  /** How many machines of one class and zone are made at once. */
+  readonly creationsPerClass: number;
+  /** How many machines are made at once, all classes together. */
+  readonly creationsInAll: number;
+  /** Groups that bootstrap tokens give a node besides `system:bootstrappers`, separated by commas. */
+  readonly bootstrapTokenExtraGroups: string;
   /** Node conditions that make a machine unhealthy unless they are False. */
   readonly nodeConditions: readonly string[];
 }
 
-/** MCM's defaults (machine-controller.md, 4.3 and 2.7). */
+/** MCM's defaults (machine-controller.md, 4.3, 2.7 and 9.2); it has none for how many machines are made at once but its 50 workers. */
 export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
   drainTimeoutMs: 2 * 3_600_000,
+  inPlaceUpdateTimeoutMs: 20 * 60_000,
+  preserveTimeoutMs: 96 * 3_600_000,
+  resourceExhaustedRetryMs: 10 * 60_000,
+  creationsPerClass: 20,
+  creationsInAll: 100,
+  bootstrapTokenExtraGroups: "",
   nodeConditions: ["KernelDeadlock", "ReadonlyFilesystem", "DiskPressure", "NetworkUnavailable"],
 };
 
@@ -50,10 +68,16 @@ export interface MachineSnapshot {
   /** Whether there is a cluster that machines join as nodes. */
   readonly hasTarget: boolean;
   readonly node: Node | undefined;
-  /** Pods on the node; only read while the machine is being deleted. */
+  /** The node that has the name which the driver's last answer gives to the VM, whoever it belongs to. */
+  readonly namesake: Node | undefined;
+  /** The user data asks for a bootstrap token; only looked at while there is no VM. */
+  readonly wantsToken: boolean;
+  /** Pods on the node; only read while it is being drained, for whatever reason. */
   readonly pods: readonly Pod[];
   /** VolumeAttachments of the node; only read while the machine is being deleted. */
   readonly attachments: readonly VolumeAttachment[];
+  /** The lasting problem that this process told last as an event: a state is told once, not in every pass. */
+  readonly told: string | undefined;
   /** The driver call that runs for the machine, or ended and has not been dealt with. */
   readonly operation: OperationView | undefined;
   readonly settings: MachineSettings;

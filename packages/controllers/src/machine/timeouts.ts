@@ -7,7 +7,7 @@ const durationOf = (text: string | undefined): number | undefined =>
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
 /** Milliseconds from creation to a joined node: annotation, then spec, then setting (machine-controller.md, 4.3). */
-export const creationTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+export const creationTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout]) ??
   durationOf(machine.spec.creationTimeout) ??
   settings.creationTimeoutMs;
@@ -16,9 +16,21 @@ export const creationTimeoutMs = ({ machine, settings }: MachineSnapshot): numbe
 export const creationDeadline = (snapshot: MachineSnapshot): number =>
   timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
 
+/** Milliseconds that a drain may take, from whenever it starts, until it is forced. */
+export const drainTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+  durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
+
 /** Wall clock, milliseconds, after which a drain is forced. Counted from the deletion timestamp, so a restart does not start it anew. */
-export const drainDeadline = ({ machine, settings }: MachineSnapshot): number =>
-  timeOf(machine.metadata.deletionTimestamp) + (durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs);
+export const drainDeadline = (snapshot: MachineSnapshot): number =>
+  timeOf(snapshot.machine.metadata.deletionTimestamp) + drainTimeoutMs(snapshot);
+
+/** Milliseconds from a drained node to the report of the agent on it. */
+export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+  durationOf(machine.spec.inPlaceUpdateTimeout) ?? settings.inPlaceUpdateTimeoutMs;
+
+/** Milliseconds that a preservation lasts. */
+export const preserveTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+  durationOf(machine.spec.machinePreserveTimeout) ?? settings.preserveTimeoutMs;
 
 /** Milliseconds since the object was created. */
 export const ageMs = (machine: Machine, now: Date): number =>

@@ -1,7 +1,13 @@
 import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/decision.ts";
-import type { FailedOperation, OperationKind, OperationResult, OperationView } from "../machine/operation.ts";
+import type {
+  FailedOperation,
+  LaneTrouble,
+  OperationKind,
+  OperationResult,
+  OperationView,
+} from "../machine/operation.ts";
 import { type ClassView, defaultMachineSettings, type MachineSnapshot } from "../machine/snapshot.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
 
@@ -20,8 +26,11 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   inputs: "class-1/secret-1",
   hasTarget: true,
   node: undefined,
+  namesake: undefined,
+  wantsToken: false,
   pods: [],
   attachments: [],
+  told: undefined,
   operation: undefined,
   settings: defaultMachineSettings,
   ...change,
@@ -43,6 +52,15 @@ export const succeeded = (kind: OperationKind, result: OperationResult = {}): Op
   result,
 });
 
+/** A call that has waited for its turn since now. */
+export const waiting = (kind: OperationKind, trouble?: LaneTrouble): OperationView => ({
+  kind,
+  state: "waiting",
+  inputs: "class-1/secret-1",
+  since: testNow.getTime(),
+  ...(trouble === undefined ? {} : { trouble }),
+});
+
 /** A call that failed just now and has not been written down. */
 export const failed = (
   kind: OperationKind,
@@ -55,6 +73,8 @@ export const failed = (
   message: "no luck",
   endedAt: testNow.getTime(),
   inputs: "class-1/secret-1",
+  failures: 1,
+  jitter: 0,
   isAcknowledged: false,
   ...change,
 });

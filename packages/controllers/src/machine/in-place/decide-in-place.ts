@@ -1,0 +1,146 @@
+import {
+  annotationKeys,
+  inPlaceUpdateMessages,
+  inPlaceUpdateReasons,
+  labelKeys,
+  machineEventReasons,
+  nodeConditionTypes,
+  phaseOf,
+  updatedInPlace,
+  updateInPlaceFailed,
+  updateInPlaceTimedOut,
+  updatingInPlace,
+} from "@millwright/core";
+import type { Node } from "../../cluster/node-objects.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { drainNode } from "../drain-node.ts";
+import { conditionOf, sayOnNode } from "../node-condition.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { drainTimeoutMs, inPlaceUpdateTimeoutMs } from "../timeouts.ts";
+import { type InPlaceReason, inPlaceReasonOf, isInPlaceDrainDue, isUnderUpdate, nextReason } from "./in-place-state.ts";
+
+/** The agent's words are text from outside: at most this many characters of them are repeated. */
+const LONGEST_REASON = 1_000;
+
+const failureOf = (node: Node): string =>
+  (node.metadata.annotations?.[annotationKeys.updateFailedReason] ?? "").slice(0, LONGEST_REASON);
+
+function messageOf(reason: InPlaceReason, node: Node): string {
+  const message = inPlaceUpdateMessages[reason];
+  return reason === inPlaceUpdateReasons.updateFailed ? `${message}${failureOf(node)}` : message;
+}
+
+/** What the agent on the node said becomes the phase of the machine. */
+function afterReport(
+  snapshot: MachineSnapshot,
+  node: Node,
+  next: InPlaceReason | undefined,
+  now: Date,
+): MachineDecision {
+  const { machine } = snapshot;
+  const { name } = machine.metadata;
+  const outcome = next ?? inPlaceReasonOf(node);
+  if (outcome === inPlaceUpdateReasons.updateSuccessful) {
+    const message = updatedInPlace(name);
+    const status = withOperation(
+      statusOf(machine),
+      { description: message, state: "Successful", type: "InPlaceUpdate" },
+      now,
+    );
+    return {
+      actions: [],
+      status: withPhase(status, "InPlaceUpdateSuccessful", now),
+      because: [{ type: "Normal", reason: machineEventReasons.inPlaceUpdated, message }],
+    };
+  }
+  const isNewFailure =
+    outcome === inPlaceUpdateReasons.updateFailed && (next !== undefined || phaseOf(machine) === "InPlaceUpdating");
+  return isNewFailure ? fail(snapshot, updateInPlaceFailed(name, failureOf(node)), now) : nothing;
+}
+
+function fail({ machine }: MachineSnapshot, message: string, now: Date): MachineDecision {
+  const status = withOperation(
+    statusOf(machine),
+    { description: message, state: "Failed", type: "InPlaceUpdate" },
+    now,
+  );
+  return {
+    actions: [],
+    status: withPhase(status, "InPlaceUpdateFailed", now),
+    because: [{ type: "Warning", reason: machineEventReasons.inPlaceUpdateFailed, message }],
+  };
+}
+
+/** An agent that says nothing for too long is taken for one that failed; should it report later, that counts. */
+function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  if (phaseOf(machine) !== "InPlaceUpdating") return nothing;
+  const timeoutMs = inPlaceUpdateTimeoutMs(snapshot);
+  const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "") || 0;
+  const leftMs = since + timeoutMs - now.getTime();
+  return leftMs >= 0
+    ? { ...nothing, wakeAfterMs: leftMs + 1 }
+    : fail(snapshot, updateInPlaceTimedOut(machine.metadata.name, timeoutMs), now);
+}
+
+/** A report that stands before the update has begun is of an older one: the agent would not be believed again if it stayed. */
+function forgetOldReport(node: Node): readonly MachineAction[] {
+  if (node.metadata.labels?.[labelKeys.updateResult] === undefined) return [];
+  const metadata = {
+    labels: { [labelKeys.updateResult]: null },
+    annotations: { [annotationKeys.updateFailedReason]: null },
+  };
+  return [{ kind: "PatchNode", name: node.metadata.name, patch: { metadata } }];
+}
+
+/** Empties a selected node; then the phase says so, and only when that is stored does the node (machine-controller.md, F11). */
+function drain(snapshot: MachineSnapshot, node: Node, now: Date): MachineDecision {
+  const { machine, pods } = snapshot;
+  const selected = Date.parse(conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.lastTransitionTime ?? "");
+  // A selection without time is as good as one of this moment: nothing is forced for want of it.
+  const deadline = (Number.isNaN(selected) ? now.getTime() : selected) + drainTimeoutMs(snapshot);
+  const progress = drainNode(snapshot, { node, pods, deadline, cordon: true }, now);
+  const oldReport = forgetOldReport(node);
+  const actions = [...oldReport, ...progress.actions];
+  if (progress.state === "draining") {
+    const { message, wakeAfterMs } = progress;
+    if (message === undefined) return { actions, wakeAfterMs, because: [] };
+    const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
+    return { actions, wakeAfterMs, because: [], status: withOperation(statusOf(machine), operation, now) };
+  }
+  // The patch of the node wakes the machine: what follows is built on a node that says nothing of the past.
+  if (oldReport.length > 0) return { actions, because: [] };
+  const description = updatingInPlace(machine.metadata.name);
+  const status = withOperation(statusOf(machine), { description, state: "Processing", type: "InPlaceUpdate" }, now);
+  const how = progress.isForced ? "drained by force" : "drained";
+  const message = `Node ${node.metadata.name} is ${how}; the agent on it may update it`;
+  return {
+    actions,
+    status: withPhase(status, "InPlaceUpdating", now),
+    because: [{ type: "Normal", reason: machineEventReasons.inPlaceUpdating, message }],
+  };
+}
+
+/**
+ * The machine's side of an update in place (machine-controller.md, 5.4): labels of the node become its condition `InPlaceUpdate`, a selected node is
+ * drained, the agent on it is told to begin, and what it reports becomes the machine's phase. Everything is decided on the cached node; nothing waits.
+ */
+export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine, node } = snapshot;
+  if (node === undefined) return timeout(snapshot, now);
+  if (isInPlaceDrainDue(machine, node)) return drain(snapshot, node, now);
+  const phase = phaseOf(machine);
+  const next = nextReason(node, phase);
+  const actions =
+    next === undefined
+      ? []
+      : sayOnNode(
+          node,
+          { type: nodeConditionTypes.inPlaceUpdate, status: "True", reason: next, message: messageOf(next, node) },
+          now,
+        );
+  const report = isUnderUpdate(phase) ? afterReport(snapshot, node, next, now) : nothing;
+  const decision = report.status === undefined ? timeout(snapshot, now) : report;
+  return { ...decision, actions: [...actions, ...decision.actions] };
+}

@@ -1,0 +1,30 @@
+import type { NodeCondition } from "@millwright/core";
+import type { Node } from "../cluster/node-objects.ts";
+import { apiTime, findCondition } from "../conditions/set-condition.ts";
+import type { MachineAction } from "./decision.ts";
+
+/** What a condition of a node is to say; the times follow from what it said before. */
+export interface NodeConditionState {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The condition of that type on a node, if any. */
+export const conditionOf = (node: Node | undefined, type: string): NodeCondition | undefined =>
+  findCondition(node?.status?.conditions, type);
+
+/**
+ * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
+ * counted from it (machine-controller.md, 5.3).
+ */
+export function sayOnNode(node: Node, state: NodeConditionState, now: Date): readonly MachineAction[] {
+  const before = conditionOf(node, state.type);
+  const isSameState = before?.status === state.status && before.reason === state.reason;
+  if (isSameState && before.message === state.message) return [];
+  const time = apiTime(now);
+  const lastTransitionTime = (isSameState ? before.lastTransitionTime : undefined) ?? time;
+  const patch = { conditions: [{ ...state, lastHeartbeatTime: time, lastTransitionTime }] };
+  return [{ kind: "PatchNodeStatus", name: node.metadata.name, patch }];
+}

@@ -1,0 +1,87 @@
+import {
+  annotationKeys,
+  type Machine,
+  machineEventReasons,
+  type MachinePhase,
+  phaseOf,
+  preserveValues,
+} from "@millwright/core";
+import type { Node } from "../../cluster/node-objects.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { isDeleting } from "../phase.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { preserve } from "./preserve.ts";
+import {
+  isNodeInControl,
+  isToBePreserved,
+  type PreserveValue,
+  preserveValueOf,
+  preserveValueProblem,
+  type PreserveWishes,
+  wishesOf,
+} from "./preserve-value.ts";
+import { isSaidDrained } from "./preserved-condition.ts";
+import { type Stop, stopPreservation } from "./stop-preservation.ts";
+
+/** Whether the node of a Failed machine is, or is about to be, emptied for its preservation. */
+export const isPreservationDrainDue = (machine: Machine, node: Node | undefined): boolean =>
+  phaseOf(machine) === "Failed" && isToBePreserved(wishesOf(machine, node)) && !isSaidDrained(node);
+
+/** What follows from the value that counts. */
+type Plan = { readonly kind: "preserve"; readonly value: PreserveValue } | ({ readonly kind: "stop" } & Stop);
+
+function planOf(value: PreserveValue | "", phase: MachinePhase | undefined, isExpired: boolean): Plan {
+  const isFailed = phase === "Failed";
+  if (value === "") return { kind: "stop", why: "nothing asks for it", forget: false };
+  if (value === preserveValues.never) return { kind: "stop", why: "the annotation says false", forget: false };
+  if (isExpired) return { kind: "stop", why: "its time is over", forget: true };
+  if (value === preserveValues.now || isFailed) return { kind: "preserve", value };
+  // Who asks beforehand asks for the next failure, too; who asked on seeing one does not.
+  return { kind: "stop", why: "it is not Failed any more", forget: value === preserveValues.autoPreserved };
+}
+
+/** Where the node decides, the machine remembers what it said, and says nothing of its own. */
+function rememberNode(wishes: PreserveWishes): readonly MachineAction[] {
+  if (!isNodeInControl(wishes)) return [];
+  const value = wishes.node ?? "";
+  if (wishes.machine === undefined && wishes.lastApplied === value) return [];
+  const annotations = {
+    ...(wishes.machine === undefined ? {} : { [annotationKeys.preserve]: null }),
+    ...(wishes.lastApplied === value
+      ? {}
+      : { [annotationKeys.lastAppliedNodePreserveValue]: value === "" ? null : value }),
+  };
+  return [{ kind: "PatchMachine", patch: { metadata: { annotations } } }];
+}
+
+/** What an annotation that means nothing leads to: one event that says what would. */
+function tell(problem: string, { told }: MachineSnapshot): MachineDecision["because"] {
+  return told === problem
+    ? []
+    : [{ type: "Warning", reason: machineEventReasons.invalidPreserveValue, message: problem }];
+}
+
+/**
+ * Keeps a machine that someone wants to look into, and lets it go again (machine-controller.md, 5.5). The node's annotation beats the machine's; an
+ * empty one, unlike in MCM, says that preservation ends (F34). The deletion of a machine asks nobody here.
+ */
+export function decidePreservation(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine, node } = snapshot;
+  if (isDeleting(machine)) return nothing;
+  const wishes = wishesOf(machine, node);
+  const problem = preserveValueProblem(wishes, machine.metadata.name);
+  const told = problem === undefined ? [] : tell(problem, snapshot);
+  const value = preserveValueOf(wishes);
+  if (value === undefined) return { actions: [], because: told };
+  const expiry = machine.status?.currentStatus?.preserveExpiryTime;
+  const isExpired = expiry != null && !(Date.parse(expiry) > now.getTime());
+  const plan = planOf(value, phaseOf(machine), isExpired);
+  const decision =
+    plan.kind === "preserve" ? preserve(snapshot, plan.value, now) : stopPreservation(snapshot, plan, now);
+  const isForgotten = plan.kind === "stop" && plan.forget;
+  return {
+    ...decision,
+    actions: isForgotten ? decision.actions : [...decision.actions, ...rememberNode(wishes)],
+    because: [...told, ...decision.because],
+  };
+}

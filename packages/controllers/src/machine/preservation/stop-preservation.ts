@@ -1,0 +1,62 @@
+import { annotationKeys, machineEventReasons } from "@millwright/core";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { sayOnNode } from "../node-condition.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf } from "../status-change.ts";
+import { isSaidPreserved, stoppedState } from "./preserved-condition.ts";
+import { markNode, preservedTaint, withScaleDown } from "./preserved-node.ts";
+
+/** Why a preservation ends, and whether the wish for it ends with it. */
+export interface Stop {
+  readonly why: string;
+  /** Whether the annotations that asked for it are removed, so that it does not begin anew. */
+  readonly forget: boolean;
+}
+
+/** Removes annotations of the machine that are there; no action when none is. */
+function forgetOnMachine({ machine }: MachineSnapshot): readonly MachineAction[] {
+  const keys = [annotationKeys.preserve, annotationKeys.lastAppliedNodePreserveValue].filter(
+    (key) => machine.metadata.annotations?.[key] !== undefined,
+  );
+  if (keys.length === 0) return [];
+  const annotations = Object.fromEntries(keys.map((key) => [key, null]));
+  return [{ kind: "PatchMachine", patch: { metadata: { annotations } } }];
+}
+
+/** Whether something is to be undone: the expiry says so, or the node does, whose machine lost its expiry to another controller. */
+const isUnderWay = ({ machine, node }: MachineSnapshot): boolean =>
+  machine.status?.currentStatus?.preserveExpiryTime != null ||
+  isSaidPreserved(node) ||
+  preservedTaint(node) !== undefined;
+
+/**
+ * Ends a preservation: the node's condition, its annotations and taint, the annotations of the machine, and last the expiry, so that an end that was
+ * interrupted is gone through again (machine-controller.md, 5.5). A cordon is nobody's business here.
+ */
+export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now: Date): MachineDecision {
+  const { machine, node } = snapshot;
+  const forgotten = forget ? forgetOnMachine(snapshot) : [];
+  if (!isUnderWay(snapshot)) return forgotten.length === 0 ? nothing : { actions: forgotten, because: [] };
+  const actions: MachineAction[] = [];
+  if (node !== undefined) {
+    const wish = forget ? { [annotationKeys.preserve]: null } : {};
+    actions.push(
+      ...sayOnNode(node, stoppedState, now),
+      ...markNode(node, { annotations: { ...withScaleDown(node), ...wish }, isTainted: false }, now),
+    );
+  }
+  actions.push(...forgotten);
+  const { currentStatus, ...rest } = statusOf(machine);
+  const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
+  return {
+    actions,
+    ...(currentStatus === undefined ? {} : { status: { ...rest, currentStatus: kept } }),
+    because: [
+      {
+        type: "Normal",
+        reason: machineEventReasons.preservationStopped,
+        message: `Machine is not preserved any more: ${why}`,
+      },
+    ],
+  };
+}
