@@ -7,7 +7,7 @@ import { subjects } from "./subjects/index.ts";
 /** Prints the differences of the subjects that are named, or of all, that nobody has listed. */
 const wanted = new Set(process.argv.slice(2));
 const plane = await startRealServer();
-const server = createApiServer();
+const server = createApiServer({ authorization: "RBAC" });
 try {
   const ours = await server.listen();
   for (const subject of subjects) {

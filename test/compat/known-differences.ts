@@ -199,15 +199,14 @@ export const knownDifferences: readonly KnownDifference[] = [
     ),
   },
   {
-    id: "budget-conditions",
-    what: "kube-apiserver and its disruption controller write conditions on budgets and on evicted pods",
-    why: "not done: nothing of ours reads them",
+    id: "reviews",
+    what: "kube-apiserver notes in managedFields who asked for a review, and writes an aggregated role without rules as null",
+    why: "reviews are not stored, and no client reads either",
     covers: isOneOf(
-      "tables / budgets",
-      "eviction / and is marked",
-      "eviction / its status",
-      "eviction / the budget is spent",
-      "eviction / the status of the sick",
+      "access / may list pods",
+      "access / may not delete pods",
+      "access / the review of somebody else",
+      "access / an aggregated cluster role",
     ),
   },
   {

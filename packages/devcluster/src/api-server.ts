@@ -2,6 +2,7 @@ import { authenticateBy, type TokenUser } from "./access/authenticate.ts";
 import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
 import { createFirstRoles } from "./access/first-roles.ts";
 import { createFaults, type Faults } from "./faults/faults.ts";
+import { createTroubles, type Troubles } from "./faults/troubles.ts";
 import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "./foundation.ts";
 import { handleRequest } from "./http/handle-request.ts";
 import { createRegistry } from "./kinds/registry.ts";
@@ -88,6 +89,11 @@ export interface ApiServer {
   issueClientCertificate(user: CertificateUser): Promise<Credentials>;
   /** What goes wrong on demand; also at `/millwright/faults`. */
   readonly faults: Faults;
+  /**
+   * What goes wrong with nodes, pods and volumes; also at `/millwright/troubles`. Simulated nodes and workloads suffer from it when
+   * they are given it.
+   */
+  readonly troubles: Troubles;
   /** The latest requests, oldest first; a watch is noted when it ends. Also at `/millwright/requests`. */
   readonly requests: readonly RequestRecord[];
 }
@@ -106,6 +112,7 @@ const defaultRequestLogLimit = 10_000;
 export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const { random = systemRandom, log = () => {}, requestLogLimit = defaultRequestLogLimit } = options;
   const faults = createFaults(random);
+  const troubles = createTroubles();
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
@@ -132,7 +139,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const open = async (): Promise<string | undefined> => {
     const tls = options.tls === true ? await secure() : undefined;
     const { signal } = closing;
-    const control = { faults, requests, store, restart };
+    const control = { faults, troubles, requests, store, restart };
     const gate = { machinery, faults, requests, control, authenticate, authorizer };
     running = await runServer(address, tls, (raw, response) => void handleRequest(gate, raw, response, signal));
     address = { ...address, port: running.port };
@@ -183,6 +190,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       return (await authority).issueClient(user);
     },
     faults,
+    troubles,
     get requests() {
       return requests.latest();
     },

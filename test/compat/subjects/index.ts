@@ -1,4 +1,5 @@
 import type { Subject } from "../request-script.ts";
+import { access } from "./access.ts";
 import { serverSideApply } from "./apply.ts";
 import { create } from "./create.ts";
 import { customResources } from "./custom-resources.ts";
@@ -43,6 +44,7 @@ export const subjects: readonly Subject[] = [
   dryRun,
   fieldValidation,
   eviction,
+  access,
   discovery,
   wire,
   namespaceLife,

@@ -1,4 +1,6 @@
 import { readFault } from "../faults/read-fault.ts";
+import { readTrouble } from "../faults/read-trouble.ts";
+import type { ActiveTrouble, Troubles } from "../faults/troubles.ts";
 import type { ActiveFault, Faults } from "../faults/faults.ts";
 import { field, type JsonObject } from "../json.ts";
 import { metricsText } from "../observe/metrics.ts";
@@ -11,6 +13,7 @@ import { type ApiRequest, readJsonBody } from "./api-request.ts";
 /** What the server's own pages work with. */
 export interface Control {
   readonly faults: Faults;
+  readonly troubles: Troubles;
   readonly requests: RequestLog;
   readonly store: ObjectStore;
   restart(options: { readonly keepData: boolean; readonly downMs: number }): Promise<void>;
@@ -23,7 +26,7 @@ export function isControlPath(pathname: string): boolean {
 
 /**
  * Serves the server's own pages: `/metrics`, `/millwright/requests`, `/millwright/clock`, `/millwright/restart`, and
- * `/millwright/faults` (GET lists, POST adds, DELETE clears; DELETE `/millwright/faults/ID` removes one).
+ * `/millwright/faults` and `/millwright/troubles` (GET lists, POST adds, DELETE clears; DELETE with `/ID` removes one).
  */
 export async function serveControl(control: Control, request: ApiRequest): Promise<void> {
   const { method, pathname, response } = request;
@@ -36,6 +39,8 @@ export async function serveControl(control: Control, request: ApiRequest): Promi
   switch (page) {
     case "faults":
       return serveFaults(control.faults, request, id);
+    case "troubles":
+      return serveTroubles(control.troubles, request, id);
     case "clock": {
       if (method === "PUT")
         control.faults.skewClock(finite(field(await readJsonBody(request.raw), "skewMs"), "skewMs"));
@@ -84,6 +89,29 @@ async function serveFaults(faults: Faults, request: ApiRequest, id: string | und
   }
 }
 
+async function serveTroubles(troubles: Troubles, request: ApiRequest, id: string | undefined): Promise<void> {
+  const { method, response, raw } = request;
+  const describe = (active: ActiveTrouble): JsonObject => ({ id: active.id, ...active.trouble });
+  if (id !== undefined) {
+    const active = troubles.list().find((candidate) => candidate.id === id);
+    if (active === undefined) throw new ApiFault(404, "NotFound", `there is no trouble ${JSON.stringify(id)}`);
+    if (method === "DELETE") active.remove();
+    else if (method !== "GET") throw methodNotAllowed();
+    return sendJson(response, 200, describe(active));
+  }
+  switch (method) {
+    case "GET":
+      return sendJson(response, 200, { items: troubles.list().map(describe) });
+    case "POST":
+      return sendJson(response, 201, describe(troubles.add(readTrouble(await readJsonBody(raw)))));
+    case "DELETE":
+      troubles.clear();
+      return sendJson(response, 200, { items: [] });
+    default:
+      throw methodNotAllowed();
+  }
+}
+
 function shown({ id, hits, fault }: ActiveFault): JsonObject {
   const { match, effect, ...limits } = fault;
   return { id, hits, ...(match === undefined ? {} : { match: { ...match } }), effect: { ...effect }, ...limits };
@@ -95,5 +123,5 @@ function finite(value: unknown, path: string): number {
 }
 
 function unknownPage(): ApiFault {
-  return new ApiFault(404, "NotFound", "the server's own pages are faults, clock, requests and restart");
+  return new ApiFault(404, "NotFound", "the server's own pages are faults, troubles, clock, requests and restart");
 }

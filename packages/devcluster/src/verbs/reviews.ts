@@ -3,7 +3,7 @@ import type { PolicyRule } from "../access/rbac-rules.ts";
 import type { User } from "../access/user.ts";
 import type { ReviewKind } from "../discovery/review-kinds.ts";
 import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { badRequest, invalid } from "../status.ts";
+import { ApiFault, badRequest } from "../status.ts";
 
 /** Who asks, and who decides. */
 export interface Access {
@@ -72,12 +72,14 @@ function wishOf(spec: JsonObject): Wish {
   const resource = spec["resourceAttributes"];
   const path = spec["nonResourceAttributes"];
   if (isObject(resource) === isObject(path)) {
-    const message =
-      "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
-    // Kubernetes has no kind for it here, and says so with an empty one.
-    throw invalid({ group: "authorization.k8s.io", plural: "", kind: "" }, "", [
-      { reason: "FieldValueInvalid", message, field: "spec.resourceAttributes" },
-    ]);
+    const message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    // Kubernetes has no kind for it here, and leaves a gap where it would be.
+    const details = {
+      group: "authorization.k8s.io",
+      causes: [{ reason: "FieldValueInvalid", message, field: "spec.resourceAttributes" }],
+    };
+    const text = `.authorization.k8s.io "" is invalid: spec.resourceAttributes: ${message}`;
+    throw new ApiFault(422, "Invalid", text, details);
   }
   const text = (key: string): string => stringAt(isObject(resource) ? resource : path, key) ?? "";
   return {

@@ -1,12 +1,13 @@
 import { type ApiClient, type KubeObject, isAlreadyExists, isConflict, isNotFound } from "@millwright/kube";
 import { isObject, type JsonObject } from "../json.ts";
 import { resources, type ResourceKey } from "./resources.ts";
-import type { Action, Item } from "./view.ts";
+import type { Action, Item, Saying } from "./view.ts";
 
-/** Where answers of own writes go, so that the next pass sees them. */
+/** Where answers of own writes go, so that the next pass sees them, and what is said about them. */
 export interface Writes {
   applied(kind: ResourceKey, object: KubeObject): void;
   deleted(kind: ResourceKey, item: Item): void;
+  say(saying: Saying): void;
 }
 
 /**
@@ -16,6 +17,7 @@ export interface Writes {
 export async function act(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
   try {
     await attempt(api, action, writes, signal);
+    for (const saying of action.says ?? []) writes.say(saying);
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) throw error;
   }
@@ -23,6 +25,8 @@ export async function act(api: ApiClient, action: Action, writes: Writes, signal
 
 async function attempt(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
   switch (action.do) {
+    case "say":
+      return;
     case "create":
       writes.applied(action.kind, await api.create(resources[action.kind], asKubeObject(action.object), { signal }));
       return;

@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
 import { arrayAt, at, field, type JsonObject, stringAt } from "../json.ts";
+import { isNamed, troublesOf } from "../faults/troubles.ts";
 import { isTrue } from "../object-conditions.ts";
+import { isOutOfService } from "./kubelets.ts";
 import { csiDriverOf, uniqueVolumeName, volumesOf } from "./pod-volumes.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, ofPod, type View } from "./view.ts";
+
+const attacher = "attachdetach-controller";
+
+/** After this long without a word of the kubelet a volume is detached by force. Source: kube-controller-manager, 6 minutes. */
+const maxWaitForUnmountMs = 360_000;
 
 /** How long a volume takes to come and go. */
 export interface VolumeTimes {
@@ -30,7 +37,7 @@ export function attachVolumes(view: View, times: VolumeTimes): readonly Action[]
   const missing = [...inUse].flatMap(([node, volumes]) =>
     [...volumes.values()]
       .filter((volume) => !known.has(`${volume.metadata.name} ${node}`))
-      .map((volume): Action => ({ do: "create", kind: "attachments", object: newAttachment(volume, node) })),
+      .flatMap((volume) => attach(view, volume, node)),
   );
   const advanced = view.attachments.flatMap((attachment): readonly Action[] => {
     const node = stringAt(attachment, "spec", "nodeName") ?? "";
@@ -41,20 +48,60 @@ export function attachVolumes(view: View, times: VolumeTimes): readonly Action[]
   return [...missing, ...advanced, ...view.nodes.flatMap((node) => reportVolumes(view, node, inUse))];
 }
 
+/** Volumes that one node may have are attached when the node before has let them go. */
+function attach(view: View, volume: Item, node: string): readonly Action[] {
+  const { name } = volume.metadata;
+  const isShared = arrayAt(volume, "spec", "accessModes").some(
+    (mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany",
+  );
+  const elsewhere = view.attachments.some((one) => stringAt(one, "spec", "source", "persistentVolumeName") === name);
+  if (isShared || !elsewhere) return [{ do: "create", kind: "attachments", object: newAttachment(volume, node) }];
+  const message = `Multi-Attach error for volume "${name}" Volume is already exclusively attached to one node and can't be attached to another`;
+  const says = usersOf(view, volume, node).map((pod) => ofPod(pod, attacher, "FailedAttachVolume", message, "Warning"));
+  return view.isNew(`multi-attach/${name}/${node}`) ? [{ do: "say", says }] : [];
+}
+
+function usersOf(view: View, volume: Item, node: string): readonly Item[] {
+  return view.pods.filter(
+    (pod) => nodeNameOf(pod) === node && !isFinished(pod) && volumesOf(view, pod)?.includes(volume) === true,
+  );
+}
+
+/** Whether a volume may go: its kubelet has let it go, or cannot be asked any more. */
+function isReleased(view: View, volume: Item | undefined, nodeName: string): boolean {
+  const node = view.nodes.find(({ metadata }) => metadata.name === nodeName);
+  if (volume === undefined || node === undefined || isOutOfService(node)) return true;
+  if (!arrayAt(node, "status", "volumesInUse").includes(uniqueVolumeName(volume))) return true;
+  return view.due(`unmount/${volume.metadata.uid}/${nodeName}`, maxWaitForUnmountMs);
+}
+
 function advance(view: View, attachment: Item, isUsed: boolean, times: VolumeTimes): readonly Action[] {
   const { uid } = attachment.metadata;
+  const nodeName = stringAt(attachment, "spec", "nodeName") ?? "";
+  const volumeName = stringAt(attachment, "spec", "source", "persistentVolumeName") ?? "";
+  const volume = view.volumes.find(({ metadata }) => metadata.name === volumeName);
+  const isStuck = (kind: "never-detaches" | "never-attaches"): boolean =>
+    troublesOf(view.troubles, kind).some(
+      ({ nodes, volumes }) => isNamed(nodes, nodeName) && isNamed(volumes, volumeName),
+    );
   const finalizer = finalizerOf(stringAt(attachment, "spec", "attacher") ?? "");
   const finalizers = arrayAt(attachment, "metadata", "finalizers");
   // Attachments of other programs have no finalizer of ours and are left alone.
   if (!finalizers.includes(finalizer)) return [];
   if (isDeleting(attachment)) {
-    if (!view.due(`detach/${uid}`, times.detachDelayMs)) return [];
+    if (isStuck("never-detaches") || !view.due(`detach/${uid}`, times.detachDelayMs)) return [];
     const left = finalizers.filter((name) => name !== finalizer);
     return [{ do: "patch", kind: "attachments", item: attachment, patch: { metadata: { finalizers: left } } }];
   }
-  if (!isUsed) return [{ do: "delete", kind: "attachments", item: attachment }];
-  if (at(attachment, "status", "attached") === true || !view.due(`attach/${uid}`, times.attachDelayMs)) return [];
-  return statusPatch("attachments", attachment, { attached: true });
+  if (!isUsed) {
+    return isReleased(view, volume, nodeName) ? [{ do: "delete", kind: "attachments", item: attachment }] : [];
+  }
+  if (at(attachment, "status", "attached") === true || isStuck("never-attaches")) return [];
+  if (!view.due(`attach/${uid}`, times.attachDelayMs)) return [];
+  const message = `AttachVolume.Attach succeeded for volume "${volumeName}"`;
+  const users = volume === undefined ? [] : usersOf(view, volume, nodeName);
+  const says = users.map((pod) => ofPod(pod, attacher, "SuccessfulAttachVolume", message));
+  return statusPatch("attachments", attachment, { attached: true }).map((patch) => ({ ...patch, says }));
 }
 
 function reportVolumes(

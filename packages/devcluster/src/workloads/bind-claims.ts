@@ -1,6 +1,8 @@
 import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { isFinished, nodeNameOf } from "./pod-state.ts";
+import { claimKeysOf, waitsForConsumer } from "./pod-volumes.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, keyOfItem, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, keyOfItem, type Saying, type View } from "./view.ts";
 
 /**
  * Binds claims to volumes, and makes a CSI volume for a claim of a storage class that has none: the simplest binder and
@@ -9,13 +11,32 @@ import { type Action, isDeleting, type Item, keyOfItem, type View } from "./view
 export function bindClaims(view: View): readonly Action[] {
   return view.claims.flatMap((claim): readonly Action[] => {
     if (isDeleting(claim) || stringAt(claim, "status", "phase") === "Bound") return [];
+    if (waitsForConsumer(view, claim) && !hasConsumer(view, claim)) return waiting(view, claim);
     const volume = volumeFor(view, claim);
     if (volume !== undefined) return bind(claim, volume);
     const className = stringAt(claim, "spec", "storageClassName") ?? "";
     const storageClass = view.storageClasses.find(({ metadata }) => metadata.name === className);
     if (storageClass === undefined || stringAt(claim, "spec", "volumeName")) return [];
-    return [{ do: "create", kind: "volumes", object: newVolume(claim, storageClass) }];
+    const provisioner = stringAt(storageClass, "provisioner") ?? "";
+    const done = `Successfully provisioned volume ${volumeNameFor(claim)}`;
+    const says = [ofClaim(claim, provisioner, "ProvisioningSucceeded", done)];
+    return [{ do: "create", kind: "volumes", object: newVolume(claim, storageClass), says }];
   });
+}
+
+function hasConsumer({ pods }: View, claim: Item): boolean {
+  const key = keyOfItem(claim);
+  return pods.some((pod) => nodeNameOf(pod) !== "" && !isFinished(pod) && claimKeysOf(pod).includes(key));
+}
+
+function waiting(view: View, claim: Item): readonly Action[] {
+  const message = "waiting for first consumer to be created before binding";
+  const says = [ofClaim(claim, "persistentvolume-controller", "WaitForFirstConsumer", message)];
+  return view.isNew(`consumer/${claim.metadata.uid}`) ? [{ do: "say", says }] : [];
+}
+
+function ofClaim(about: Item, from: string, reason: string, message: string): Saying {
+  return { about, kind: "PersistentVolumeClaim", apiVersion: "v1", from, type: "Normal", reason, message };
 }
 
 /** The volume that a claim names, that names the claim, or that is free and of its class and modes. */
@@ -63,8 +84,12 @@ function referenceTo({ metadata }: Item): JsonObject {
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
 }
 
+function volumeNameFor(claim: Item): string {
+  return `pvc-${claim.metadata.uid}`;
+}
+
 function newVolume(claim: Item, storageClass: Item): JsonObject {
-  const name = `pvc-${claim.metadata.uid}`;
+  const name = volumeNameFor(claim);
   return {
     apiVersion: "v1",
     kind: "PersistentVolume",

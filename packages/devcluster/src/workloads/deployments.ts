@@ -4,7 +4,7 @@ import { rfc3339 } from "../timestamps.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, type Saying, type View } from "./view.ts";
 
 const hashLabel = "pod-template-hash";
 
@@ -21,17 +21,37 @@ export function keepDeployments(view: View): readonly Action[] {
     if (isDeleting(deployment)) return status;
     const wanted = at(deployment, "spec", "replicas") ?? 1;
     if (current === undefined) {
-      return [{ do: "create", kind: "replicaSets", object: newReplicaSet(deployment, hash, wanted) }, ...status];
+      const says = [scaled(deployment, "up", `${deployment.metadata.name}-${hash}`, 0, wanted)];
+      return [{ do: "create", kind: "replicaSets", object: newReplicaSet(deployment, hash, wanted), says }, ...status];
     }
     const isComplete = Number(at(current, "status", "readyReplicas") ?? 0) >= Number(wanted);
     const former = sets.filter((set) => set !== current && isComplete);
+    const scale = (set: Item, replicas: Json): readonly Action[] => scaleTo(deployment, set, replicas);
     return [...scale(current, wanted), ...former.flatMap((set) => scale(set, 0)), ...status];
   });
 }
 
-function scale(set: Item, replicas: Json): readonly Action[] {
-  if (at(set, "spec", "replicas") === replicas) return [];
-  return [{ do: "patch", kind: "replicaSets", item: set, patch: { spec: { replicas } } }];
+function scaleTo(deployment: Item, set: Item, replicas: Json): readonly Action[] {
+  const before = at(set, "spec", "replicas") ?? 1;
+  if (before === replicas) return [];
+  const says = [
+    scaled(deployment, Number(before) < Number(replicas) ? "up" : "down", set.metadata.name, before, replicas),
+  ];
+  return [{ do: "patch", kind: "replicaSets", item: set, patch: { spec: { replicas } }, says }];
+}
+
+function scaled(about: Item, direction: "up" | "down", set: string, from: Json, to: Json): Saying {
+  const message = `Scaled ${direction} replica set ${set} from ${String(from)} to ${String(to)}`;
+  const [kind, apiVersion] = ["Deployment", "apps/v1"];
+  return {
+    about,
+    kind,
+    apiVersion,
+    from: "deployment-controller",
+    type: "Normal",
+    reason: "ScalingReplicaSet",
+    message,
+  };
 }
 
 function newReplicaSet(deployment: Item, hash: string, replicas: Json): JsonObject {

@@ -1,6 +1,7 @@
-/** Remembers since when something has been waited for; see `View.due`. */
+/** Remembers since when something has been waited for, or whether it was asked for at all; see `View.due` and `View.isNew`. */
 export interface DueTimes {
   due(key: string, delayMs: number): boolean;
+  isNew(key: string): boolean;
   /** Ends a pass: forgets what it did not ask for. Returns the time until the next thing is due, if any. */
   endPass(): number | undefined;
 }
@@ -19,6 +20,11 @@ export function createDueTimes(nowMs: () => number): DueTimes {
       if (leftMs <= 0) return true;
       nextMs = Math.min(nextMs ?? leftMs, leftMs);
       return false;
+    },
+    isNew(key) {
+      const isKnown = before.has(key) || asked.has(key);
+      asked.set(key, before.get(key) ?? asked.get(key) ?? nowMs());
+      return !isKnown;
     },
     endPass() {
       before = asked;

@@ -1,10 +1,14 @@
 import { arrayAt, at, field, type Json, type JsonObject, stringAt } from "../json.ts";
+import type { Trouble } from "../faults/trouble.ts";
+import { isInSecondHalf, isNamed, troublesOf } from "../faults/troubles.ts";
 import { isTrue, withCondition } from "../object-conditions.ts";
 import { rfc3339 } from "../timestamps.ts";
+import { disrupt } from "./disrupt.ts";
+import { outOfServiceTaint } from "./taints.ts";
 import { attachedVolumes, volumesOf } from "./pod-volumes.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, ofPod, type Saying, type View } from "./view.ts";
 
 /** How long pods take. */
 export interface PodTimes {
@@ -28,32 +32,76 @@ export function runPods(view: View, times: PodTimes): readonly Action[] {
     if (nodeName === "") return [];
     const node = nodes.get(nodeName);
     if (node === undefined) return endOrphan(view, pod);
-    if (!isTrue(node, "Ready")) return isTrue(pod, "Ready") ? reportReady(view, pod, false) : [];
+    if (!isTrue(node, "Ready")) {
+      if (isDeleting(pod) && isOutOfService(node)) return [forceEnd(pod)];
+      return isTrue(pod, "Ready") ? reportReady(view, pod, false) : [];
+    }
+    // What the kubelet says of itself is old when it has stopped a moment ago.
+    if (troublesOf(view.troubles, "kubelet-stops").some(({ nodes: names }) => isNamed(names, nodeName))) return [];
     if (isDeleting(pod)) return endPod(view, pod, times);
     if (isFinished(pod)) return [];
     if (stringAt(pod, "status", "phase") !== "Running") return startPod(view, pod, node, times);
-    const wanted = isWantedReady(pod);
+    const wanted = isWantedReady(view, pod);
     return isTrue(pod, "Ready") === wanted ? [] : reportReady(view, pod, wanted);
   });
 }
 
 /** Pods of a Node that is gone are removed, as the garbage collector of pods does. */
 function endOrphan(view: View, pod: Item): readonly Action[] {
-  return view.due(`orphan/${pod.metadata.uid}`, 1_000)
-    ? [{ do: "delete", kind: "pods", item: pod, graceSeconds: 0 }]
-    : [];
+  if (!view.due(`orphan/${pod.metadata.uid}`, 1_000)) return [];
+  const why = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
+  return isFinished(pod) ? [forceEnd(pod)] : disrupt(view, pod, why, forceEnd(pod));
+}
+
+function forceEnd(item: Item): Action {
+  return { do: "delete", kind: "pods", item, graceSeconds: 0 };
+}
+
+/** Whether somebody vouches that a node is shut down: its pods end without its kubelet. */
+export function isOutOfService(node: Item): boolean {
+  return arrayAt(node, "spec", "taints").some((taint) => field(taint, "key") === outOfServiceTaint);
 }
 
 function endPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Action[] {
+  const says = view.isNew(`killing/${pod.metadata.uid}`) ? containersOf(pod, "Killing", stopping) : [];
+  const said: readonly Action[] = says.length === 0 ? [] : [{ do: "say", says }];
+  if (isHeld(view, pod, "pod-never-ends")) return said;
   const own = Number(at(pod, "metadata", "annotations", stopAfterAnnotation) ?? Number.NaN);
   const graceMs = Number(at(pod, "metadata", "deletionGracePeriodSeconds") ?? 0) * 1000;
   const wantedMs = Number.isFinite(own) ? own * 1000 : stopDelayMs;
-  return view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs))
-    ? [{ do: "delete", kind: "pods", item: pod, graceSeconds: 0 }]
-    : [];
+  // A pod that ends and is held by a finalizer of somebody else has no grace left and is not ended twice.
+  if (!view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs)) || graceMs === 0) return said;
+  return [...said, forceEnd(pod)];
+}
+
+const stopping = (name: string): string => `Stopping container ${name}`;
+
+/** One saying of the kubelet for each container. */
+function containersOf(pod: Item, reason: string, message: (name: string, image: string) => string): readonly Saying[] {
+  return arrayAt(pod, "spec", "containers").map((container) =>
+    ofPod(pod, "kubelet", reason, message(stringAt(container, "name") ?? "", stringAt(container, "image") ?? "")),
+  );
+}
+
+/** Whether a pod suffers from a trouble. */
+function isHeld(view: View, pod: Item, kind: "pod-never-ends" | "pod-never-starts" | "pod-not-ready"): boolean {
+  return troublesOf(view.troubles, kind).some((trouble) => strikesPod(trouble, pod));
+}
+
+function strikesPod(
+  { namespaces, names, labels }: Omit<Extract<Trouble, { readonly kind: "pod-not-ready" }>, "kind">,
+  { metadata }: Item,
+): boolean {
+  const own = field(metadata, "labels");
+  return (
+    isNamed(namespaces, metadata.namespace ?? "") &&
+    isNamed(names, metadata.name) &&
+    Object.entries(labels ?? {}).every(([key, value]) => field(own, key) === value)
+  );
 }
 
 function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes): readonly Action[] {
+  if (isHeld(view, pod, "pod-never-starts")) return [];
   const attached = attachedVolumes(view, node.metadata.name);
   const needed = volumesOf(view, pod);
   if (needed === undefined || needed.some((volume) => !attached.has(volume.metadata.name))) return [];
@@ -67,9 +115,14 @@ function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes)
       kind: "pods",
       item: pod,
       subresource: "status",
+      says: [
+        ...containersOf(pod, "Pulled", (_, image) => `Container image "${image}" already present on machine`),
+        ...containersOf(pod, "Created", () => "Container created"),
+        ...containersOf(pod, "Started", () => "Container started"),
+      ],
       patch: {
         status: {
-          ...readiness(pod, isWantedReady(pod), time),
+          ...readiness(pod, isWantedReady(view, pod), time),
           phase: "Running",
           startTime: time,
           podIP,
@@ -118,8 +171,13 @@ function containerStatus(container: Json, before: Json | undefined, ready: boole
   };
 }
 
-function isWantedReady(pod: Item): boolean {
-  return at(pod, "metadata", "annotations", readyAnnotation) !== "false";
+function isWantedReady(view: View, pod: Item): boolean {
+  if (at(pod, "metadata", "annotations", readyAnnotation) === "false" || isHeld(view, pod, "pod-not-ready"))
+    return false;
+  const flaps = troublesOf(view.troubles, "pod-flaps").filter((trouble) => strikesPod(trouble, pod));
+  const nowMs = view.now.getTime();
+  for (const { everyMs } of flaps) view.due(`flap/${pod.metadata.uid}/${Math.floor(nowMs / everyMs)}`, everyMs);
+  return !flaps.some(({ everyMs }) => isInSecondHalf(everyMs, nowMs));
 }
 
 function addressOf(node: Item): string | undefined {

@@ -36,3 +36,31 @@ export function uniqueVolumeName(volume: Item): string {
   const handle = field(at(volume, "spec", "csi"), "volumeHandle");
   return `kubernetes.io/csi/${csiDriverOf(volume)}^${typeof handle === "string" ? handle : ""}`;
 }
+
+/** Whether a claim is bound only when a pod that uses it has a node. */
+export function waitsForConsumer({ storageClasses }: View, claim: Item): boolean {
+  const name = stringAt(claim, "spec", "storageClassName") ?? "";
+  const storageClass = storageClasses.find(({ metadata }) => metadata.name === name);
+  return stringAt(storageClass, "volumeBindingMode") === "WaitForFirstConsumer";
+}
+
+/** The keys of the claims that a pod uses. */
+export function claimKeysOf(pod: Item): readonly string[] {
+  return arrayAt(pod, "spec", "volumes").flatMap((entry) => {
+    const name = stringAt(entry, "persistentVolumeClaim", "claimName");
+    return name === undefined ? [] : [`${pod.metadata.namespace ?? ""}/${name}`];
+  });
+}
+
+/** Why a pod cannot be scheduled for its claims, in the words of kube-scheduler; undefined when it can. */
+export function claimProblem(view: View, pod: Item): string | undefined {
+  for (const key of claimKeysOf(pod)) {
+    const claim = view.claims.find((candidate) => keyOfItem(candidate) === key);
+    if (claim === undefined)
+      return `persistentvolumeclaim ${JSON.stringify(key.slice(key.indexOf("/") + 1))} not found`;
+    if (stringAt(claim, "status", "phase") !== "Bound" && !waitsForConsumer(view, claim)) {
+      return "pod has unbound immediate PersistentVolumeClaims";
+    }
+  }
+  return undefined;
+}

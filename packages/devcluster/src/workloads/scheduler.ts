@@ -1,16 +1,21 @@
 import { arrayAt, at, entriesOf, field, objectAt, stringAt } from "../json.ts";
-import { isTrue, withCondition } from "../object-conditions.ts";
+import { withCondition } from "../object-conditions.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { repellingTaint, taintsOf } from "./taints.ts";
-import { type Action, isDeleting, type Item, type View } from "./view.ts";
+import { claimProblem } from "./pod-volumes.ts";
+import { type Action, isDeleting, type Item, ofPod, type View } from "./view.ts";
+
+const scheduler = "default-scheduler";
+const tooMany = "Too many pods";
 
 /**
- * Binds pods without a node: of the nodes that are Ready, not cordoned, with the labels the pod asks for, without a taint
- * that it does not tolerate, and with room for one more pod, the one with the fewest pods. A pod that fits nowhere is told
+ * Binds pods without a node: of the nodes with the labels the pod asks for, without a taint that it does not tolerate (being cordoned
+ * or not ready counts as one), and with room for one more pod, the one with the fewest pods. A pod that fits nowhere is told
  * why, in its condition PodScheduled.
  */
-export function schedulePods({ pods, nodes, now }: View): readonly Action[] {
+export function schedulePods(view: View): readonly Action[] {
+  const { pods, nodes, now } = view;
   const counts = new Map<string, number>();
   for (const pod of pods) {
     const node = nodeNameOf(pod);
@@ -20,6 +25,14 @@ export function schedulePods({ pods, nodes, now }: View): readonly Action[] {
     if (nodeNameOf(pod) !== "" || isDeleting(pod) || isFinished(pod)) return [];
     if ((stringAt(pod, "spec", "schedulerName") ?? "default-scheduler") !== "default-scheduler") return [];
     if (arrayAt(pod, "spec", "schedulingGates").length > 0) return [];
+    const missing = claimProblem(view, pod);
+    if (missing !== undefined) {
+      return unschedulable(
+        pod,
+        `0/${nodes.length} nodes are available: ${missing}. ${preemption(nodes.length, 0)}`,
+        now,
+      );
+    }
     const refusals = new Map<string, number>();
     let best: string | undefined;
     for (const node of nodes) {
@@ -28,15 +41,16 @@ export function schedulePods({ pods, nodes, now }: View): readonly Action[] {
       if (why !== undefined) refusals.set(why, (refusals.get(why) ?? 0) + 1);
       else if (best === undefined || (counts.get(name) ?? 0) < (counts.get(best) ?? 0)) best = name;
     }
-    if (best === undefined) return unschedulable(pod, nodes.length, refusals, now);
+    if (best === undefined) return unschedulable(pod, whyNowhere(nodes.length, refusals), now);
     counts.set(best, (counts.get(best) ?? 0) + 1);
-    return [{ do: "bind", pod, nodeName: best }];
+    const { namespace = "", name } = pod.metadata;
+    const assigned = `Successfully assigned ${namespace}/${name} to ${best}`;
+    return [{ do: "bind", pod, nodeName: best, says: [ofPod(pod, scheduler, "Scheduled", assigned)] }];
   });
 }
 
 /** Why a pod cannot go to a node, in the words of kube-scheduler; undefined when it can. */
 function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
-  if (!isTrue(node, "Ready")) return "node(s) were not ready";
   const labels = objectAt(node, "metadata", "labels");
   const wanted = entriesOf(objectAt(pod, "spec", "nodeSelector"));
   if (wanted.some(([key, value]) => field(labels, key) !== value)) {
@@ -46,26 +60,34 @@ function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
   if (taint !== undefined) {
     const key = stringAt(taint, "key") ?? "";
     if (key === "node.kubernetes.io/unschedulable") return "node(s) were unschedulable";
-    return `node(s) had untolerated taint {${key}: ${stringAt(taint, "value") ?? ""}}`;
+    return "node(s) had untolerated taint(s)";
   }
   const room = Number(at(node, "status", "allocatable", "pods") ?? 110);
-  return podCount >= room ? "Too many pods" : undefined;
+  return podCount >= room ? tooMany : undefined;
 }
 
-function unschedulable(
-  pod: Item,
-  nodeCount: number,
-  refusals: ReadonlyMap<string, number>,
-  now: Date,
-): readonly Action[] {
+/** Why a pod fits on no node, as kube-scheduler 1.35 says it. */
+function whyNowhere(nodeCount: number, refusals: ReadonlyMap<string, number>): string {
+  if (nodeCount === 0) return "no nodes available to schedule pods";
   const reasons = [...refusals].map(([why, count]) => `${count} ${why}`).toSorted();
-  const message =
-    nodeCount === 0
-      ? "no nodes available to schedule pods"
-      : `0/${nodeCount} nodes are available: ${reasons.join(", ")}.`;
+  return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, refusals.get(tooMany) ?? 0)}`;
+}
+
+/** What came of looking for pods to preempt: all pods have one priority here, so nothing ever does. */
+function preemption(nodeCount: number, fullNodes: number): string {
+  const others = nodeCount - fullNodes;
+  const outcomes = [
+    ...(fullNodes === 0 ? [] : [`${fullNodes} No preemption victims found for incoming pod`]),
+    ...(others === 0 ? [] : [`${others} Preemption is not helpful for scheduling`]),
+  ].toSorted();
+  return `no new claims to deallocate, preemption: 0/${nodeCount} nodes are available: ${outcomes.join(", ")}.`;
+}
+
+function unschedulable(pod: Item, message: string, now: Date): readonly Action[] {
   const wanted = { type: "PodScheduled", status: "False", reason: "Unschedulable", message } as const;
   const next = withCondition(pod, wanted, rfc3339(now));
   if (next === pod) return [];
   const conditions = arrayAt(next, "status", "conditions");
-  return [{ do: "patch", kind: "pods", item: pod, patch: { status: { conditions } }, subresource: "status" }];
+  const says = [ofPod(pod, scheduler, "FailedScheduling", message, "Warning")];
+  return [{ do: "patch", kind: "pods", item: pod, patch: { status: { conditions } }, subresource: "status", says }];
 }

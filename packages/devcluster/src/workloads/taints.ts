@@ -1,4 +1,5 @@
 import { arrayAt, field, type Json, stringAt } from "../json.ts";
+import { isTrue } from "../object-conditions.ts";
 
 /** The first taint that keeps pods with these tolerations off a node; undefined when none does. */
 export function repellingTaint(taints: readonly Json[], tolerations: readonly Json[]): Json | undefined {
@@ -7,8 +8,8 @@ export function repellingTaint(taints: readonly Json[], tolerations: readonly Js
   );
 }
 
-/** Source: Kubernetes documentation, "Taints and Tolerations". */
-function tolerates(toleration: Json, taint: Json): boolean {
+/** Whether a toleration stands a taint. Source: Kubernetes documentation, "Taints and Tolerations". */
+export function tolerates(toleration: Json, taint: Json): boolean {
   const effect = stringAt(toleration, "effect") ?? "";
   const key = stringAt(toleration, "key") ?? "";
   if (effect !== "" && effect !== field(taint, "effect")) return false;
@@ -17,10 +18,19 @@ function tolerates(toleration: Json, taint: Json): boolean {
   return key !== "" && (stringAt(toleration, "value") ?? "") === (stringAt(taint, "value") ?? "");
 }
 
-/** The taints of a node, with the one that stands for being cordoned. */
+/** The taint of a node whose kubelet reports that it is not ready, and of one that is silent. */
+export const notReadyTaint = "node.kubernetes.io/not-ready";
+export const unreachableTaint = "node.kubernetes.io/unreachable";
+/** Somebody vouches that a node is shut down, so that its pods and volumes may be taken away without its kubelet. */
+export const outOfServiceTaint = "node.kubernetes.io/out-of-service";
+
+/** The taints of a node, with those that stand for being cordoned or not ready and that nobody has written yet. */
 export function taintsOf(node: Json): readonly Json[] {
   const taints = arrayAt(node, "spec", "taints");
   const isCordoned = field(field(node, "spec"), "unschedulable") === true;
-  const cordon = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" };
-  return isCordoned && !taints.some((taint) => field(taint, "key") === cordon.key) ? [...taints, cordon] : taints;
+  const implied = [
+    ...(isCordoned ? [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] : []),
+    ...(isTrue(node, "Ready") ? [] : [{ key: notReadyTaint, effect: "NoSchedule" }]),
+  ];
+  return [...taints, ...implied.filter(({ key }) => !taints.some((taint) => field(taint, "key") === key))];
 }

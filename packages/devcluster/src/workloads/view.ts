@@ -1,3 +1,4 @@
+import type { Trouble } from "../faults/trouble.ts";
 import type { JsonObject } from "../json.ts";
 import type { ResourceKey } from "./resources.ts";
 
@@ -14,10 +15,40 @@ export type View = Readonly<Record<ResourceKey, readonly Item[]>> & {
    * is forgotten; one that is not due wakes the next pass.
    */
   due(key: string, delayMs: number): boolean;
+  /** Whether no pass before this one asked for the key: for what is said once, as long as it goes on. */
+  isNew(key: string): boolean;
+  /** What goes wrong at the moment. */
+  readonly troubles: readonly Trouble[];
 };
 
-/** A write that a pass wants. */
-export type Action =
+/** Something that people who run `kubectl describe` are told about an object. */
+export interface Saying {
+  readonly about: Item;
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** Who says it, the `From` column. */
+  readonly from: string;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A saying about a pod, of the kind Normal unless it is a warning. */
+export function ofPod(
+  about: Item,
+  from: string,
+  reason: string,
+  message: string,
+  type: Saying["type"] = "Normal",
+): Saying {
+  return { about, kind: "Pod", apiVersion: "v1", from, type, reason, message };
+}
+
+/** What a pass wants: a write, and what is said once it is done; or only something to say. */
+export type Action = Write & { readonly says?: readonly Saying[] };
+
+type Write =
+  | { readonly do: "say" }
   | { readonly do: "create"; readonly kind: ResourceKey; readonly object: JsonObject }
   | { readonly do: "bind"; readonly pod: Item; readonly nodeName: string }
   | {

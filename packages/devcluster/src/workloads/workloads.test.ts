@@ -160,7 +160,8 @@ test("a pod goes where its selector and tolerations let it, or is told why not",
       status: "False",
       reason: "Unschedulable",
       message:
-        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint {gpu: yes}.",
+        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s). " +
+        "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     },
   ]);
   await patch("/api/v1/nodes/a", { spec: { taints: null } });

@@ -1,4 +1,4 @@
-import { type ApiClient, createInformer } from "@millwright/kube";
+import { type ApiClient, createEventRecorder, createInformer, type EventRecorder } from "@millwright/kube";
 import { type Clock, type Random, systemRandom } from "../foundation.ts";
 import { isObject } from "../json.ts";
 import type { Log } from "../machinery.ts";
@@ -6,15 +6,19 @@ import { act, type Writes } from "./act.ts";
 import { attachVolumes } from "./attach-detach.ts";
 import { createBell } from "./bell.ts";
 import { bindClaims } from "./bind-claims.ts";
+import { createTroubles, type Troubles } from "../faults/troubles.ts";
 import { keepDaemonSets } from "./daemon-sets.ts";
 import { keepDeployments } from "./deployments.ts";
 import { createDueTimes } from "./due-times.ts";
 import { runPods } from "./kubelets.ts";
 import { keepReplicaSets } from "./replica-sets.ts";
 import { resources, type ResourceKey } from "./resources.ts";
+import { releaseVolumes } from "./release-volumes.ts";
 import { schedulePods } from "./scheduler.ts";
 import { keepStatefulSets } from "./stateful-sets.ts";
-import { type Action, type Item, keyOfItem, type View } from "./view.ts";
+import { evictFromTaintedNodes } from "./taint-eviction.ts";
+import { taintNodes } from "./taint-nodes.ts";
+import { type Action, type Item, keyOfItem, type Saying, type View } from "./view.ts";
 
 /** Options of {@link createWorkloads}. */
 export interface WorkloadsOptions {
@@ -31,6 +35,8 @@ export interface WorkloadsOptions {
   readonly attachMs?: number;
   /** Default 500 ms. */
   readonly detachMs?: number;
+  /** What goes wrong on demand, shared with the simulated nodes: `server.troubles` of an API server of ours. Default: nothing. */
+  readonly troubles?: Troubles;
   readonly log?: Log;
 }
 
@@ -52,6 +58,7 @@ const parallelCalls = 8;
  */
 export function createWorkloads(options: WorkloadsOptions): Workloads {
   const { api, clock, random = systemRandom, log = () => {} } = options;
+  const { troubles = createTroubles() } = options;
   const { podStartMs = 500, podStopMs = 1_000, attachMs = 500, detachMs = 500 } = options;
   const podTimes = { startDelayMs: podStartMs, stopDelayMs: podStopMs };
   const volumeTimes = { attachDelayMs: attachMs, detachDelayMs: detachMs };
@@ -62,7 +69,10 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
     ...keepReplicaSets(view),
     ...keepStatefulSets(view),
     ...keepDaemonSets(view),
+    ...taintNodes(view),
+    ...evictFromTaintedNodes(view),
     ...bindClaims(view),
+    ...releaseVolumes(view),
     ...schedulePods(view),
     ...attachVolumes(view, volumeTimes),
     ...runPods(view, podTimes),
@@ -75,17 +85,20 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
       const informers = createInformers(api, clock, random);
       const running = Object.values(informers).map((informer) => informer.run(stopping));
       const bell = createBell();
-      const endings = Object.values(informers).map(({ store }) =>
-        store.subscribe(() => bell.ring(), { replay: false }),
-      );
+      const endings = [
+        troubles.subscribe(() => bell.ring()),
+        ...Object.values(informers).map(({ store }) => store.subscribe(() => bell.ring(), { replay: false })),
+      ];
+      const events = createSpeakers(api, clock, random);
       const writes: Writes = {
         applied: (kind, object) => informers[kind].store.applyWrite(object),
         deleted: (kind, { metadata: { name, namespace, uid } }) =>
           informers[kind].store.applyDelete({ name, namespace, uid }),
+        say: events.say,
       };
       const pass = async (): Promise<boolean> => {
         let hasFailed = false;
-        const actions = plan(viewOf(informers, clock.now(), times.due));
+        const actions = plan(viewOf(informers, clock.now(), times, troubles));
         const queue = actions.values();
         const worker = async (): Promise<void> => {
           for (const action of queue) {
@@ -115,6 +128,7 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
         if (!signal.aborted) throw error;
       } finally {
         for (const end of endings) end();
+        events.close();
         stop.abort();
         await Promise.allSettled(running);
       }
@@ -138,7 +152,30 @@ function createInformers(api: ApiClient, clock: Clock, random: Random) {
   };
 }
 
-function viewOf(informers: ReturnType<typeof createInformers>, now: Date, due: View["due"]): View {
+/** One recorder for each component that says something. */
+function createSpeakers(api: ApiClient, clock: Clock, random: Random) {
+  const recorders = new Map<string, EventRecorder>();
+  return {
+    say({ from, about, kind, apiVersion, ...event }: Saying): void {
+      let recorder = recorders.get(from);
+      if (recorder === undefined) {
+        recorder = createEventRecorder({ api, component: from, clock, random });
+        recorders.set(from, recorder);
+      }
+      recorder.record({ ...about, apiVersion, kind }, event);
+    },
+    close(): void {
+      for (const recorder of recorders.values()) recorder.close();
+    },
+  };
+}
+
+function viewOf(
+  informers: ReturnType<typeof createInformers>,
+  now: Date,
+  times: Pick<View, "due" | "isNew">,
+  troubles: Troubles,
+): View {
   const items = (kind: ResourceKey): readonly Item[] =>
     informers[kind].store
       .list()
@@ -156,7 +193,9 @@ function viewOf(informers: ReturnType<typeof createInformers>, now: Date, due: V
     statefulSets: items("statefulSets"),
     daemonSets: items("daemonSets"),
     now,
-    due,
+    due: times.due,
+    isNew: times.isNew,
+    troubles: troubles.list().map(({ trouble }) => trouble),
   };
 }
 

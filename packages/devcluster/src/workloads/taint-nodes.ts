@@ -1,0 +1,59 @@
+import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from "../json.ts";
+import { conditionOf } from "../object-conditions.ts";
+import { rfc3339 } from "../timestamps.ts";
+import { notReadyTaint, unreachableTaint } from "./taints.ts";
+import { type Action, isDeleting, type Saying, type View } from "./view.ts";
+
+const own = [notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"];
+
+/**
+ * Keeps the taints by which a node's state reaches the scheduler and the pods on it: not ready, unreachable, cordoned. As
+ * kube-controller-manager's node lifecycle controller does. Nodes that have never reported anything are left alone.
+ */
+export function taintNodes(view: View): readonly Action[] {
+  return view.nodes.flatMap((node): readonly Action[] => {
+    const ready = stringAt(conditionOf(node, "Ready"), "status");
+    if (ready === undefined || isDeleting(node)) return [];
+    const present = arrayAt(node, "spec", "taints");
+    const state = ready === "True" ? undefined : ready === "False" ? notReadyTaint : unreachableTaint;
+    const isCordoned = field(field(node, "spec"), "unschedulable") === true;
+    const wanted = [
+      ...(isCordoned ? [taint("node.kubernetes.io/unschedulable", "NoSchedule", view.now)] : []),
+      ...(state === undefined ? [] : [taint(state, "NoSchedule", view.now), taint(state, "NoExecute", view.now)]),
+    ];
+    const kept = present.filter((one) => !own.includes(stringAt(one, "key") ?? "") || wanted.some(isSameAs(one)));
+    const added = wanted.filter((one) => !present.some(isSameAs(one)));
+    const taints = [...kept, ...added];
+    if (jsonEqual(taints, present)) return [];
+    const isNews = state !== undefined && added.some(({ key }) => key === state);
+    const says = isNews && !present.some((one) => isState(one)) ? [notReady(node)] : [];
+    return [{ do: "patch", kind: "nodes", item: node, patch: { spec: { taints } }, says }];
+  });
+}
+
+function taint(key: string, effect: string, now: Date): JsonObject {
+  // Times are written where the effect depends on them, and for taints that follow a condition.
+  return { key, effect, timeAdded: rfc3339(now) };
+}
+
+function isSameAs(taint: Json): (other: Json) => boolean {
+  return (other) => field(other, "key") === field(taint, "key") && field(other, "effect") === field(taint, "effect");
+}
+
+function isState(taint: Json): boolean {
+  const key = stringAt(taint, "key") ?? "";
+  return key === notReadyTaint || key === unreachableTaint;
+}
+
+function notReady(about: Saying["about"]): Saying {
+  const message = `Node ${about.metadata.name} status is now: NodeNotReady`;
+  return {
+    about,
+    kind: "Node",
+    apiVersion: "v1",
+    from: "node-controller",
+    type: "Normal",
+    reason: "NodeNotReady",
+    message,
+  };
+}

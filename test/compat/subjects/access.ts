@@ -1,0 +1,138 @@
+import { get, getUntil, type Json, type JsonObject, mergePatch, post, subject } from "../request-script.ts";
+
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+const roles = `${rbac}/namespaces/{ns}/roles`;
+const bindings = `${rbac}/namespaces/{ns}/rolebindings`;
+const clusterRoles = `${rbac}/clusterroles`;
+const apiGroup = "rbac.authorization.k8s.io";
+const asJane = { "Impersonate-User": "compat-jane", "Impersonate-Group": "compat-team" };
+const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] };
+
+const role = (name: string, ...rules: readonly JsonObject[]): JsonObject => ({
+  apiVersion: `${apiGroup}/v1`,
+  kind: "Role",
+  metadata: { name },
+  rules,
+});
+const clusterRole = (name: string, content: JsonObject, labels: JsonObject = {}): JsonObject => ({
+  apiVersion: `${apiGroup}/v1`,
+  kind: "ClusterRole",
+  metadata: { name, labels },
+  ...content,
+});
+const binding = (name: string, kind: string, to: string): JsonObject => ({
+  apiVersion: `${apiGroup}/v1`,
+  kind: "RoleBinding",
+  metadata: { name },
+  roleRef: { apiGroup, kind, name: to },
+  subjects: [{ apiGroup, kind: "User", name: "compat-jane" }],
+});
+const review = (name: string, spec: Json, headers = asJane) =>
+  post(
+    name,
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec },
+    headers,
+  );
+const whoAmI = (name: string, headers: Readonly<Record<string, string>>) =>
+  post(
+    name,
+    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+    headers,
+  );
+const attributes = (verb: string, resource: string): JsonObject => ({
+  resourceAttributes: { namespace: "{ns}", verb, resource },
+});
+
+/** Who may do what, and who may give it to others: asked as somebody with few rights, by impersonation. */
+export const access = subject("access", [
+  whoAmI("a user", asJane),
+  whoAmI("a service account", { "Impersonate-User": "system:serviceaccount:default:bot" }),
+  whoAmI("nobody", { "Impersonate-User": "system:anonymous" }),
+  whoAmI("with a uid and more", {
+    ...asJane,
+    "Impersonate-Uid": "1234",
+    "Impersonate-Extra-Scopes": "view",
+  }),
+  get("without rights", "/api/v1/namespaces/{ns}/pods", asJane),
+  get("one without rights", "/api/v1/namespaces/{ns}/pods/p", asJane),
+  get("a subresource without rights", "/api/v1/nodes/n/status", asJane),
+  get("a path without rights", "/metrics", asJane),
+  get("discovery needs no rights", "/apis/rbac.authorization.k8s.io", asJane),
+  post("a role without rights", roles, role("early", pods), asJane),
+  post(
+    "rights to make roles, and to see pods",
+    roles,
+    role(
+      "janes",
+      { apiGroups: [apiGroup], resources: ["roles", "rolebindings"], verbs: ["create", "get", "patch", "update"] },
+      pods,
+    ),
+  ),
+  post("a binding of them", bindings, binding("janes", "Role", "janes")),
+  getUntil("they are there", "/api/v1/namespaces/{ns}/pods", (status) => status === 200),
+  review("may list pods", attributes("list", "pods")),
+  review("may not delete pods", attributes("delete", "pods")),
+  post("a role with what she has", roles, role("less", pods), asJane),
+  post(
+    "a role with more",
+    roles,
+    role(
+      "more",
+      { ...pods, verbs: ["get", "delete", "watch"] },
+      { apiGroups: ["apps"], resources: ["deployments", "statefulsets"], verbs: ["get"], resourceNames: ["web"] },
+    ),
+    asJane,
+  ),
+  post("a role with everything", roles, role("all", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }), asJane),
+  mergePatch("somebody else's label on it", `${roles}/less`, { metadata: { labels: { a: "b" } } }),
+  post("a binding of what she has", bindings, binding("less", "Role", "less"), asJane),
+  post("a binding of what is missing", bindings, binding("missing", "Role", "missing"), asJane),
+  post(
+    "a cluster role with little",
+    clusterRoles,
+    clusterRole("compat-nodes", { rules: [{ ...pods, resources: ["nodes"] }] }),
+  ),
+  post("a binding of a cluster role", bindings, binding("nodes", "ClusterRole", "compat-nodes"), asJane),
+  post(
+    "a role by which she may bind",
+    roles,
+    role("binder", {
+      apiGroups: [apiGroup],
+      resources: ["clusterroles"],
+      verbs: ["bind"],
+      resourceNames: ["compat-nodes"],
+    }),
+  ),
+  post("and its binding", bindings, binding("binder", "Role", "binder")),
+  post(
+    "an aggregated cluster role",
+    clusterRoles,
+    clusterRole("compat-sum", {
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { "compat.example.io/sum": "true" } }] },
+    }),
+  ),
+  post("the review of somebody else", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SubjectAccessReview",
+    spec: { user: "compat-jane", ...attributes("get", "pods") },
+  }),
+  post(
+    "the review of somebody else without rights",
+    "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+    {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SubjectAccessReview",
+      spec: { user: "compat-jane", ...attributes("get", "pods") },
+    },
+    asJane,
+  ),
+  post("a review of nothing", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    spec: {},
+  }),
+  whoAmI("a group without a user", { "Impersonate-Group": "compat-team" }),
+  whoAmI("somebody who may not impersonate", { ...asJane, "Impersonate-User": "compat-jane" }),
+]);
