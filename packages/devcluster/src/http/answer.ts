@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { isAnswerLost } from "../faults/lost-answers.ts";
-import { type JsonObject, jsonText } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import type { ApiFault } from "../status.ts";
+import { textOf } from "../storage/object-text.ts";
 
 /** Sends a JSON answer; warnings become `Warning` headers, which kubectl prints. */
 export function sendJson(
@@ -11,10 +12,10 @@ export function sendJson(
   options: { readonly warnings?: readonly string[] | undefined; readonly contentType?: string } = {},
 ): void {
   if (isAnswerLost(response)) return;
-  const payload = Buffer.from(jsonText(body), "utf8");
+  const text = textOf(body);
   response.statusCode = code;
   response.setHeader("content-type", options.contentType ?? "application/json");
-  response.setHeader("content-length", payload.length);
+  response.setHeader("content-length", Buffer.byteLength(text));
   response.setHeader("cache-control", "no-cache, private");
   const warnings = options.warnings ?? [];
   if (warnings.length > 0)
@@ -22,7 +23,8 @@ export function sendJson(
       "warning",
       warnings.map((text) => `299 - "${headerSafe(text)}"`),
     );
-  response.end(payload);
+  // As text it leaves together with the head, in one write; bytes would take two.
+  response.end(text);
 }
 
 /** Sends plain text, as health checks and unknown paths do. */

@@ -43,7 +43,8 @@ export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes 
     subresource: resource?.subresource ?? "",
     namespace: resource?.namespace ?? "",
     name: resource?.name ?? nameInSelector(url.searchParams.get("fieldSelector")),
-    path: url.pathname,
+    // The same text in most cases, and a string that does not hold on to the whole address as the part of a URL does.
+    path: raw.url === url.pathname ? raw.url : url.pathname,
     userAgent: raw.headers["user-agent"] ?? "",
     headers: raw.headers,
   };

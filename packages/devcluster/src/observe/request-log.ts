@@ -1,4 +1,5 @@
 import type { RequestAttributes } from "../http/request-attributes.ts";
+import { createRecentPool } from "../storage/recent-pool.ts";
 
 /** One request that has been answered (or lost), as an audit log would note it. */
 export interface RequestRecord {
@@ -44,16 +45,40 @@ export interface RequestLog {
   watches(): ReadonlyMap<string, number>;
 }
 
+/** A record as it is kept: a number takes a sixth of what a Date takes. */
+interface KeptRecord extends Omit<RequestRecord, "time"> {
+  readonly timeMs: number;
+}
+
+/** User agents, users and resources are few; each is kept once. */
+const textLimit = 256;
+
 /** Creates a log that keeps the latest `limit` requests. */
 export function createRequestLog(limit: number): RequestLog {
-  const ring: RequestRecord[] = [];
+  const ring: KeptRecord[] = [];
+  const texts = createRecentPool<string>(textLimit);
+  const once = (text: string): string => texts.get(text, () => text);
   let next = 0;
   const counts = new Map<string, { -readonly [Key in keyof RequestCount]: RequestCount[Key] }>();
   const watches = new Map<string, number>();
 
   return {
-    add({ verb, group, version, resource, subresource, namespace, name, path, userAgent }, outcome) {
-      const record = { verb, group, version, resource, subresource, namespace, name, path, userAgent, ...outcome };
+    add({ verb, group, version, resource, subresource, namespace, name, path, userAgent }, { time, ...outcome }) {
+      const record: KeptRecord = {
+        timeMs: time.getTime(),
+        verb: once(verb),
+        group: once(group),
+        version: once(version),
+        resource: once(resource),
+        subresource: once(subresource),
+        namespace: once(namespace),
+        name,
+        path,
+        userAgent: once(userAgent),
+        user: once(outcome.user),
+        status: outcome.status,
+        durationMs: outcome.durationMs,
+      };
       if (ring.length < limit) ring.push(record);
       else if (limit > 0) ring[next] = record;
       next = limit === 0 ? 0 : (next + 1) % limit;
@@ -67,7 +92,7 @@ export function createRequestLog(limit: number): RequestLog {
         count.durationMs += outcome.durationMs;
       }
     },
-    latest: () => (ring.length < limit ? [...ring] : [...ring.slice(next), ...ring.slice(0, next)]),
+    latest: () => (ring.length < limit ? ring : [...ring.slice(next), ...ring.slice(0, next)]).map(shown),
     counts: () => [...counts.values()],
     watchStarted({ group, resource }) {
       const key = `${group}/${resource}`;
@@ -81,4 +106,8 @@ export function createRequestLog(limit: number): RequestLog {
     },
     watches: () => watches,
   };
+}
+
+function shown({ timeMs, ...record }: KeptRecord): RequestRecord {
+  return { time: new Date(timeMs), ...record };
 }

@@ -1,11 +1,13 @@
-import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isStoredObject } from "../api-object.ts";
 import { ConfigError } from "../foundation.ts";
 import { field, isObject, type Json, jsonText, stringAt } from "../json.ts";
 import type { Log } from "../machinery.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import type { Journal, JournalContent, JournalRecord } from "./journal.ts";
+import type { Journal, JournalRecord } from "./journal.ts";
+import { readLines } from "./read-lines.ts";
+import { textOf } from "./object-text.ts";
 
 const formatVersion = 1;
 const headerLine = `${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`;
@@ -45,21 +47,47 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
 
   return {
     load() {
-      const bytes = readFileSync(path);
-      const end = bytes.lastIndexOf(0x0a) + 1;
-      if (end < bytes.length) {
-        log("warn", "storage: the last line was torn and has been cut off", { file: path, bytes: bytes.length - end });
-        ftruncateSync(file, end);
-      }
-      sizeBytes = end;
-      if (end === 0) write(headerLine);
-      rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
-      try {
-        return parseLog(bytes.subarray(0, end), path);
-      } catch (error) {
-        this.close();
-        throw error;
-      }
+      let resourceVersion = 0;
+      const records = function* (close: () => void): Generator<JournalRecord> {
+        try {
+          const lines = readLines(path);
+          let number = 0;
+          for (const line of lines) {
+            number += 1;
+            sizeBytes = line.endOffset;
+            if (!line.isComplete) {
+              sizeBytes = line.endOffset - line.bytes.length;
+              log("warn", "storage: the last line was torn and has been cut off", {
+                file: path,
+                bytes: line.bytes.length,
+              });
+              ftruncateSync(file, sizeBytes);
+              break;
+            }
+            const value = parseLine(line.bytes, path, number);
+            if (number === 1) checkHeader(value, path);
+            else {
+              const version = field(value, "rv");
+              if (typeof version !== "number") throw damaged(path, number);
+              resourceVersion = Math.max(resourceVersion, version);
+              const record = readRecord(value, version);
+              if (record !== undefined) yield record;
+              else if (field(value, "k") !== undefined) throw damaged(path, number);
+            }
+          }
+          if (sizeBytes === 0) write(headerLine);
+          rewriteAtBytes = Math.max(smallestRewriteBytes, sizeBytes * growthFactor);
+        } catch (error) {
+          close();
+          throw error;
+        }
+      };
+      return {
+        get resourceVersion() {
+          return resourceVersion;
+        },
+        records: records(() => this.close()),
+      };
     },
     append(record) {
       write(lineOf(record));
@@ -103,31 +131,15 @@ export function openFileStorage(directory: string, options: FileStorageOptions =
 }
 
 function lineOf({ resourceVersion, collection, key, object }: JournalRecord): string {
-  return `${jsonText({ rv: resourceVersion, c: collection, k: key, ...(object === undefined ? {} : { o: object }) })}\n`;
+  const place = `"rv":${resourceVersion},"c":${jsonText(collection)},"k":${jsonText(key)}`;
+  return object === undefined ? `{${place}}\n` : `{${place},"o":${textOf(object)}}\n`;
 }
 
-function parseLog(bytes: Buffer, path: string): JournalContent {
-  const lines = bytes.toString("utf8").split("\n");
-  lines.pop();
-  const [header, ...rest] = lines.map((line, index) => parseLine(line, path, index + 1));
-  if (
-    header !== undefined &&
-    (field(header, "format") !== "millwright-devcluster" || field(header, "version") !== formatVersion)
-  ) {
-    throw new ConfigError(
-      `${path}: not a store of this server (format ${formatVersion} expected); choose another directory`,
-    );
-  }
-  let resourceVersion = 0;
-  const records: JournalRecord[] = [];
-  for (const [index, line] of rest.entries()) {
-    const version = field(line, "rv");
-    if (typeof version === "number") resourceVersion = Math.max(resourceVersion, version);
-    const record = readRecord(line, typeof version === "number" ? version : 0);
-    if (record !== undefined) records.push(record);
-    else if (field(line, "k") !== undefined || version === undefined) throw damaged(path, index + 2);
-  }
-  return { resourceVersion, records };
+function checkHeader(header: Json, path: string): void {
+  if (field(header, "format") === "millwright-devcluster" && field(header, "version") === formatVersion) return;
+  throw new ConfigError(
+    `${path}: not a store of this server (format ${formatVersion} expected); choose another directory`,
+  );
 }
 
 function readRecord(line: Json, resourceVersion: number): JournalRecord | undefined {
@@ -139,9 +151,9 @@ function readRecord(line: Json, resourceVersion: number): JournalRecord | undefi
   return isStoredObject(object) ? { resourceVersion, collection, key, object } : undefined;
 }
 
-function parseLine(line: string, path: string, number: number): Json {
+function parseLine(line: Buffer, path: string, number: number): Json {
   try {
-    const value: Json = JSON.parse(line);
+    const value: Json = JSON.parse(line.toString("utf8"));
     if (isObject(value)) return value;
   } catch {
     // Reported below, with the place.

@@ -10,9 +10,11 @@ export interface JournalRecord {
   readonly object?: StoredObject;
 }
 
-/** What the journal held when it was opened. */
+/** What the journal holds. */
 export interface JournalContent {
+  /** The highest version; complete only once the records have been read, which may be as they come from the disk. */
   readonly resourceVersion: number;
+  /** Oldest first. To be read once, to their end. Throws ConfigError where the journal is damaged; it is closed then. */
   readonly records: Iterable<JournalRecord>;
 }
 

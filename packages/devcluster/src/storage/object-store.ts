@@ -1,6 +1,7 @@
 import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
-import { deepFreeze } from "../json.ts";
+import type { JsonObject } from "../json.ts";
 import { expired, internalError } from "../status.ts";
+import { createHistory, type History } from "./history.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 import { createSharing } from "./sharing.ts";
 
@@ -24,6 +25,8 @@ export interface ObjectStoreOptions {
   readonly journal?: Journal | undefined;
   /** How many changes of each collection can be replayed; older versions answer 410. Default 4096. */
   readonly historyLimit?: number | undefined;
+  /** How many bytes of JSON those changes may be at most; the latest change always stays. Default 32 MiB. */
+  readonly historyLimitBytes?: number | undefined;
 }
 
 /** Objects by collection and key under one resourceVersion sequence, with a bounded history for watches. */
@@ -65,16 +68,13 @@ interface Collection {
   readonly objects: Map<string, StoredObject>;
   /** Keys in order; undefined when an insertion or removal has made it stale. */
   sortedKeys: readonly string[] | undefined;
-  /** The latest changes, oldest first; never longer than twice the limit. */
-  history: StoreEvent[];
-  /** Versions below this one cannot be replayed any more. */
-  replayableFrom: number;
+  history: History;
   readonly subscribers: Set<StoreSubscriber>;
 }
 
 /** Creates a store and fills it from its journal. */
 export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore {
-  const { journal, historyLimit = 4096 } = options;
+  const { journal, historyLimit = 4096, historyLimitBytes = 32 * 1024 * 1024 } = options;
   const collections = new Map<string, Collection>();
   const share = createSharing();
   const uids = new Map<string, { readonly collection: string; readonly object: StoredObject }>();
@@ -82,14 +82,21 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   let resourceVersion = 1;
   let floor = 0;
 
+  const newHistory = (): History => createHistory(historyLimit, historyLimitBytes, floor);
+  /** The object as it is kept: frozen, and made of the same parts as others where they are equal. */
+  const settled = (object: JsonObject): StoredObject => {
+    const stored = share(object);
+    if (!isStoredObject(stored)) throw internalError("an incomplete object reached the store");
+    return stored;
+  };
+
   const collectionOf = (name: string): Collection => {
     const known = collections.get(name);
     if (known !== undefined) return known;
     const created: Collection = {
       objects: new Map(),
       sortedKeys: [],
-      history: [],
-      replayableFrom: floor,
+      history: newHistory(),
       subscribers: new Set(),
     };
     collections.set(name, created);
@@ -98,23 +105,22 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
 
   if (journal !== undefined) {
     const content = journal.load();
-    resourceVersion = Math.max(1, content.resourceVersion);
     for (const record of content.records) {
       const { objects } = collectionOf(record.collection);
       const previous = objects.get(record.key);
       if (previous !== undefined) uids.delete(previous.metadata.uid);
       if (record.object === undefined) objects.delete(record.key);
       else {
-        const object = deepFreeze(share(record.object));
+        const object = settled(record.object);
         objects.set(record.key, object);
         uids.set(object.metadata.uid, { collection: record.collection, object });
       }
-      resourceVersion = Math.max(resourceVersion, record.resourceVersion);
     }
+    resourceVersion = Math.max(1, content.resourceVersion);
     floor = resourceVersion;
     for (const collection of collections.values()) {
       collection.sortedKeys = undefined;
-      collection.replayableFrom = floor;
+      collection.history = newHistory();
     }
   }
 
@@ -133,12 +139,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   });
 
   const publish = (name: string, collection: Collection, event: StoreEvent): void => {
-    collection.history.push(event);
-    if (collection.history.length > historyLimit * 2) {
-      const dropped = collection.history.length - historyLimit;
-      collection.replayableFrom = collection.history[dropped - 1]?.resourceVersion ?? collection.replayableFrom;
-      collection.history = collection.history.slice(dropped);
-    }
+    collection.history.add(event);
     if (event.type !== "MODIFIED") collection.sortedKeys = undefined;
     if (event.previous !== undefined) uids.delete(event.previous.metadata.uid);
     if (event.type !== "DELETED") uids.set(event.object.metadata.uid, { collection: name, object: event.object });
@@ -147,18 +148,9 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   };
 
   const since = (name: string, version: number): readonly StoreEvent[] => {
-    const collection = collectionOf(name);
-    if (version < collection.replayableFrom) throw expired(version, collection.replayableFrom);
-    const { history } = collection;
-    let low = 0;
-    let high = history.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const event = history[middle];
-      if (event !== undefined && event.resourceVersion <= version) low = middle + 1;
-      else high = middle;
-    }
-    return history.slice(low);
+    const { history } = collectionOf(name);
+    if (version < history.replayableFrom) throw expired(version, history.replayableFrom);
+    return history.since(version);
   };
 
   const scanNow = (name: string, isWanted: (key: string) => boolean): readonly StoredObject[] => {
@@ -192,9 +184,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     scanAt,
     put(name, object) {
       const version = resourceVersion + 1;
-      const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-      if (!isStoredObject(versioned)) throw internalError("an incomplete object reached the store");
-      const stored = deepFreeze(share(versioned));
+      const stored = settled({ ...object, metadata: { ...object.metadata, resourceVersion: String(version) } });
       const key = `${namespaceOf(stored)}/${stored.metadata.name}`;
       journal?.append({ resourceVersion: version, collection: name, key, object: stored });
       const collection = collectionOf(name);
@@ -215,8 +205,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
       resourceVersion = version;
       collection.objects.delete(key);
       const final = last ?? previous;
-      const object = deepFreeze({ ...final, metadata: { ...final.metadata, resourceVersion: String(version) } });
-      if (!isStoredObject(object)) throw internalError("an incomplete object reached the store");
+      const object = settled({ ...final, metadata: { ...final.metadata, resourceVersion: String(version) } });
       const event: StoreEvent = { type: "DELETED", collection: name, key, object, previous, resourceVersion: version };
       publish(name, collection, event);
       return object;
@@ -239,8 +228,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
     compactHistory() {
       floor = resourceVersion;
       for (const collection of collections.values()) {
-        collection.history = [];
-        collection.replayableFrom = floor;
+        collection.history = newHistory();
       }
     },
     close() {

@@ -1,56 +1,56 @@
-import type { StoredObject } from "../api-object.ts";
-import { entriesOf, field, isArray, isObject, type Json, type JsonObject, objectFrom } from "../json.ts";
+import { deepFreeze, field, isArray, isObject, type Json, type JsonObject } from "../json.ts";
+import { createRecentPool } from "./recent-pool.ts";
 
-/** The most texts that are remembered, and the longest of them: what repeats itself comes again soon. */
-const poolLimit = 4_096;
-const textLimit = 16_384;
+/** How many parts and strings are remembered at least, and the longest of them: what repeats itself comes again soon. */
+const partLimit = 1_024;
+const partLengthLimit = 16_384;
+const stringLimit = 8_192;
+const stringLengthLimit = 256;
 
 /**
- * Makes equal parts of different objects the same in memory: the fields of spec and status, and the fields that managers own.
- * Those of a thousand nodes or machines are much alike, and take more room than all that is their own.
+ * Makes equal parts of different objects the same in memory: the fields of spec and status, the entries of managers and the fields
+ * that they own, and all short strings. Those of a thousand nodes or machines are much alike, and take more room than all that is
+ * their own. What comes back is frozen to its leaves; parts that are frozen already come out of the store and stay as they are.
  */
-export function createSharing(): (object: StoredObject) => StoredObject {
-  const pool = new Map<string, Json>();
+export function createSharing(): (object: JsonObject) => Json {
+  const parts = createRecentPool<Json>(partLimit);
+  const strings = createRecentPool<string>(stringLimit);
 
-  const share = (value: Json): Json => {
-    if (typeof value !== "object" || value === null) return value;
+  const shareString = (text: string): string =>
+    text.length > stringLengthLimit ? text : strings.get(text, () => text);
+  /** A frozen copy whose strings are shared. */
+  const settled = (value: Json, settle: (item: Json, key: string) => Json): Json => {
+    if (typeof value === "string") return shareString(value);
+    if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+    if (isArray(value)) return Object.freeze(value.map((item) => settle(item, "")));
+    // No request can bring that key, but a file can; an assignment to it would set the prototype of the copy.
+    if (Object.hasOwn(value, "__proto__")) return deepFreeze(value);
+    // A copy by spreading keeps the compact layout that JSON.parse gives an object.
+    const copy: Record<string, Json | undefined> = { ...value };
+    for (const key in copy) {
+      const item = copy[key];
+      if (item !== undefined) copy[key] = settle(item, key);
+    }
+    return Object.freeze(copy);
+  };
+  const settle = (value: Json): Json => settled(value, settle);
+  const sharePart = (value: Json): Json => {
+    if (typeof value !== "object" || value === null || Object.isFrozen(value)) return settle(value);
     const text = JSON.stringify(value);
-    if (text.length > textLimit) return value;
-    const known = pool.get(text);
-    if (known !== undefined) {
-      // What is used goes to the end of the map: the beginning is forgotten first.
-      pool.delete(text);
-      pool.set(text, known);
-      return known;
-    }
-    pool.set(text, value);
-    const [oldest] = pool.size > poolLimit ? pool.keys() : [];
-    if (oldest !== undefined) pool.delete(oldest);
-    return value;
+    return text.length > partLengthLimit ? settle(value) : parts.get(text, () => settle(value));
   };
-  const shareFields = (value: Json | undefined): Json | undefined =>
-    isObject(value) ? objectFrom(entriesOf(value).map(([key, item]) => [key, share(item)])) : value;
-
-  return (object) => {
-    const { managedFields } = object.metadata;
-    const metadata = {
-      ...object.metadata,
-      ...(isArray(managedFields)
-        ? { managedFields: managedFields.map((entry) => withSharedFields(entry, share)) }
-        : {}),
-    };
-    const parts: Record<string, Json> = {};
-    for (const key of ["spec", "status"]) {
-      const value = shareFields(object[key]);
-      if (value !== undefined) parts[key] = value;
-    }
-    return { ...object, ...parts, metadata };
+  /** Two managers that wrote in the same second have the same entry; most others own the same fields. */
+  const shareManager = (entry: Json): Json => {
+    const fields = field(entry, "fieldsV1");
+    if (!isObject(entry) || fields === undefined || Object.isFrozen(entry)) return sharePart(entry);
+    return sharePart({ ...entry, fieldsV1: sharePart(fields) });
   };
-}
+  const settleMetadata = (value: Json, key: string): Json =>
+    key === "managedFields" && isArray(value) ? Object.freeze(value.map(shareManager)) : settle(value);
+  const settleField = (value: Json, key: string): Json => {
+    if (key === "metadata") return settled(value, settleMetadata);
+    return key === "spec" || key === "status" ? settled(value, sharePart) : settle(value);
+  };
 
-function withSharedFields(entry: Json, share: (value: Json) => Json): Json {
-  const fields = field(entry, "fieldsV1");
-  if (!isObject(entry) || fields === undefined) return entry;
-  const shared: JsonObject = { ...entry, fieldsV1: share(fields) };
-  return shared;
+  return (object) => settled(object, settleField);
 }

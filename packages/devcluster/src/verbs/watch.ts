@@ -8,6 +8,7 @@ import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definit
 import { type Machinery, shown } from "../machinery.ts";
 import { isApiFault } from "../status.ts";
 import type { StoreEvent } from "../storage/object-store.ts";
+import { textIn, textOf } from "../storage/object-text.ts";
 import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
 import { checkListOptions } from "./list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
@@ -158,26 +159,15 @@ interface Encoder {
   bookmark(resourceVersion: number, annotations: JsonObject | undefined): JsonObject;
 }
 
-/** The text of the object that was encoded last: all watchers of a change are told in a row, so one slot is enough. */
-const lastText: { object: StoredObject | undefined; apiVersion: string; text: string } = {
-  object: undefined,
-  apiVersion: "",
-  text: "",
-};
-
 function createEncoder({ clock }: Machinery, request: WatchRequest): Encoder {
   const { definition, representation, include } = request;
   const apiVersion = apiVersionOf(definition);
   let isFirst = true;
 
-  const plain = (object: StoredObject): string => {
-    if (lastText.object !== object || lastText.apiVersion !== apiVersion) {
-      lastText.object = object;
-      lastText.apiVersion = apiVersion;
-      lastText.text = jsonText(shown(definition, object));
-    }
-    return lastText.text;
-  };
+  const plain = (object: StoredObject): string =>
+    definition.view === undefined && object.apiVersion === apiVersion
+      ? textOf(object)
+      : textIn(apiVersion, object, () => shown(definition, object));
   const table = (object: StoredObject): string => {
     const { resourceVersion } = object.metadata;
     const body = tableOf(definition, [object], { resourceVersion }, clock.now(), { include, withColumns: isFirst });
