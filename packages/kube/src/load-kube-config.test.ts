@@ -1,4 +1,4 @@
-import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { isConfigError } from "@millwright/core";
@@ -110,6 +110,43 @@ test("runs a credential plug-in once for requests that come together", async () 
   expect(answers[0]?.headers?.["authorization"]).toMatch(/^Bearer from-plugin-\d+$/);
   expect(new Set(answers.map((answer) => answer?.headers?.["authorization"])).size).toBe(1);
   expect(await failure({ file: path, allowPlugins: false })).toContain('user "u" has an exec or auth-provider entry');
+});
+
+test("runs a credential plug-in beside the kubeconfig when its command is a relative path, wherever the process runs", async () => {
+  await mkdir(join(folder, "elsewhere", "bin"), { recursive: true });
+  const answer = '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"beside"}}';
+  await file("elsewhere/bin/login", `#!/bin/sh\necho '${answer}'\n`);
+  await chmod(join(folder, "elsewhere", "bin", "login"), 0o755);
+  for (const command of ["./bin/login", "bin/login"]) {
+    const path = await file("elsewhere/exec", config({ user: { exec: { command } } }));
+    const loaded = await loadKubeConfig({ file: path });
+    expect(await loaded.credentials?.()).toEqual({ headers: { authorization: "Bearer beside" } });
+  }
+  const bare = await file("elsewhere/bare", config({ user: { exec: { command: "login-of-nobody" } } }));
+  await expect((await loadKubeConfig({ file: bare })).credentials?.()).rejects.toThrow("spawn login-of-nobody ENOENT");
+});
+
+test("takes a user's token file from the file that the user is from", async () => {
+  await mkdir(join(folder, "other"), { recursive: true });
+  await file("token", "mine");
+  await file("other/token", "of another user");
+  const first = await file("with-token", config({ user: { token: "first" } }));
+  const second = await file("other/with-file", config({ user: { tokenFile: "token" } }));
+  const load = async (files: string[]) => {
+    const loaded = await loadKubeConfig({ env: { KUBECONFIG: files.join(delimiter) } });
+    return (await loaded.credentials?.())?.headers?.["authorization"];
+  };
+  expect(await load([first, second])).toBe("Bearer first");
+  expect(await load([second, first])).toBe("Bearer of another user");
+});
+
+test("refuses a proxy that it cannot use, and shows no password of it", async () => {
+  const path = await file("socks", config({ cluster: { "proxy-url": "socks5://me:SECRET@127.0.0.1:1080" } }));
+  const message = await failure({ file: path });
+  expect(message).toContain(
+    'cluster "c": proxy-url "socks5://…@127.0.0.1:1080" cannot be used; expected http://host:port',
+  );
+  expect(message).not.toContain("SECRET");
 });
 
 test("says which credential plug-in failed", async () => {

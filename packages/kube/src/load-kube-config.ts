@@ -53,12 +53,14 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
   const texts = await Promise.all(files.map(readConfigFile));
   const { KubeConfig, loadYaml } = await import("@kubernetes/client-node");
   const kubeConfig = new KubeConfig();
-  const tokenFiles = new Map<string, string>();
+  const users = new Map<string, UserFiles>();
   for (const [index, { file, text }] of texts.entries()) {
     try {
       const raw = text.trim() === "" ? undefined : loadYaml<unknown>(text);
       if (!isRecord(raw)) throw new Error("expected a YAML mapping with clusters, users and contexts");
-      for (const [user, path] of tokenFilesOf(raw)) tokenFiles.set(user, resolve(dirname(file), path));
+      // The first file that has a user is the one that counts.
+      for (const [user, found] of userFilesOf(raw, dirname(resolve(file))))
+        if (!users.has(user)) users.set(user, found);
       const part = index === 0 ? kubeConfig : new KubeConfig();
       part.loadFromString(text);
       part.makePathsAbsolute(dirname(resolve(file)));
@@ -67,13 +69,13 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
       throw new ConfigError(`kubeconfig ${file}: ${firstLine(messageOf(cause))}`, { cause });
     }
   }
-  return readCluster(kubeConfig, where, tokenFiles, options);
+  return readCluster(kubeConfig, where, users, options);
 }
 
 async function readCluster(
   kubeConfig: KubeConfig,
   where: string,
-  tokenFiles: ReadonlyMap<string, string>,
+  users: ReadonlyMap<string, UserFiles>,
   options: LoadKubeConfigOptions,
 ): Promise<ClusterConfig> {
   const env = options.env ?? process.env;
@@ -97,6 +99,12 @@ async function readCluster(
   if (server === undefined) {
     return fail(
       `cluster "${cluster.name}": server ${JSON.stringify(cluster.server)} is not a URL; expected https://host:port`,
+    );
+  }
+  const { proxyUrl } = cluster;
+  if (proxyUrl !== undefined && !isHttpUrl(proxyUrl)) {
+    return fail(
+      `cluster "${cluster.name}": proxy-url ${JSON.stringify(withoutPassword(proxyUrl))} cannot be used; expected http://host:port or https://host:port`,
     );
   }
   const userName = context.user || undefined;
@@ -133,13 +141,13 @@ async function readCluster(
   const credentials =
     user === null
       ? undefined
-      : credentialsOf({ kubeConfig, user, cluster, tokenFile: tokenFiles.get(user.name), where, tls, env });
+      : credentialsOf({ kubeConfig, user, cluster, files: users.get(user.name), where, tls, env });
   return {
     server,
     ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
     ...(Object.keys(tls).length === 0 ? {} : { tls }),
     ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
-    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(credentials === undefined ? {} : { credentials }),
   };
 }
@@ -149,13 +157,14 @@ interface UserEntry {
   readonly user: User;
   readonly cluster: Cluster;
   readonly tls: TlsMaterial;
-  readonly tokenFile: string | undefined;
+  readonly files: UserFiles | undefined;
   readonly where: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
-  const { kubeConfig, user, tokenFile, where } = entry;
+  const { kubeConfig, user, where } = entry;
+  const tokenFile = entry.files?.tokenFile;
   const impersonate: Readonly<Record<string, string>> =
     typeof user.impersonateUser === "string" ? { "impersonate-user": user.impersonateUser } : {};
   if (tokenFile !== undefined) {
@@ -174,13 +183,13 @@ function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
 }
 
 function execCredentials(
-  { user, cluster, tls, where, env }: UserEntry,
+  { user, cluster, files, tls, where, env }: UserEntry,
   exec: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, string>>,
 ): ClusterConfig["credentials"] {
   const place = `${where}: user "${user.name}"`;
   const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
-  const plugin = readExecPlugin(exec, place, { server: cluster.server, ...ca });
+  const plugin = readExecPlugin(exec, place, { cluster: { server: cluster.server, ...ca }, folder: files?.folder });
   return createExecCredentials({ plugin, where: place, env, headers });
 }
 
@@ -269,14 +278,23 @@ async function readConfigFile(file: string): Promise<{ readonly file: string; re
   }
 }
 
-/** `tokenFile` of each user, which client-node does not read. */
-function tokenFilesOf(raw: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] {
+/** What client-node does not read of a user. */
+interface UserFiles {
+  /** Where the file is that has the user: its relative paths begin there. */
+  readonly folder: string;
+  readonly tokenFile: string | undefined;
+}
+
+function userFilesOf(
+  raw: Readonly<Record<string, unknown>>,
+  folder: string,
+): readonly (readonly [string, UserFiles])[] {
   const users = Array.isArray(raw["users"]) ? raw["users"].filter(isRecord) : [];
-  return users.flatMap(({ name, user }) =>
-    typeof name === "string" && isRecord(user) && typeof user["tokenFile"] === "string"
-      ? [[name, user["tokenFile"]] as const]
-      : [],
-  );
+  return users.flatMap(({ name, user }) => {
+    if (typeof name !== "string") return [];
+    const tokenFile = isRecord(user) && typeof user["tokenFile"] === "string" ? user["tokenFile"] : undefined;
+    return [[name, { folder, tokenFile: tokenFile === undefined ? undefined : resolve(folder, tokenFile) }] as const];
+  });
 }
 
 /** As kubectl merges files: the first one that has a name wins. client-node refuses duplicates. */
@@ -297,8 +315,16 @@ function decodePem(data: string | undefined, field: string, fail: (text: string)
 }
 
 function readServer(server: unknown): string | undefined {
-  if (typeof server !== "string" || !URL.canParse(server)) return undefined;
-  return /^https?:$/.test(new URL(server).protocol) ? server : undefined;
+  return isHttpUrl(server) ? server : undefined;
+}
+
+function isHttpUrl(url: unknown): url is string {
+  return typeof url === "string" && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+}
+
+/** A URL as it may be shown. */
+function withoutPassword(url: unknown): unknown {
+  return typeof url === "string" ? url.replace(/\/\/[^@/]*@/, "//…@") : url;
 }
 
 async function exists(file: string): Promise<boolean> {

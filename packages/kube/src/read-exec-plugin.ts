@@ -1,3 +1,4 @@
+import { isAbsolute, join } from "node:path";
 import { ConfigError } from "@millwright/core";
 import type { ExecPlugin } from "./exec-credentials.ts";
 import { isRecord } from "./kube-object.ts";
@@ -5,16 +6,24 @@ import { isRecord } from "./kube-object.ts";
 /** What kubectl takes an entry without a version for. */
 const defaultApiVersion = "client.authentication.k8s.io/v1";
 
+/** What surrounds the `exec` entry of a user. */
+export interface ExecPluginPlace {
+  /** What the program is told of the cluster, if it wants to be. */
+  readonly cluster: Readonly<Record<string, unknown>>;
+  /** Where the kubeconfig is, if it is a file. */
+  readonly folder: string | undefined;
+}
+
 /**
- * Reads the `exec` entry of a user of a kubeconfig.
+ * Reads the `exec` entry of a user of a kubeconfig. A command with a slash in it is a path, relative to the kubeconfig; without one it is looked up
+ * in `PATH`. Source: client-go, clientcmd, `GetAuthInfoFileReferences`.
  *
- * @param cluster what the program is told of the cluster, if it wants to be
  * @throws ConfigError that names the field
  */
 export function readExecPlugin(
   exec: Readonly<Record<string, unknown>>,
   where: string,
-  cluster: Readonly<Record<string, unknown>>,
+  { cluster, folder }: ExecPluginPlace,
 ): ExecPlugin {
   const text = (field: string): string | undefined => {
     const value = exec[field];
@@ -34,7 +43,7 @@ export function readExecPlugin(
   }
   return {
     apiVersion: text("apiVersion") ?? defaultApiVersion,
-    command,
+    command: folder !== undefined && command.includes("/") && !isAbsolute(command) ? join(folder, command) : command,
     args: args ?? [],
     env: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
     installHint: text("installHint"),

@@ -313,6 +313,67 @@ test.each([
   await run.end();
 });
 
+test("asks for pages once streamed lists were cut off three times in a row, and streams again after that", async () => {
+  const cut = (name: string): WatchEvent[] => [added(name, 1)];
+  const trouble = () => new ApiError({ status: 500, reason: "InternalError", message: "trouble" });
+  const run = start(
+    scripted(
+      [page([node("a", 1), node("b", 2)], 5)],
+      [
+        [...cut("a"), broken()],
+        [...cut("a"), trouble()],
+        [trouble()],
+        [added("c", 6), gone()],
+        [...cut("c"), broken()],
+        [added("d", 7), endOfList(9)],
+      ],
+    ),
+    streaming,
+  );
+  await run.clock.advance(60_000);
+  expect(names(run.store.list())).toEqual(["d"]);
+  expect(run.listed).toHaveLength(1);
+  expect(run.watched.map(({ sendInitialEvents }) => sendInitialEvents)).toEqual([
+    true,
+    true,
+    true,
+    undefined,
+    true,
+    true,
+  ]);
+  await run.end();
+});
+
+test("fills the cache within seconds although every stream ends with an error at its fifth line", async () => {
+  const nodes = Array.from({ length: 40 }, (_, index) => node(`n${index}`, index + 1));
+  const lines = (from: number): (WatchEvent | Error)[] => [
+    ...nodes.slice(from, from + 4).map((object): WatchEvent => ({ type: "ADDED", object })),
+    new ApiError({ status: 500, reason: "InternalError", message: "trouble" }),
+  ];
+  const run = start(
+    scripted(
+      [page(nodes, 50)],
+      Array.from({ length: 100 }, () => lines(0)),
+    ),
+    streaming,
+  );
+  await run.clock.advance(10_000);
+  expect(run.reflector.hasSynced()).toBe(true);
+  expect(run.store.size).toBe(40);
+  await run.end();
+});
+
+test("goes on streaming after an outage in which no stream had begun", async () => {
+  const run = start(
+    scripted([], [[broken()], [broken()], [broken()], [broken()], [added("a", 1), endOfList(5)]]),
+    streaming,
+  );
+  await run.clock.advance(60_000);
+  expect(names(run.store.list())).toEqual(["a"]);
+  expect(run.listed).toEqual([]);
+  await run.end();
+});
+
 test("asks ever more slowly for a streamed list that never comes", async () => {
   const run = start(
     scripted(

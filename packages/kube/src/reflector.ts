@@ -1,7 +1,7 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
 import type { Scope } from "./call-options.ts";
-import { isApiError, isGone, isVersionTooLarge } from "./api-error.ts";
+import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type Contact, createContactRecord } from "./contact.ts";
@@ -25,7 +25,8 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope {
   readonly random: Random;
   /**
    * Whether lists come as a stream of objects that goes on as the watch (KEP-3157). A server that refuses it, or ignores that
-   * it was asked, is asked for pages from then on. Default true.
+   * it was asked, is asked for pages from then on; one whose streams are cut off three times in a row before the end of the list, until
+   * a list is complete: a page that fails costs one page, a stream all of it. Default true.
    */
   readonly streamingList?: boolean | undefined;
   /** Items of one page of a list. Default 500: one page of Nodes blocks the event loop 36 ms, 5000 at once 272 ms. */
@@ -76,6 +77,9 @@ export interface Reflector {
   readonly contact: Contact;
 }
 
+/** So many streamed lists may be cut off in a row; the next one comes in pages. */
+const cutsBeforePages = 3;
+
 /** A watch that lived this long was healthy, even if nothing happened in it. */
 const healthyWatchMs = 5_000;
 
@@ -107,6 +111,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let version: string | undefined;
   let synced = false;
   let running = false;
+  /** Streamed lists that were cut off since a list was complete. A server that cannot be reached cuts nothing off. */
+  let cuts = 0;
   /** Attempts in a row that brought nothing. */
   let fruitless = 0;
 
@@ -129,6 +135,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     signal.throwIfAborted();
     await replacement.finish(listed, { clock, signal });
     fruitless--;
+    cuts = 0;
     reach(listed ?? "");
     answered();
     contact.answered();
@@ -164,8 +171,20 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   /** A watch that begins with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
     const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, clock, signal });
+    let received = 0;
+    const count = (add: (object: T) => void) => (object: T) => {
+      received++;
+      add(object);
+    };
     try {
-      await fill(({ add }) => stream.readList(add), signal);
+      await fill(async ({ add }) => {
+        try {
+          return await stream.readList(count(add));
+        } catch (error) {
+          if (received > 0 || (isApiError(error) && !isUnanswered(error))) cuts++;
+          throw error;
+        }
+      }, signal);
       await consume(stream.events);
     } finally {
       await stream.close();
@@ -181,7 +200,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function once(signal: AbortSignal): Promise<void> {
-    const isList = version === undefined && streaming;
+    const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     let isAnswered = isList;
     const onAnswer = (): void => {
