@@ -65,9 +65,10 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
 
     const cloud = await startCloud(workspace);
     closers.add(cloud.close);
-    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS });
+    const { troubles } = server;
+    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS, troubles });
     keepRunning((stop) => nodes.start(stop));
-    const workloads = createWorkloads({ api, clock: systemClock });
+    const workloads = createWorkloads({ api, clock: systemClock, troubles });
     keepRunning((stop) => workloads.start(stop));
     closers.add(cloud.follow((vms) => nodes.sync(vms)));
 

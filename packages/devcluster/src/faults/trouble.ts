@@ -26,7 +26,7 @@ export type Trouble =
   | ({ readonly kind: "not-ready" } & OfNodes)
   /** The node is ready and not ready in turn, each for so long. */
   | ({ readonly kind: "node-flaps"; readonly everyMs: number } & OfNodes)
-  /** The node has one more condition, as a node problem detector writes it; afterwards it says the opposite. */
+  /** The node has one more condition, as a node problem detector writes it; afterwards that is False. */
   | ({
       readonly kind: "node-condition";
       readonly type: string;

@@ -8,7 +8,7 @@ import {
 } from "@millwright/kube";
 import type { Clock } from "../foundation.ts";
 import { rfc3339Micro } from "../timestamps.ts";
-import { type DesiredNode, newNode, nodeStatus, type Readiness } from "./node-object.ts";
+import { type DesiredNode, newNode, nodeStatus, type NodeState } from "./node-object.ts";
 
 /** The namespace of the heartbeats of nodes. */
 export const leaseNamespace = "kube-node-lease";
@@ -16,20 +16,20 @@ export const leaseNamespace = "kube-node-lease";
 /** What a kubelet does for its node, as calls to the API server. Each is repeatable. */
 export interface Kubelet {
   /** Registers the node, or takes over the Node object that is there, and posts its status. */
-  register(desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<void>;
+  register(desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<void>;
   /** Posts the status of a registered node. Resolves with false when the Node object is gone. */
-  postStatus(desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<boolean>;
+  postStatus(desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<boolean>;
   /** Renews the heartbeat lease. */
   renewLease(nodeName: string, durationSeconds: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Creates a kubelet's side of the API. */
 export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
-  const postStatus = async (desired: DesiredNode, ready: Readiness, signal: AbortSignal): Promise<boolean> => {
+  const postStatus = async (desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<boolean> => {
     const ref = { name: desired.nodeName };
     try {
       const present = await api.get(nodeResource, ref, { signal });
-      const status = nodeStatus(desired, ready, present, clock.now());
+      const status = nodeStatus(desired, state, present, clock.now());
       await api.patch(nodeResource, ref, { status }, { kind: "strategic", subresource: "status", signal });
       return true;
     } catch (error) {
@@ -38,7 +38,7 @@ export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
     }
   };
   return {
-    async register(desired, ready, signal) {
+    async register(desired, state, signal) {
       try {
         await api.create(nodeResource, newNode(desired), { signal });
       } catch (error) {
@@ -46,7 +46,7 @@ export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
         const patch = { metadata: newNode(desired).metadata, spec: { providerID: desired.providerId } };
         await api.patch(nodeResource, { name: desired.nodeName }, patch, { kind: "merge", signal });
       }
-      await postStatus(desired, ready, signal);
+      await postStatus(desired, state, signal);
     },
     postStatus,
     async renewLease(nodeName, durationSeconds, signal) {

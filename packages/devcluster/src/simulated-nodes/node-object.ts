@@ -14,6 +14,20 @@ export interface DesiredNode {
 /** What a kubelet says of itself: fine, not ready, or (said by the node lifecycle) silent. */
 export type Readiness = "True" | "False" | "Unknown";
 
+/** A condition besides those that every kubelet reports. */
+export interface MoreCondition {
+  readonly type: string;
+  readonly status: Readiness;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a kubelet, and who else looks after its node, reports of it. */
+export interface NodeState {
+  readonly ready: Readiness;
+  readonly conditions: readonly MoreCondition[];
+}
+
 const defaultCapacity = { cpu: "4", memory: "16Gi", pods: "110", "ephemeral-storage": "100Gi" };
 
 const readyReasons: Readonly<Record<Readiness, { readonly reason: string; readonly message: string }>> = {
@@ -47,13 +61,13 @@ export function newNode(desired: DesiredNode): KubeObject {
 }
 
 /** The status that a kubelet posts. Conditions whose status has not changed keep their transition time. */
-export function nodeStatus(desired: DesiredNode, ready: Readiness, present: unknown, now: Date): object {
+export function nodeStatus(desired: DesiredNode, state: NodeState, present: unknown, now: Date): object {
   const capacity = desired.capacity ?? defaultCapacity;
   return {
     capacity,
     allocatable: capacity,
     ...(desired.addresses === undefined ? {} : { addresses: desired.addresses }),
-    conditions: conditionsFor(ready, present, now),
+    conditions: conditionsFor(state.ready, present, now, state.conditions),
     nodeInfo: {
       architecture: "amd64",
       bootID: "",
@@ -70,7 +84,12 @@ export function nodeStatus(desired: DesiredNode, ready: Readiness, present: unkn
 }
 
 /** All conditions of a node in a state of readiness. A silent kubelet makes every condition unknown. */
-export function conditionsFor(ready: Readiness, present: unknown, now: Date): readonly object[] {
+export function conditionsFor(
+  ready: Readiness,
+  present: unknown,
+  now: Date,
+  more: readonly MoreCondition[] = [],
+): readonly object[] {
   const time = rfc3339(now);
   const condition = (type: string, status: Readiness, reason: string, message: string): object => {
     const before = conditionOf(present, type);
@@ -84,6 +103,7 @@ export function conditionsFor(ready: Readiness, present: unknown, now: Date): re
         ? condition(type, "Unknown", silent.reason, silent.message)
         : condition(type, "False", reason, message),
     ),
+    ...more.map(({ type, status, reason, message }) => condition(type, status, reason, message)),
     condition("Ready", ready, readyReasons[ready].reason, readyReasons[ready].message),
   ];
 }

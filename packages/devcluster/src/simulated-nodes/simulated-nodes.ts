@@ -3,7 +3,9 @@ import type { Clock } from "../foundation.ts";
 import type { Log } from "../machinery.ts";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";
-import type { DesiredNode, Readiness } from "./node-object.ts";
+import type { DesiredNode, NodeState, Readiness } from "./node-object.ts";
+import { createTroubles, type Troubles } from "../faults/troubles.ts";
+import { isSilenced, mayJoin, stateOf } from "./node-troubles.ts";
 
 /** Options of {@link createSimulatedNodes}. */
 export interface SimulatedNodesOptions {
@@ -20,6 +22,8 @@ export interface SimulatedNodesOptions {
   readonly removeWithVm?: boolean;
   /** How long a machine is gone before `removeWithVm` deletes its Node. Default 10 s. */
   readonly removeAfterMs?: number;
+  /** What goes wrong on demand, shared with the workloads: `server.troubles` of an API server of ours. Default: nothing. */
+  readonly troubles?: Troubles;
   readonly log?: Log;
 }
 
@@ -37,7 +41,9 @@ interface SimulatedNode {
   readonly desired: DesiredNode;
   readonly dueMs: number;
   readonly hasJoined: boolean;
-  readonly posted: Readiness | undefined;
+  /** What was posted last, as a text to compare with; undefined when that is not known. */
+  readonly posted: string | undefined;
+  readonly conditionTypes: readonly string[];
 }
 
 const tickMs = 250;
@@ -49,29 +55,36 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const { api, clock, log = () => {} } = options;
   const { joinDelayMs = 2_000, heartbeatMs = 10_000, silenceMs = 40_000 } = options;
   const { removeWithVm = false, removeAfterMs = 10_000 } = options;
+  const { troubles = createTroubles() } = options;
   const kubelet = createKubelet(api, clock);
   const nodes = new Map<string, SimulatedNode>();
   const goneSinceMs = new Map<string, number>();
   const notReady = new Set<string>();
   let lifecycleDueMs = 0;
 
-  const wanted = (name: string): Readiness => (notReady.has(name) ? "False" : "True");
+  const current = () => troubles.list().map(({ trouble }) => trouble);
+  const wanted = (name: string, node: SimulatedNode): NodeState => {
+    const own: Readiness = notReady.has(name) ? "False" : "True";
+    return stateOf(name, own, current(), clock.now(), node.conditionTypes);
+  };
 
   const advance = async (name: string, node: SimulatedNode, signal: AbortSignal): Promise<void> => {
     const update = (change: Partial<SimulatedNode>): void => {
       // A machine that was replaced or left in the meantime is not brought back.
       if (nodes.get(name)?.desired === node.desired) nodes.set(name, { ...node, ...change });
     };
-    const ready = wanted(name);
+    const state = wanted(name, node);
+    const posted = JSON.stringify(state);
+    const conditionTypes = state.conditions.map(({ type }) => type);
     try {
-      if (!node.hasJoined) await kubelet.register(node.desired, ready, signal);
-      else if (node.posted !== ready && !(await kubelet.postStatus(node.desired, ready, signal))) {
+      if (!node.hasJoined) await kubelet.register(node.desired, state, signal);
+      else if (node.posted !== posted && !(await kubelet.postStatus(node.desired, state, signal))) {
         // The Node was deleted under a living kubelet, which does not register a second time.
-        update({ dueMs: clock.monotonicMs() + heartbeatMs, posted: ready });
+        update({ dueMs: clock.monotonicMs() + heartbeatMs, posted, conditionTypes });
         return;
       }
       await kubelet.renewLease(name, Math.ceil(silenceMs / 1000), signal);
-      update({ hasJoined: true, posted: ready, dueMs: clock.monotonicMs() + heartbeatMs });
+      update({ hasJoined: true, posted, conditionTypes, dueMs: clock.monotonicMs() + heartbeatMs });
     } catch (error) {
       if (signal.aborted) return;
       const isGone = isNotFound(error) && node.hasJoined;
@@ -98,7 +111,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       for (const [name, node] of nodes) {
         const stored = readiness.get(name);
         // After a pause of the whole process its living nodes were called silent: they speak up again.
-        if (node.hasJoined && stored !== undefined && stored !== wanted(name)) {
+        if (node.hasJoined && stored !== undefined && stored !== wanted(name, node).ready) {
           nodes.set(name, { ...node, posted: undefined, dueMs: 0 });
         }
       }
@@ -110,7 +123,13 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
   const pass = async (signal: AbortSignal): Promise<void> => {
     const now = clock.monotonicMs();
     const work: (() => Promise<void>)[] = [];
-    for (const [name, node] of nodes) if (node.dueMs <= now) work.push(() => advance(name, node, signal));
+    const active = current();
+    for (const [name, node] of nodes) {
+      if (isSilenced(name, active) || (!node.hasJoined && !mayJoin(name, active))) continue;
+      // A trouble that comes, goes or flaps is reported at once, as a kubelet reports what changes.
+      const isNews = node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
+      if (node.dueMs <= now || isNews) work.push(() => advance(name, node, signal));
+    }
     if (removeWithVm) {
       for (const [name, since] of goneSinceMs) if (now - since >= removeAfterMs) work.push(() => remove(name, signal));
     }
@@ -133,7 +152,13 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       for (const [name, node] of present) {
         goneSinceMs.delete(name);
         if (nodes.get(name)?.desired.providerId === node.providerId) continue;
-        nodes.set(name, { desired: node, dueMs: now + joinDelayMs, hasJoined: false, posted: undefined });
+        nodes.set(name, {
+          desired: node,
+          dueMs: now + joinDelayMs,
+          hasJoined: false,
+          posted: undefined,
+          conditionTypes: [],
+        });
       }
     },
     setReady(nodeName, isReady) {
