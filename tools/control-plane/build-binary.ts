@@ -67,7 +67,10 @@ async function build(program: Program, version: string, path: string, options: B
     await rename(aside, path);
   } catch (error) {
     if (options.signal?.aborted === true) throw options.signal.reason;
-    throw new CannotBuildError(`${program} ${version} cannot be built: ${lastLine(error)}`, { cause: error });
+    throw new CannotBuildError(
+      `${program} ${version} cannot be built: ${lastLine(error)}; install Go and let it reach its module proxy, or set KUBEBUILDER_ASSETS`,
+      { cause: error },
+    );
   } finally {
     await rm(aside, { force: true });
   }

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { dirname } from "node:path";
 
@@ -36,18 +36,37 @@ async function acquire(path: string): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   }
-  if (await isAbandoned(path)) await rm(path, { force: true });
+  const abandoned = await abandonedOwner(path);
+  if (abandoned !== undefined) await takeAway(path, abandoned);
   return false;
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
-  const text = await readFile(path, "utf8").catch(() => "");
+/** What a lock says whose owner is gone; undefined while the lock is held, or when there is none any more. */
+async function abandonedOwner(path: string): Promise<string | undefined> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
   const pid = Number(text);
-  if (Number.isInteger(pid) && pid > 0) return !isAlive(pid);
+  if (Number.isInteger(pid) && pid > 0) return isAlive(pid) ? undefined : text;
   const made = await stat(path).catch(() => undefined);
-  return made !== undefined && Date.now() - made.mtimeMs > UNREADABLE_LIMIT_MS;
+  return made !== undefined && Date.now() - made.mtimeMs > UNREADABLE_LIMIT_MS ? text : undefined;
+}
+
+/**
+ * Takes an abandoned lock away. Of several that saw it only one moves it; who moves the lock of another that was quicker, and has
+ * made its own since, puts that back.
+ */
+async function takeAway(path: string, owner: string): Promise<void> {
+  const aside = `${path}.${process.pid}`;
+  try {
+    await rename(path, aside);
+    if ((await readFile(aside, "utf8")) !== owner) await link(aside, path);
+  } catch (error) {
+    if (!hasCode(error, "ENOENT") && !hasCode(error, "EEXIST")) throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
 }
 
 function isAlive(pid: number): boolean {
@@ -55,6 +74,10 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return hasCode(error, "EPERM");
   }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }
