@@ -1,6 +1,7 @@
 export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
 export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
 export type { ControllerContext, Target } from "./cluster/context.ts";
+export { createSecretController } from "./secret/controller.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";

@@ -5,6 +5,7 @@ import {
   createMachineController,
   createMachineDeploymentController,
   createMachineSetController,
+  createSecretController,
   createTargetCaches,
   defaultMachineSettings,
   type MachineSettings,
@@ -109,6 +110,7 @@ export function createManager(options: ManagerOptions): Manager {
     createMachineSetController(context, workers),
     createMachineDeploymentController(context, workers),
     createMachineClassController(context, workers),
+    createSecretController(context, workers),
   ];
   const named = { ...caches, ...targetCaches };
   const informers = Object.values(named);

@@ -27,6 +27,7 @@ import {
   secretResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
+import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
 import type { Node, Pod, SecretObject, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
 
@@ -56,10 +57,6 @@ export interface CacheOptions {
 
 const owner = (object: ApiObject): string | undefined => controllerRefOf(object)?.uid;
 
-/** Names of the secrets that a class refers to. */
-export const secretNames = ({ secretRef, credentialsSecretRef }: MachineClass): readonly string[] =>
-  [secretRef?.name, credentialsSecretRef?.name].filter((name): name is string => name !== undefined && name !== "");
-
 export function createControlCaches(options: CacheOptions & { readonly namespace: string }): ControlCaches {
   return {
     machines: createInformer({
@@ -68,7 +65,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
       trim: readInto(readMachine, (metadata): Machine => ({ metadata, spec: {} })),
       indexes: {
         owner,
-        class: (machine: Machine) => machine.spec.class?.name,
+        class: classNamesOf,
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
         providerId: (machine: Machine) => machine.spec.providerID,
       },
@@ -91,7 +88,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
       ...options,
       type: machineClassResource,
       trim: readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} })),
-      indexes: { secret: secretNames },
+      indexes: { secret: secretNamesOf },
     }),
     secrets: createInformer<SecretObject>({ ...options, type: secretResource }),
   };

@@ -1,11 +1,12 @@
 import { finalizers, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
-import type { FakeApi } from "@millwright/kube/testing";
+import { conflictError, type FakeApi } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { aMachine, aMachineClass, inPhase, named, testNamespace } from "../testing/builders.ts";
+import { aMachine, aMachineClass, annotated, inPhase, named, testNamespace } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineClassController } from "./controller.ts";
 
 const ref = { namespace: testNamespace, name: "small" };
+const heldBySomebody = { metadata: { finalizers: ["theirs", finalizers.machine] } };
 let running: RunningControllers | undefined;
 afterEach(async () => running?.stop());
 
@@ -34,6 +35,9 @@ describe("MachineClass controller", () => {
     cluster.api.remove(machineResource, { ...ref, name: "a" });
     await cluster.settle();
     expect(cluster.api.writes()).toEqual([]);
+    expect(cluster.events).toEqual([
+      "StillInUse MachineClass small stays until no Machine refers to it; these do: a, b",
+    ]);
 
     cluster.api.remove(machineResource, { ...ref, name: "b" });
     await cluster.settle();
@@ -43,5 +47,54 @@ describe("MachineClass controller", () => {
   it("has nothing to do for machines of a class that does not exist", async () => {
     const cluster = await start((api) => void api.seed(machineResource, aMachine()));
     expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("finds at its start what was missed: a class that nobody needs any more, and one that is needed", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      api.seed(machineClassResource, aMachineClass(named("large")));
+      api.seed(machineResource, aMachine({ spec: { class: { name: "large" } } }));
+    });
+    expect(finalizersOf(cluster)).toEqual(["theirs"]);
+    const large = cluster.api.peek<MachineClass>(machineClassResource, { ...ref, name: "large" });
+    expect(large?.metadata.finalizers).toEqual([finalizers.machine]);
+  });
+
+  it("keeps the class with which a VM was made although the machine names another one now", async () => {
+    const intent = JSON.stringify({ token: "t", attempt: 1, class: "small", provider: "mock" });
+    const cluster = await start((api) => {
+      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      const moved = aMachine({ spec: { class: { name: "large" } } });
+      api.seed(machineResource, aMachine(moved, annotated({ "machine.millwright.dev/creation-intent": intent })));
+    });
+    expect(finalizersOf(cluster)).toEqual(["theirs", finalizers.machine]);
+    cluster.api.remove(machineResource, { ...ref, name: "machine" });
+    await cluster.settle();
+    expect(finalizersOf(cluster)).toEqual(["theirs"]);
+  });
+
+  it("lets no class go while there is a machine that cannot be read, for it may need any", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      api.seed(machineResource, { ...aMachine(), spec: { class: 7 } } as never);
+    });
+    expect(cluster.api.writes()).toEqual([]);
+    cluster.api.remove(machineResource, { ...ref, name: "machine" });
+    await cluster.settle();
+    expect(finalizersOf(cluster)).toEqual(["theirs"]);
+  });
+
+  // machine-controller.md, F19.
+  it("loses no finalizer that somebody adds at the same moment", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineClassResource, aMachineClass());
+      api.inject({ verb: "patch", error: conflictError() });
+    });
+    cluster.api.seed(machineResource, aMachine());
+    await cluster.settle(1_000);
+    expect(finalizersOf(cluster)).toEqual([finalizers.machine]);
+    expect(cluster.api.writes()).toHaveLength(2);
+    const patches = cluster.api.writes().filter(({ verb }) => verb === "patch");
+    for (const { body } of patches) expect(body).toHaveProperty("metadata.resourceVersion");
   });
 });

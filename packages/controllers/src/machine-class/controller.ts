@@ -1,44 +1,49 @@
-import { finalizers, type MachineClass, machineClassResource } from "@millwright/core";
-import { type Controller, createController, watchTriggers } from "@millwright/kube";
-import { carryOut } from "../cluster/carry-out.ts";
+import { finalizers, type Machine, type MachineClass, machineClassResource } from "@millwright/core";
+import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
-import { decideMachineClass } from "./decide.ts";
+import { createHoldingController } from "../ownership/holding-controller.ts";
+import { classNamesOf } from "./references.ts";
 
-/** Makes the controller of MachineClasses: a class stays as long as machines refer to it. */
+const isUnreadable = (machine: Machine): boolean => shapeProblemsOf(machine).length > 0;
+
+/** Whether two states of a machine need other classes. A machine that cannot be read may need any. */
+const isNews = (old: Machine | undefined, current: Machine | undefined): boolean => {
+  const needs = (machine: Machine | undefined): string =>
+    machine === undefined ? "" : JSON.stringify([isUnreadable(machine), ...classNamesOf(machine)]);
+  return needs(old) !== needs(current);
+};
+
+/** Makes the controller of MachineClasses: a class stays as long as machines need it, for only the class says how their VMs are deleted. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control, clock, random, log, events } = context;
-  const writer = createWriter<MachineClass>({ api: control, type: machineClassResource, store: caches.classes.store });
-  const controller = createController({
+  const { caches, namespace, control } = context;
+  const keyOf = (name: string): string => `${namespace}/${name}`;
+  const controller = createHoldingController<MachineClass>(context, {
     name: "machine-class",
+    kind: "MachineClass",
+    referrerKind: "Machine",
+    finalizer: finalizers.machine,
     workers,
+    store: caches.classes.store,
+    writer: createWriter({ api: control, type: machineClassResource, store: caches.classes.store }),
     waitFor: [caches.classes, caches.machines],
-    clock,
-    random,
-    log,
-    reconcile: async (key) => {
-      const machineClass = caches.classes.store.get(key);
-      if (machineClass === undefined) return { done: true };
-      const { name } = machineClass.metadata;
-      const machines = caches.machines.store.byIndex("class", name).length;
-      return carryOut(
-        decideMachineClass({ machineClass, machines }),
-        async (action) => {
-          const patch = action.kind === "AddFinalizer" ? addFinalizerPatch : removeFinalizerPatch;
-          await writer.patch({ namespace, name }, patch(machineClass, finalizers.machine));
-        },
-        { object: machineClass, writer, events, log },
-      );
-    },
+    referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
+    unreadable: () =>
+      caches.machines.store
+        .list()
+        .filter(isUnreadable)
+        .map(({ metadata }) => metadata.name),
   });
-  watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => [`${namespace}/${metadata.name}`] });
+  watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => [keyOf(metadata.name)] });
   watchTriggers({
     store: caches.machines.store,
     controller,
-    // Only the first and the last machine of a class matter to it.
-    when: (old, current) => old?.spec.class?.name !== current?.spec.class?.name,
-    keys: ({ spec }) => (spec.class?.name === undefined ? [] : [`${namespace}/${spec.class.name}`]),
+    when: isNews,
+    keys: (machine) =>
+      isUnreadable(machine)
+        ? caches.classes.store.list().map(({ metadata }) => keyOf(metadata.name))
+        : classNamesOf(machine).map(keyOf),
   });
   return controller;
 }

@@ -5,7 +5,7 @@ import type { ControlCaches } from "../cluster/caches.ts";
 import type { SecretObject } from "../cluster/node-objects.ts";
 import { readInto } from "../cluster/readable.ts";
 import { aMachine, aMachineClass, testNamespace } from "../testing/builders.ts";
-import { resolveClass } from "./class-view.ts";
+import { isClassNews, isSecretNews, resolveClass } from "./class-view.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const aSecret = (name: string, data: Readonly<Record<string, string>>, resourceVersion = "1"): SecretObject => ({
@@ -132,5 +132,39 @@ describe("resolveClass", () => {
       resolve([], []).inputs,
     ];
     expect(new Set(versions).size).toBe(5);
+  });
+});
+
+// machine-controller.md, F41.
+describe("what wakes the machines of a class", () => {
+  const held = aMachineClass(small, { metadata: { finalizers: ["x"], resourceVersion: "11" } });
+  it.each([
+    ["a class that comes", undefined, small, true],
+    ["a class that goes", small, undefined, true],
+    ["another node template", small, aMachineClass(small, { providerSpec: { size: 2 } }), true],
+    [
+      "an annotation, which may hold rules of a drain",
+      small,
+      aMachineClass(small, { metadata: { annotations: { a: "b" } } }),
+      true,
+    ],
+    ["nothing that is the same", small, small, false],
+    ["no finalizer", small, held, false],
+  ])("is %s", (_, old, current, expected) => {
+    expect(isClassNews(old, current)).toBe(expected);
+  });
+
+  it.each([
+    ["a secret that comes", undefined, booting, true],
+    ["a secret that goes", booting, undefined, true],
+    ["other data", booting, aSecret("small", { userData: "x" }), true],
+    [
+      "no other version of the same data",
+      booting,
+      { ...booting, metadata: { ...booting.metadata, finalizers: ["x"], resourceVersion: "12" } },
+      false,
+    ],
+  ])("is %s", (_, old, current, expected) => {
+    expect(isSecretNews(old, current)).toBe(expected);
   });
 });

@@ -8,8 +8,11 @@ import {
   userDataKey,
   validateMachineClass,
 } from "@millwright/core";
-import { type ControlCaches, secretNames } from "../cluster/caches.ts";
+import { equalJson } from "@millwright/kube";
+import type { ControlCaches } from "../cluster/caches.ts";
+import type { SecretObject } from "../cluster/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
+import { secretNamesOf } from "../machine-class/references.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import type { ClassView } from "./snapshot.ts";
 
@@ -47,7 +50,7 @@ export function resolveClass(
     const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;
     return unusable(machineEventReasons.machineClassNotFound, problem, "", true);
   }
-  const secrets = secretNames(found).map((secret) => ({
+  const secrets = secretNamesOf(found).map((secret) => ({
     name: secret,
     object: caches.secrets.store.getByRef({ namespace, name: secret }),
   }));
@@ -92,3 +95,17 @@ function resolveContent(
   }
   return { view: { state: "usable", machineClass }, inputs, secret };
 }
+
+/** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares (machine-controller.md, F41). */
+export const isClassNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
+  const content = (machineClass: MachineClass | undefined): unknown => {
+    if (machineClass === undefined) return undefined;
+    const { metadata, ...rest } = machineClass;
+    return { ...rest, uid: metadata.uid, annotations: metadata.annotations };
+  };
+  return !equalJson(content(old), content(current));
+};
+
+/** Whether a secret changed in what machines read of it: it came, went, or has other data. */
+export const isSecretNews = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
+  old?.metadata.uid !== current?.metadata.uid || !equalJson(old?.data, current?.data);

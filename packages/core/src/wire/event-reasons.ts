@@ -1,4 +1,4 @@
-/** Reasons of events on MachineSets and MachineDeployments. Read by people and by alerting. Source: machineset-machinedeployment.md 23. */
+/** Reasons of events on MachineSets, MachineDeployments, MachineClasses and Secrets. Read by people and by alerting. Source: machineset-machinedeployment.md 23. */
 export const eventReasons = {
   successfulCreate: "SuccessfulCreate",
   failedCreate: "FailedCreate",
@@ -14,6 +14,8 @@ export const eventReasons = {
   selectingAll: "SelectingAll",
   /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
+  /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */
+  stillInUse: "StillInUse",
 } as const;
 
 /** Reasons of events on Machines; all are ours, for MCM has none. Read by people and by alerting. */

@@ -1,0 +1,70 @@
+import { type Controller, createController, type ReadonlyStore, type ApiObject } from "@millwright/kube";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { Writer } from "../cluster/writer.ts";
+import { addFinalizerPatch, type Finalized, removeFinalizerPatch } from "./finalizer-patch.ts";
+import { decideHolding, type HoldingSnapshot } from "./holding.ts";
+
+/** What a controller that holds objects for others is made of. */
+export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
+  /** For logs and metrics. */
+  readonly name: string;
+  readonly kind: HoldingSnapshot["kind"];
+  readonly referrerKind: HoldingSnapshot["referrerKind"];
+  readonly finalizer: string;
+  readonly workers: number;
+  readonly store: ReadonlyStore<T>;
+  readonly writer: Writer<T>;
+  readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
+  /** Names of the objects that refer to one of that name. */
+  readonly referrers: (name: string) => readonly string[];
+  /** Names of objects of which nobody can tell to what they refer. Only asked before a finalizer goes. */
+  readonly unreadable: () => readonly string[];
+}
+
+/** Makes a controller that puts a finalizer on objects that others refer to, and takes it away with the last reference. Triggers are the caller's. */
+export function createHoldingController<T extends ApiObject & Finalized & { readonly status?: object }>(
+  { namespace, clock, random, log, events }: ControllerContext,
+  options: HoldingControllerOptions<T>,
+): Controller {
+  const { name: title, kind, referrerKind, finalizer, workers, store, writer } = options;
+  /** Keys of objects of which it was told that they have to stay. */
+  const told = new Set<string>();
+  return createController({
+    name: title,
+    workers,
+    waitFor: options.waitFor,
+    clock,
+    random,
+    log,
+    reconcile: async (key) => {
+      const object = store.get(key);
+      const { deletionTimestamp, name = "" } = object?.metadata ?? {};
+      if (deletionTimestamp == null) told.delete(key);
+      if (object === undefined) return { done: true };
+      const referrers = options.referrers(name);
+      const isHeld = object.metadata.finalizers?.includes(finalizer) === true;
+      const snapshot: HoldingSnapshot = {
+        kind,
+        name,
+        isHeld,
+        isGoing: deletionTimestamp != null,
+        referrers,
+        referrerKind,
+        unreadable: isHeld && referrers.length === 0 ? options.unreadable() : [],
+        isTold: told.has(key),
+      };
+      const decision = decideHolding(snapshot);
+      const result = await carryOut(
+        decision,
+        async (action) => {
+          const patch = action.kind === "AddFinalizer" ? addFinalizerPatch : removeFinalizerPatch;
+          await writer.patch({ namespace, name }, patch(object, finalizer));
+        },
+        { object, writer, events, log },
+      );
+      if (decision.because.length > 0) told.add(key);
+      return result;
+    },
+  });
+}

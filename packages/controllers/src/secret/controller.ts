@@ -1,0 +1,63 @@
+import { finalizers, type MachineClass } from "@millwright/core";
+import { type Controller, secretResource, watchTriggers } from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { SecretObject } from "../cluster/node-objects.ts";
+import { shapeProblemsOf } from "../cluster/readable.ts";
+import { createWriter } from "../cluster/writer.ts";
+import { secretNamesOf } from "../machine-class/references.ts";
+import { createHoldingController } from "../ownership/holding-controller.ts";
+
+const isUnreadable = (machineClass: MachineClass): boolean => shapeProblemsOf(machineClass).length > 0;
+
+/** Whether two states of a class refer to other secrets. A class that cannot be read may refer to any. */
+const isNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
+  const refersTo = (machineClass: MachineClass | undefined): string =>
+    machineClass === undefined ? "" : JSON.stringify([isUnreadable(machineClass), ...secretNamesOf(machineClass)]);
+  return refersTo(old) !== refersTo(current);
+};
+
+/**
+ * Makes the controller of the Secrets of classes: one stays as long as a class refers to it. Secrets that nobody refers to, and that carry no finalizer
+ * of ours, are never looked at (machine-controller.md, F42).
+ */
+export function createSecretController(context: ControllerContext, workers: number): Controller {
+  const { caches, namespace, control } = context;
+  const keyOf = (name: string): string => `${namespace}/${name}`;
+  const isHeld = ({ metadata }: SecretObject): boolean => metadata.finalizers?.includes(finalizers.secret) === true;
+  const isOurs = (secret: SecretObject): boolean =>
+    isHeld(secret) || caches.classes.store.byIndex("secret", secret.metadata.name).length > 0;
+  const controller = createHoldingController<SecretObject>(context, {
+    name: "secret",
+    kind: "Secret",
+    referrerKind: "MachineClass",
+    finalizer: finalizers.secret,
+    workers,
+    store: caches.secrets.store,
+    writer: createWriter({ api: control, type: secretResource, store: caches.secrets.store }),
+    waitFor: [caches.secrets, caches.classes],
+    referrers: (name) => caches.classes.store.byIndex("secret", name).map(({ metadata }) => metadata.name),
+    unreadable: () =>
+      caches.classes.store
+        .list()
+        .filter(isUnreadable)
+        .map(({ metadata }) => metadata.name),
+  });
+  watchTriggers({
+    store: caches.secrets.store,
+    controller,
+    keys: (secret) => (isOurs(secret) ? [keyOf(secret.metadata.name)] : []),
+  });
+  watchTriggers({
+    store: caches.classes.store,
+    controller,
+    when: isNews,
+    keys: (machineClass) =>
+      isUnreadable(machineClass)
+        ? caches.secrets.store
+            .list()
+            .filter(isHeld)
+            .map(({ metadata }) => keyOf(metadata.name))
+        : secretNamesOf(machineClass).map(keyOf),
+  });
+  return controller;
+}
