@@ -155,7 +155,14 @@ describe("the life of a machine", () => {
     expect(api.all(nodeResource)).toEqual([]);
     expect(api.all(podResource).map(({ metadata }) => metadata.name)).toEqual(["far"]);
     const steps = writes().filter((write) => write !== "patch machines/status");
-    expect(steps).toEqual(["delete machines", "patch nodes", "create pods/eviction", "delete nodes", "patch machines"]);
+    expect(steps).toEqual([
+      "delete machines",
+      "patch nodes",
+      "create pods/eviction",
+      "patch nodes",
+      "delete nodes",
+      "patch machines",
+    ]);
     expect(driver.calls).toEqual(["ensureVm machine", "deleteVm machine"]);
   });
 
