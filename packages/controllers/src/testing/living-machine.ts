@@ -1,0 +1,117 @@
+import { type Machine, readMachine } from "@millwright/core";
+import { applyMergePatch, isRecord } from "@millwright/kube";
+import type { Node, Pod } from "../cluster/node-objects.ts";
+import type { MachineAction, MachineDecision } from "../machine/decision.ts";
+import type { Step } from "../machine/in-turn.ts";
+import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
+import { aSnapshot } from "./snapshots.ts";
+
+/** A machine, its node and its pods, to which decisions are done as an API server would. */
+export interface LivingMachine {
+  readonly machine: Machine;
+  readonly node: Node | undefined;
+  readonly pods: readonly Pod[];
+}
+
+/** What a pass does to a {@link LivingMachine}, and how far it comes. */
+export interface PassOptions {
+  readonly settings?: Partial<MachineSettings>;
+  /** After so many writes the process dies. Default: never. */
+  readonly writes?: number;
+}
+
+const versionAfter = ({ metadata }: Node): string => String(Number(metadata.resourceVersion ?? "0") + 1);
+
+/** Merges conditions by type, as a strategic merge patch of a node's status does. */
+function mergeConditions(node: Node, patch: object): Node {
+  const listed: unknown = "conditions" in patch ? patch.conditions : [];
+  const conditions = [...(node.status?.conditions ?? [])];
+  for (const entry of Array.isArray(listed) ? listed : []) {
+    if (!isRecord(entry) || typeof entry["type"] !== "string" || typeof entry["status"] !== "string")
+      throw new TypeError(`no condition: ${JSON.stringify(entry)}`);
+    const merged = { ...entry, type: entry["type"], status: entry["status"] };
+    const index = conditions.findIndex(({ type }) => type === merged.type);
+    if (index < 0) conditions.push(merged);
+    else conditions[index] = { ...conditions[index], ...merged };
+  }
+  return { ...node, status: { ...node.status, conditions } };
+}
+
+function patchMachine(machine: Machine, patch: object): Machine {
+  const result = readMachine(applyMergePatch(machine, patch));
+  if (!result.ok) throw new TypeError(`a decision made what cannot be: ${JSON.stringify(result.problems)}`);
+  return result.value;
+}
+
+function patchNode(node: Node, patch: object): Node {
+  const { metadata } = patch as { readonly metadata?: { readonly resourceVersion?: string } };
+  if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== node.metadata.resourceVersion)
+    throw new Error("conflict");
+  // What was a node and is patched by a decision about nodes is one.
+  return applyMergePatch(node, patch) as Node;
+}
+
+/** The world after one action. */
+function after(world: LivingMachine, action: MachineAction, now: Date): LivingMachine {
+  const { machine, node, pods } = world;
+  const bumped = (changed: Node): Node => ({
+    ...changed,
+    metadata: { ...changed.metadata, resourceVersion: versionAfter(changed) },
+  });
+  switch (action.kind) {
+    case "PatchMachine":
+      return { ...world, machine: patchMachine(machine, action.patch) };
+    case "PatchNode":
+      return node === undefined ? world : { ...world, node: bumped(patchNode(node, action.patch)) };
+    case "PatchNodeStatus":
+      return node === undefined ? world : { ...world, node: bumped(mergeConditions(node, action.patch)) };
+    case "EvictPod":
+      return {
+        ...world,
+        pods: pods.map((pod) =>
+          pod.metadata.name === action.name && pod.metadata.deletionTimestamp === undefined
+            ? { ...pod, metadata: { ...pod.metadata, deletionTimestamp: now.toISOString() } }
+            : pod,
+        ),
+      };
+    case "DeletePod":
+      return { ...world, pods: pods.filter(({ metadata }) => metadata.name !== action.name) };
+    default:
+      return world;
+  }
+}
+
+/** Makes one pass of a step over the world, and answers what was decided and what became of the world. */
+export function passOver(
+  world: LivingMachine,
+  step: Step,
+  now: Date,
+  { settings = {}, writes = Number.POSITIVE_INFINITY }: PassOptions = {},
+): { readonly world: LivingMachine; readonly decision: MachineDecision } {
+  const decision = step(aSnapshot({ ...world, settings: { ...defaultMachineSettings, ...settings } }), now);
+  let changed = world;
+  for (const action of decision.actions.slice(0, writes)) changed = after(changed, action, now);
+  if (decision.status !== undefined && decision.actions.length < writes)
+    changed = { ...changed, machine: { ...changed.machine, status: decision.status } };
+  return { world: changed, decision };
+}
+
+/** Whether a pass wrote nothing. */
+export const isAtRest = (before: LivingMachine, { actions, status }: MachineDecision): boolean =>
+  actions.length === 0 && (status === undefined || JSON.stringify(status) === JSON.stringify(before.machine.status));
+
+/** Passes until one writes nothing; answers the world as it is then and the last decision. Fails when there is no end to it. */
+export function untilAtRest(
+  start: LivingMachine,
+  step: Step,
+  now: Date,
+  options: PassOptions = {},
+): { readonly world: LivingMachine; readonly decision: MachineDecision } {
+  let world = start;
+  for (let pass = 0; pass < 20; pass++) {
+    const { world: next, decision } = passOver(world, step, now, options);
+    if (isAtRest(world, decision)) return { world: next, decision };
+    world = next;
+  }
+  throw new Error(`does not come to rest: ${JSON.stringify(world)}`);
+}
