@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { type Blocker, describeBlockers } from "./blockers.ts";
+
+const startedAt = new Date("2026-01-01T00:00:00.500Z");
+const leaving = (pod: string): Blocker => ({ kind: "leaving", pod });
+const linesOf = (...blockers: readonly Blocker[]) => (describeBlockers(blockers, startedAt) ?? "").split("\n");
+
+describe("describeBlockers", () => {
+  it("says nothing when nothing is waited for", () => {
+    expect(describeBlockers([], startedAt)).toBeUndefined();
+  });
+
+  it("starts with the time of the drain, and joins pods that wait for the same, each once", () => {
+    expect(linesOf(leaving("default/b"), leaving("default/a"), leaving("default/a"))).toEqual([
+      "Drain not completed yet (started at 2026-01-01T00:00:00Z):",
+      "* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node",
+    ]);
+  });
+
+  it("names three pods and counts the rest", () => {
+    expect(linesOf(...["a", "b", "c", "d", "e"].map(leaving))[1]).toMatch(/^\* Pods a, b, c and 2 more: /);
+  });
+
+  it("puts first what a person has to mend, and has a phrase for everything", () => {
+    const pod = "default/a";
+    const lines = linesOf(
+      { kind: "order", pod },
+      { kind: "turn", pod },
+      leaving(pod),
+      { kind: "reattaching", pod, volumes: ["pv-1"], isOverdue: false },
+      { kind: "detaching", pod, volumes: ["pv-1", "pv-2"], isOverdue: true },
+      { kind: "detaching", pod, volumes: ["pv-3"], isOverdue: false },
+      { kind: "completion", pod },
+      { kind: "refused", pod, message: "no answer" },
+      { kind: "overdue", pod, finalizers: [] },
+      { kind: "budget", pod, cause: "misconfigured", message: "budget default/web can never be met" },
+    );
+    expect(lines.slice(1).map((line) => line.replace("* Pod default/a: ", ""))).toEqual([
+      "cannot evict pod as it would violate the pod's disruption budget. budget default/web can never be met",
+      "deletionTimestamp set, but still not removed from the Node although its grace period is over",
+      "failed to evict Pod, no answer",
+      "waiting for completion",
+      "no longer waiting for volumes pv-1, pv-2 to be detached",
+      "waiting for volumes pv-3 to be detached",
+      "waiting for volumes pv-1 to be attached elsewhere",
+      "deletionTimestamp set, but still not removed from the Node",
+      "waiting for the pod with volumes before it",
+      "waiting for pods of a lower order",
+    ]);
+  });
+
+  it("names the finalizers that hold a pod", () => {
+    expect(linesOf({ kind: "overdue", pod: "a", finalizers: ["x/y", "z"] })[1]).toMatch(/finalizers x\/y, z$/);
+  });
+
+  it("does not fill the status with more causes than a person reads", () => {
+    const refused = Array.from({ length: 14 }, (_, index): Blocker => ({
+      kind: "refused",
+      pod: "a",
+      message: `${index}`,
+    }));
+    expect(linesOf(...refused)).toHaveLength(12);
+    expect(linesOf(...refused).at(-1)).toBe("* and 4 more");
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { Budget, Pod } from "../cluster/node-objects.ts";
+import { aBudget, aPod } from "../testing/drain-objects.ts";
+import { createBudgetRoom } from "./budget-room.ts";
+import type { EvictionView } from "./eviction-view.ts";
+
+const pods = ["a", "b", "c"].map((name) => aPod(name));
+const take = (
+  budgets: readonly Budget[],
+  evictions: Readonly<Record<string, EvictionView>> = {},
+  own: readonly Pod[] = pods,
+) => {
+  const room = createBudgetRoom(budgets, own, new Map(Object.entries(evictions)));
+  return own.map((pod) => room.take(pod).state).join(" ");
+};
+
+describe("the room of budgets", () => {
+  it("is handed out once", () => {
+    expect(take([aBudget({ status: { disruptionsAllowed: 2 } })])).toBe("free free waiting");
+  });
+
+  it("says which budget has no more", () => {
+    const room = createBudgetRoom([aBudget()], pods, new Map());
+    room.take(aPod("a"));
+    expect(room.take(aPod("b"))).toMatchObject({ message: "budget default/web lets no more pods go at once" });
+  });
+
+  it("is less by evictions that the budget's status does not show yet", () => {
+    expect(take([aBudget()], { "uid-b": { state: "queued" } })).toBe("waiting waiting waiting");
+    expect(take([aBudget()], { "uid-b": { state: "accepted" } })).toBe("waiting waiting waiting");
+  });
+
+  it("is not less by a refused eviction, nor by a pod that is on its way out: the status has it", () => {
+    const refused = { state: "refused", message: "no", isBudget: true, retryAt: 0 } as const;
+    expect(take([aBudget()], { "uid-b": refused })).toBe("free waiting waiting");
+    const going = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    const room = createBudgetRoom([aBudget()], [going], new Map([["uid-b", { state: "accepted" }]]));
+    expect(room.take(aPod("a")).state).toBe("free");
+  });
+
+  it("is endless for pods without a budget, for pods that never started, and where the status says nothing", () => {
+    expect(take([])).toBe("free free free");
+    const pending = pods.map(({ metadata }) => aPod(metadata.name, { status: { phase: "Pending" } }));
+    expect(take([aBudget()], {}, pending)).toBe("free free free");
+    expect(take([aBudget({ metadata: { generation: 2 }, status: { disruptionsAllowed: 0 } })])).toBe("free free free");
+  });
+
+  it("is the budget's own verdict where there is none", () => {
+    expect(take([aBudget({ spec: { maxUnavailable: 0 }, status: { disruptionsAllowed: 0 } })])).toBe(
+      "misconfigured misconfigured misconfigured",
+    );
+  });
+});

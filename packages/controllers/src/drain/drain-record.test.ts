@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { aMove } from "../testing/drain-views.ts";
+import { drainRecordPatch, readDrainRecord } from "./drain-record.ts";
+
+const annotation = "machine.millwright.dev/drain";
+const metadata = (text: string) => ({ name: "machine", annotations: { [annotation]: text } });
+const storedText = (patch: object): unknown => JSON.parse(JSON.stringify(patch));
+
+describe("the record of a drain", () => {
+  it("comes back as it was stored", () => {
+    const moves = [aMove("a"), aMove("b", { detachedAt: "2026-01-01T00:00:00.000Z" })];
+    const patch = { metadata: { annotations: { [annotation]: JSON.stringify(moves) } } };
+    expect(drainRecordPatch({ moves })).toEqual(patch);
+    expect(readDrainRecord(metadata(JSON.stringify(moves)))).toEqual({ moves });
+  });
+
+  it("is taken away when it is empty", () => {
+    expect(storedText(drainRecordPatch({ moves: [] }))).toEqual({ metadata: { annotations: { [annotation]: null } } });
+  });
+
+  it.each([
+    ["no annotation", { name: "machine" }],
+    ["text that is no JSON", metadata("[")],
+    ["something else", metadata('{"moves":[]}')],
+    ["entries that are none", metadata('[null, 7, "x", {}]')],
+    ["an odd time", metadata(JSON.stringify([{ ...aMove("a"), evictedAt: "soon" }]))],
+    ["an odd later time", metadata(JSON.stringify([{ ...aMove("a"), detachedAt: 5 }]))],
+    ["an odd volume", metadata(JSON.stringify([{ ...aMove("a"), volumes: [{ name: "pv" }] }]))],
+    [
+      "an odd volume id",
+      metadata(JSON.stringify([{ ...aMove("a"), volumes: [{ name: "pv", claim: "c", volumeId: 3 }] }])),
+    ],
+  ])("reads nothing from %s", (_, object) => {
+    expect(readDrainRecord(object)).toEqual({ moves: [] });
+  });
+});

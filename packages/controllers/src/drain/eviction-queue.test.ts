@@ -1,0 +1,183 @@
+import { seededRandom } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { podResource } from "@millwright/kube";
+import {
+  createFakeApi,
+  notFoundError,
+  conflictError,
+  serverError,
+  tooManyRequestsError,
+} from "@millwright/kube/testing";
+import { describe, expect, it, vi } from "vitest";
+import { aPod } from "../testing/drain-objects.ts";
+import { createEvictionQueue, type EvictionOrder } from "./eviction-queue.ts";
+
+function setUp(
+  names: readonly string[] = ["web"],
+  options: { readonly perSecond?: number; readonly parallel?: number } = {},
+) {
+  const clock = createVirtualClock();
+  const api = createFakeApi({ clock });
+  for (const name of names) api.seed(podResource, { ...aPod(name) });
+  const queue = createEvictionQueue({ api, clock, random: seededRandom(1), ...options });
+  const wake = vi.fn<() => void>();
+  const order = (name: string, kind: EvictionOrder["kind"] = "evict"): EvictionOrder => ({
+    kind,
+    namespace: "default",
+    name,
+    uid: `uid-${name}`,
+  });
+  const settle = (ms = 0) => clock.advance(ms);
+  return { clock, api, queue, wake, order, settle };
+}
+
+describe("an order", () => {
+  it("is queued, sent once however often it is given, and wakes the drain with the answer", async () => {
+    const { api, queue, wake, order, settle } = setUp();
+    queue.add(order("web"), wake);
+    queue.add(order("web"), wake);
+    expect(queue.view("uid-web")).toEqual({ state: "queued" });
+    await settle();
+    queue.add(order("web"), wake);
+    await settle();
+    expect(queue.view("uid-web")).toEqual({ state: "accepted" });
+    expect(wake).toHaveBeenCalledOnce();
+    expect(api.writes()).toHaveLength(1);
+  });
+
+  it("is by policy/v1 and for this very pod", async () => {
+    const { api, queue, wake, order, settle } = setUp();
+    queue.add(order("web"), wake);
+    await settle();
+    expect(api.writes()).toMatchObject([
+      {
+        subresource: "eviction",
+        body: { apiVersion: "policy/v1", deleteOptions: { preconditions: { uid: "uid-web" } } },
+      },
+    ]);
+  });
+
+  it("to delete keeps the grace period, to kill does not", async () => {
+    const { api, queue, wake, order, settle } = setUp(["a", "b"]);
+    const spy = vi.spyOn(api, "delete");
+    queue.add(order("a", "delete"), wake);
+    queue.add(order("b", "kill"), wake);
+    await settle(100);
+    expect(spy.mock.calls.map(([, , options]) => options)).toEqual([
+      { uid: "uid-a" },
+      { uid: "uid-b", gracePeriodSeconds: 0 },
+    ]);
+  });
+
+  it("that is stronger goes out although the weaker one was accepted, and not the other way round", async () => {
+    const { api, queue, wake, order, settle } = setUp();
+    queue.add(order("web"), wake);
+    await settle();
+    queue.add(order("web", "kill"), wake);
+    queue.add(order("web"), wake);
+    await settle(100);
+    queue.add(order("web", "delete"), wake);
+    await settle(100);
+    expect(api.writes().map(({ verb }) => verb)).toEqual(["create", "delete"]);
+  });
+
+  it.each([
+    ["the pod is gone", notFoundError()],
+    ["another pod has its name", conflictError()],
+  ])("is fulfilled when %s", async (_, error) => {
+    const { api, queue, wake, order, settle } = setUp();
+    api.inject({ verb: "create", subresource: "eviction", error });
+    queue.add(order("web"), wake);
+    await settle();
+    expect(queue.view("uid-web")).toEqual({ state: "accepted" });
+  });
+
+  it("that a budget refuses says so, and may be given again soon, ever later", async () => {
+    const { api, queue, wake, order, settle, clock } = setUp();
+    const waits: number[] = [];
+    for (let round = 0; round < 7; round++) {
+      api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ budget: "web" }) });
+      queue.add(order("web"), wake);
+      await settle(100);
+      const view = queue.view("uid-web");
+      expect(view).toMatchObject({
+        state: "refused",
+        isBudget: true,
+        message: expect.stringContaining("disruption budget"),
+      });
+      if (view?.state === "refused") waits.push(view.retryAt - clock.now().getTime());
+    }
+    expect(waits[0]).toBeLessThanOrEqual(1_000);
+    expect(Math.max(...waits)).toBeGreaterThan(5_000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(20_000);
+  });
+
+  it("that fails is told as an error, and heeds what the server asks for", async () => {
+    const { api, queue, wake, order, settle, clock } = setUp();
+    api.inject({ verb: "create", subresource: "eviction", error: serverError() });
+    queue.add(order("web"), wake);
+    await settle();
+    expect(queue.view("uid-web")).toMatchObject({ state: "refused", isBudget: false });
+    api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ retryAfterMs: 70_000 }) });
+    queue.add(order("web"), wake);
+    await settle(100);
+    const view = queue.view("uid-web");
+    expect(view?.state === "refused" && view.retryAt).toBeGreaterThanOrEqual(clock.now().getTime() + 69_900);
+  });
+});
+
+describe("the orders of all drains", () => {
+  it("go out at the rate that was set", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `p${index}`);
+    const { api, queue, wake, order, settle } = setUp(names, { perSecond: 10 });
+    for (const name of names) queue.add(order(name), wake);
+    expect(queue.depth).toBe(30);
+    await settle(0);
+    expect(api.writes()).toHaveLength(1);
+    await settle(1_000);
+    expect(api.writes()).toHaveLength(11);
+    await settle(2_000);
+    expect(api.writes()).toHaveLength(30);
+    expect(queue.depth).toBe(0);
+    expect(wake).toHaveBeenCalledTimes(30);
+  });
+
+  it("do not outrun the server: only so many are unanswered", async () => {
+    const names = ["a", "b", "c"];
+    const { api, queue, wake, order, settle } = setUp(names, { perSecond: 1_000, parallel: 2 });
+    const answers = names.map(() => Promise.withResolvers<never>());
+    let asked = 0;
+    vi.spyOn(api, "create").mockImplementation(
+      () => answers[asked++]?.promise ?? Promise.reject(new Error("too many")),
+    );
+    for (const name of names) queue.add(order(name), wake);
+    await settle(1_000);
+    expect(asked).toBe(2);
+    answers[0]?.reject(serverError());
+    await settle(1_000);
+    expect(asked).toBe(3);
+    answers[1]?.reject(serverError());
+    answers[2]?.reject(serverError());
+    await queue.close();
+  });
+
+  it("leave out a pod that went by itself before its turn", async () => {
+    const { api, queue, wake, order, settle } = setUp(["a", "b"], { perSecond: 1 });
+    queue.add(order("a"), wake);
+    queue.add(order("b"), wake);
+    queue.forget("uid-b");
+    await settle(5_000);
+    expect(api.writes().map(({ key }) => key)).toEqual(["default/a"]);
+    expect(queue.view("uid-b")).toBeUndefined();
+  });
+
+  it("end with the queue", async () => {
+    const { api, queue, wake, order, settle } = setUp(["a", "b"], { perSecond: 1 });
+    queue.add(order("a"), wake);
+    queue.add(order("b"), wake);
+    await queue.close();
+    queue.add(order("b", "kill"), wake);
+    await settle(5_000);
+    expect(api.writes()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,85 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type ModelPod, runDrainModel } from "../testing/drain-model.ts";
+import { drainTerms } from "../testing/drain-views.ts";
+import { testNow } from "../testing/snapshots.ts";
+
+const startMs = testNow.getTime();
+/** Ten minutes of evictions, forced after fifteen. */
+const terms = drainTerms({
+  evictUntil: startMs + 10 * 60_000,
+  deadline: startMs + 15 * 60_000,
+  volumes: { detachMs: 60_000, reattachMs: 30_000 },
+});
+
+const seconds = fc.integer({ min: 0, max: 40 });
+const sound: fc.Arbitrary<ModelPod> = fc.record({
+  app: fc.integer({ min: 0, max: 2 }),
+  hasVolume: fc.boolean(),
+  priority: fc.integer({ min: 0, max: 3 }),
+  endsAfter: seconds,
+  detachAfter: seconds,
+  attachAfter: seconds,
+});
+const stubborn: fc.Arbitrary<ModelPod> = fc.record({
+  app: fc.integer({ min: 0, max: 2 }),
+  hasVolume: fc.boolean(),
+  priority: fc.integer({ min: 0, max: 3 }),
+  endsAfter: fc.option(seconds, { nil: undefined }),
+  detachAfter: fc.option(seconds, { nil: undefined }),
+  attachAfter: fc.option(seconds, { nil: undefined }),
+});
+const minAvailable = fc.integer({ min: 0, max: 4 });
+const restarts = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 5 }).map((list) => new Set(list));
+
+describe("every drain", () => {
+  it("ends by its deadline, and until then names what it waits for", () => {
+    fc.assert(
+      fc.property(fc.array(stubborn, { maxLength: 12 }), minAvailable, restarts, (pods, available, lost) => {
+        const run = runDrainModel(pods, available, terms, lost);
+        expect(run.tookMs).toBeLessThanOrEqual(15 * 60_000 + 1_000);
+        expect(run.silent).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("deletes no pod past its budget before the time for that", () => {
+    fc.assert(
+      fc.property(fc.array(stubborn, { maxLength: 12 }), minAvailable, restarts, (pods, available, lost) => {
+        expect(runDrainModel(pods, available, terms, lost).violations).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("asks for few evictions that cannot be granted, and tells no pod twice", () => {
+    fc.assert(
+      fc.property(fc.array(sound, { maxLength: 12 }), minAvailable, (pods, available) => {
+        const run = runDrainModel(pods, available, terms);
+        expect(run.refused).toBe(0);
+        expect(run.asked).toBeLessThanOrEqual(pods.length);
+        expect(run.repeated).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("lets pods with volumes leave one after another", () => {
+    fc.assert(
+      fc.property(fc.array(sound, { maxLength: 12 }), (pods) => {
+        expect(runDrainModel(pods, 0, terms).mostMoving).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("of sound pods without budgets is not forced", () => {
+    fc.assert(
+      fc.property(fc.array(sound, { maxLength: 6 }), (pods) => {
+        expect(runDrainModel(pods, 0, terms).isForced).toBe(false);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

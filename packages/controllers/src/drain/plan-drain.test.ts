@@ -1,0 +1,302 @@
+import { describe, expect, it } from "vitest";
+import type { DrainRule } from "@millwright/core";
+import type { Pod } from "../cluster/node-objects.ts";
+import { aNode } from "../testing/builders.ts";
+import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
+import { aDrainView, aMove, drainTerms, volumesFor } from "../testing/drain-views.ts";
+import { later, testNow } from "../testing/snapshots.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
+import type { EvictionView } from "./eviction-view.ts";
+import { planDrain } from "./plan-drain.ts";
+
+const MINUTE = 60_000;
+const inGrace = { metadata: { deletionTimestamp: later(20_000).toISOString() } };
+const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "" } } };
+
+/** What a pass does and waits for, a line each. */
+function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): readonly string[] {
+  const progress = planDrain(aDrainView(view), drainTerms(terms), now);
+  const actions = progress.actions.map((action) => {
+    if (action.kind === "PatchNode") return `PatchNode ${JSON.stringify(action.patch)}`;
+    if (action.kind === "RecordDrain")
+      return `RecordDrain ${action.record.moves.map(({ pod, detachedAt }) => `${pod}${detachedAt === undefined ? "" : " away"}`).join()}`;
+    return `${action.kind}${action.kind === "DeletePod" && action.atOnce ? " at once" : ""} ${action.name}`;
+  });
+  const end =
+    progress.state === "drained"
+      ? progress.isForced
+        ? "forced"
+        : "drained"
+      : progress.blockers.map(({ kind, pod }) => `${kind} ${pod.replace("default/", "")}`).join(", ");
+  return [...actions, end];
+}
+
+const wakeOf = (view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): number | undefined => {
+  const progress = planDrain(aDrainView(view), drainTerms(terms), now);
+  return progress.state === "draining" ? progress.wakeAfterMs : undefined;
+};
+
+const evicted = (...names: readonly string[]): ReadonlyMap<string, EvictionView> =>
+  new Map(names.map((name) => [`uid-${name}`, { state: "accepted" }]));
+
+const refused = (name: string, change: Partial<Extract<EvictionView, { readonly state: "refused" }>> = {}) =>
+  new Map<string, EvictionView>([
+    [`uid-${name}`, { state: "refused", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],
+  ]);
+
+describe("a node", () => {
+  const open = aNode();
+
+  it("is cordoned first, by one field, and its pods are evicted in the same pass", () => {
+    expect(linesOf({ node: open, pods: [aPod("a")] })).toEqual([
+      'PatchNode {"spec":{"unschedulable":true}}',
+      "EvictPod a",
+      "leaving a",
+    ]);
+  });
+
+  it("that is cordoned is left as it is", () => {
+    expect(linesOf({ pods: [aPod("a")] })).toEqual(["EvictPod a", "leaving a"]);
+  });
+
+  it("that keeps its place is not cordoned", () => {
+    expect(linesOf({ node: open }, { cordon: false })).toEqual(["drained"]);
+  });
+
+  it("is empty only when it was empty after its cordon", () => {
+    expect(linesOf({ node: open })).toEqual(['PatchNode {"spec":{"unschedulable":true}}', ""]);
+    expect(wakeOf({ node: open })).toBe(5_000);
+    expect(linesOf({})).toEqual(["drained"]);
+  });
+
+  it("is empty although pods stay that are none of a drain's business", () => {
+    expect(linesOf({ pods: [aPod("m", mirror), aPod("c", { status: { phase: "Succeeded" } })] })).toEqual(["drained"]);
+  });
+});
+
+describe("pods without volumes", () => {
+  it("are evicted all at once", () => {
+    expect(linesOf({ pods: [aPod("b"), aPod("a")] })).toEqual(["EvictPod a", "EvictPod b", "leaving a, leaving b"]);
+  });
+
+  it("are not told twice", () => {
+    const pods = [aPod("a"), aPod("b", inGrace), aPod("c")];
+    const evictions = new Map<string, EvictionView>([...evicted("a"), ["uid-c", { state: "queued" }]]);
+    expect(linesOf({ pods, evictions })).toEqual(["leaving a, leaving c, leaving b"]);
+  });
+
+  it("go as their budget lets them, and no eviction is tried that must fail", () => {
+    const pods = ["a", "b", "c"].map((name) => aPod(name));
+    expect(linesOf({ pods, budgets: [aBudget()] })).toEqual(["EvictPod a", "leaving a, budget b, budget c"]);
+  });
+
+  it("wait for the retry after an error, and not longer", () => {
+    const view = { pods: [aPod("a")], evictions: refused("a") };
+    expect(linesOf(view)).toEqual(["refused a"]);
+    expect(wakeOf(view)).toBe(5_000);
+    expect(linesOf(view, {}, later(5_000))).toEqual(["EvictPod a", "leaving a"]);
+  });
+
+  it("are named with their budget while that says no, and asked for again when it has room", () => {
+    const view = { pods: [aPod("a")], evictions: refused("a", { isBudget: true }) };
+    const full = aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 } });
+    expect(linesOf({ ...view, budgets: [full] }, {}, later(6_000))).toEqual(["budget a"]);
+    expect(linesOf({ ...view, budgets: [aBudget()] })).toEqual(["refused a"]);
+    expect(linesOf({ ...view, budgets: [aBudget()] }, {}, later(6_000))).toEqual(["EvictPod a", "leaving a"]);
+  });
+
+  it("are deleted in order when their budgets were asked long enough", () => {
+    const impossible = aBudget({ spec: { maxUnavailable: 0 }, status: { disruptionsAllowed: 0 } });
+    const view = { pods: [aPod("a")], budgets: [impossible] };
+    expect(linesOf(view, {}, later(60 * MINUTE - 1))).toEqual(["budget a"]);
+    expect(wakeOf(view)).toBe(60 * MINUTE);
+    expect(linesOf(view, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
+    expect(linesOf(view, { evictUntil: testNow.getTime() })).toEqual(["DeletePod a", "leaving a"]);
+    const evictions = refused("a", { isBudget: true, retryAt: later(61 * MINUTE).getTime() });
+    expect(linesOf({ ...view, evictions }, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
+  });
+
+  it("are waited for when they should have gone, with what holds them", () => {
+    const metadata = { deletionTimestamp: later(-40_000).toISOString() };
+    expect(linesOf({ pods: [aPod("a", { metadata })] })).toEqual(["overdue a"]);
+    const held = aPod("a", { metadata: { ...metadata, finalizers: ["x/y"] } });
+    expect(planDrain(aDrainView({ pods: [held] }), drainTerms(), testNow)).toMatchObject({
+      message: expect.stringContaining("finalizers x/y"),
+    });
+  });
+});
+
+describe("the order of rules", () => {
+  const rules: readonly DrainRule[] = [
+    { selector: { matchLabels: { app: "first" } }, behavior: "Drain", order: -1 },
+    { selector: { matchLabels: { app: "job" } }, behavior: "WaitCompleted", order: 1 },
+  ];
+  const pods = [
+    aPod("b"),
+    aPod("a", { metadata: { labels: { app: "first" } } }),
+    aPod("j", { metadata: { labels: { app: "job" } } }),
+  ];
+
+  it("holds pods back until those of a lower order have left", () => {
+    expect(linesOf({ pods, rules })).toEqual(["EvictPod a", "order b, leaving a, completion j"]);
+    expect(linesOf({ pods: pods.filter(({ metadata }) => metadata.name !== "a"), rules })).toEqual([
+      "EvictPod b",
+      "leaving b, completion j",
+    ]);
+  });
+
+  it("waits for what has to complete", () => {
+    expect(linesOf({ pods: pods.slice(2), rules })).toEqual(["completion j"]);
+  });
+
+  it("counts for nothing when the drain is forced", () => {
+    expect(linesOf({ pods, rules }, { mode: "force" })).toEqual([
+      "DeletePod at once a",
+      "DeletePod at once b",
+      "DeletePod at once j",
+      "forced",
+    ]);
+  });
+});
+
+describe("pods with volumes", () => {
+  const priority = (name: string, value: number): Pod =>
+    aPodWithVolume(name, { spec: { volumes: [], priority: value } });
+  const two = { pods: [priority("low", 1), priority("high", 9)], volumes: volumesFor("low", "high") };
+
+  it("leave one after another by priority, recorded before they are told", () => {
+    expect(linesOf(two)).toEqual(["RecordDrain default/high", "EvictPod high", "leaving high, turn low"]);
+  });
+
+  it("do not hold up pods without", () => {
+    expect(linesOf({ ...two, pods: [...two.pods, aPod("web")] })).toEqual([
+      "RecordDrain default/high",
+      "EvictPod web",
+      "EvictPod high",
+      "leaving web, leaving high, turn low",
+    ]);
+  });
+
+  it("do not hold each other up by a budget", () => {
+    const budgets = [
+      aBudget({ spec: { selector: { matchLabels: { app: "db" } } }, status: { disruptionsAllowed: 0 } }),
+    ];
+    const held = { ...two.pods[1], metadata: { ...two.pods[1]?.metadata, name: "high", labels: { app: "db" } } };
+    expect(linesOf({ ...two, pods: [priority("low", 1), held], budgets })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "budget high, leaving low",
+    ]);
+  });
+
+  const record = { moves: [aMove("high")] };
+  const away = { moves: [aMove("high", { detachedAt: testNow.toISOString() })] };
+
+  it("wait while the one before is leaving", () => {
+    const going = aPodWithVolume("high", inGrace);
+    expect(linesOf({ ...two, pods: [priority("low", 1), going], record })).toEqual(["turn low, leaving high"]);
+  });
+
+  it("wait while its volume is still attached, but not for ever", () => {
+    const view = { pods: [priority("low", 1)], volumes: volumesFor("low"), record };
+    const attached = {
+      attachedHere: new Set(["pv-high"]),
+      attachedElsewhere: new Set<string>(),
+      wantedClaims: new Set<string>(),
+    };
+    expect(linesOf({ ...view, attached })).toEqual(["detaching high, turn low"]);
+    expect(wakeOf({ ...view, attached })).toBe(150_001);
+    expect(linesOf({ ...view, attached }, {}, later(150_001))).toEqual([
+      "RecordDrain default/high,default/low",
+      "EvictPod low",
+      "detaching high, leaving low",
+    ]);
+  });
+
+  it("wait until it is attached elsewhere, from a time that is stored", () => {
+    const view = { pods: [priority("low", 1)], volumes: volumesFor("low") };
+    const attached = {
+      attachedHere: new Set<string>(),
+      attachedElsewhere: new Set<string>(),
+      wantedClaims: new Set(["default/data-high"]),
+    };
+    expect(linesOf({ ...view, attached, record })).toEqual([
+      "RecordDrain default/high away",
+      "reattaching high, turn low",
+    ]);
+    expect(linesOf({ ...view, attached, record: away }, {}, later(89_000))).toEqual(["reattaching high, turn low"]);
+    expect(linesOf({ ...view, attached, record: away }, {}, later(90_000))).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "leaving low",
+    ]);
+    const there = { ...attached, attachedElsewhere: new Set(["pv-high"]) };
+    expect(linesOf({ ...view, attached: there, record: away })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "leaving low",
+    ]);
+  });
+
+  it("are followed to the end also when no pod is left", () => {
+    const attached = {
+      attachedHere: new Set(["pv-high"]),
+      attachedElsewhere: new Set<string>(),
+      wantedClaims: new Set<string>(),
+    };
+    expect(linesOf({ record, attached })).toEqual(["detaching high"]);
+    expect(linesOf({ record, attached }, {}, later(150_001))).toEqual(["RecordDrain ", "drained"]);
+  });
+
+  it("count a volume that two of them share with the last one only", () => {
+    const shared = new Map([...volumesFor("a"), ["uid-b", volumesFor("a").get("uid-a") ?? []]]);
+    const attached = {
+      attachedHere: new Set(["pv-a"]),
+      attachedElsewhere: new Set<string>(),
+      wantedClaims: new Set<string>(),
+    };
+    const moves = [aMove("a", { detachedAt: testNow.toISOString() })];
+    const view = { pods: [aPodWithVolume("b")], volumes: shared, attached, record: { moves } };
+    expect(linesOf(view, {}, later(5_000))).toEqual(["RecordDrain default/b", "EvictPod b", "leaving b"]);
+    const completed = aPodWithVolume("b", { status: { phase: "Succeeded" } });
+    expect(linesOf({ ...view, pods: [completed] }, {}, later(5_000))).toEqual(["detaching a"]);
+  });
+
+  it("are told again when the order was lost: with the process, or by a refusal", () => {
+    expect(linesOf({ ...two, record: away })).toEqual([
+      "RecordDrain default/high",
+      "EvictPod high",
+      "leaving high, turn low",
+    ]);
+    expect(linesOf({ ...two, record, evictions: refused("high") })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "refused high, leaving low",
+    ]);
+    expect(linesOf({ ...two, record, evictions: evicted("high") })).toEqual(["leaving high, turn low"]);
+  });
+});
+
+describe("the end of a drain", () => {
+  it("deletes what is left after the deadline, and not before", () => {
+    const view = { pods: [aPod("a"), aPod("b", inGrace), aPod("m", mirror)], record: { moves: [aMove("x")] } };
+    expect(linesOf(view, {}, later(120 * MINUTE)).at(-1)).not.toBe("forced");
+    expect(linesOf(view, {}, later(120 * MINUTE + 1))).toEqual([
+      "DeletePod at once a",
+      "DeletePod at once b",
+      "forced",
+    ]);
+  });
+
+  it("comes at once when it is forced, with a cordon", () => {
+    expect(linesOf({ node: aNode() }, { mode: "force" })).toEqual([
+      'PatchNode {"spec":{"unschedulable":true}}',
+      "forced",
+    ]);
+  });
+
+  it("is awaited in any case", () => {
+    const view = { pods: [aPod("a", inGrace)] };
+    expect(wakeOf(view, {}, later(60 * MINUTE))).toBe(60 * MINUTE + 1);
+  });
+});

@@ -1,0 +1,106 @@
+import { controllerRefOf } from "@millwright/kube";
+import type { Blocker } from "./blockers.ts";
+import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
+import type { DrainAction } from "./planned-action.ts";
+import type { Move } from "./drain-record.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
+import type { StayingPod } from "./staying-pods.ts";
+
+/** Which pods are told to go in a pass, and why the others are not. */
+export interface EvictionPlan {
+  readonly actions: readonly DrainAction[];
+  /** Pods told to go whose volumes have to be followed. */
+  readonly moves: readonly Move[];
+  readonly blockers: readonly Blocker[];
+  /** Wall clock, milliseconds: when a pod may be asked for again. */
+  readonly wakes: readonly number[];
+}
+
+/** Seconds that a pod without a grace period of its own gets. Source: Kubernetes API reference, PodSpec. */
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** What to do about one pod. */
+type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly wakeAt?: number };
+
+function verdictOn(
+  { pod, uid, key }: StayingPod,
+  view: DrainView,
+  terms: DrainTerms,
+  room: BudgetRoom,
+  now: Date,
+): Verdict {
+  const eviction = view.evictions.get(uid);
+  if (eviction !== undefined && eviction.state !== "refused") return { blocker: { kind: "leaving", pod: key } };
+  const { namespace = "", name } = pod.metadata;
+  const isPastBudgets = now.getTime() >= terms.evictUntil;
+  if (!isPastBudgets) {
+    const budget = room.take(pod);
+    if (budget.state !== "free")
+      return { blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message } };
+  }
+  if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
+    return { blocker: { kind: "refused", pod: key, message: eviction.message }, wakeAt: eviction.retryAt };
+  return {
+    tell: isPastBudgets
+      ? { kind: "DeletePod", atOnce: false, namespace, name, uid }
+      : { kind: "EvictPod", namespace, name, uid },
+  };
+}
+
+function moveOf({ pod, uid, key }: StayingPod, view: DrainView, now: Date): Move {
+  return {
+    uid,
+    pod: key,
+    volumes: view.volumes.get(uid) ?? [],
+    evictedAt: now.toISOString(),
+    isReplaced: controllerRefOf(pod) !== undefined,
+    graceSeconds: pod.spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+  };
+}
+
+/** Important pods first: they are to serve again soonest. */
+const byPriority = (a: StayingPod, b: StayingPod): number => (b.pod.spec?.priority ?? 0) - (a.pod.spec?.priority ?? 0);
+
+/**
+ * Chooses the pods that may go now: of the lowest order those without volumes at once, as far as their budgets let them, and those with volumes by priority, as long as there
+ * are `slots`. A pod that its budget holds does not hold up the next one.
+ */
+export function planEvictions(
+  view: DrainView,
+  terms: DrainTerms,
+  staying: readonly StayingPod[],
+  slots: number,
+  now: Date,
+): EvictionPlan {
+  const order = Math.min(...staying.map(({ verdict }) => verdict.order));
+  const toEvict = staying.filter(({ verdict }) => verdict.behaviour === "evict");
+  const current = toEvict.filter(({ verdict }) => verdict.order === order);
+  const hasVolumes = ({ uid }: StayingPod): boolean => (view.volumes.get(uid) ?? []).length > 0;
+  const room = createBudgetRoom(view.budgets, view.pods, view.evictions);
+
+  const actions: DrainAction[] = [];
+  const moves: Move[] = [];
+  const blockers: Blocker[] = toEvict
+    .filter(({ verdict }) => verdict.order !== order)
+    .map(({ key }) => ({ kind: "order", pod: key }));
+  const wakes: number[] = [];
+  const consider = (each: StayingPod): boolean => {
+    const verdict = verdictOn(each, view, terms, room, now);
+    if ("tell" in verdict) {
+      actions.push(verdict.tell);
+      blockers.push({ kind: "leaving", pod: each.key });
+      return true;
+    }
+    blockers.push(verdict.blocker);
+    if (verdict.wakeAt !== undefined) wakes.push(verdict.wakeAt);
+    return false;
+  };
+
+  for (const each of current.filter((one) => !hasVolumes(one))) consider(each);
+  for (const each of current.filter(hasVolumes).toSorted(byPriority)) {
+    const isUnderWay = (view.evictions.get(each.uid)?.state ?? "refused") !== "refused";
+    if (!isUnderWay && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
+    else if (consider(each)) moves.push(moveOf(each, view, now));
+  }
+  return { actions, moves, blockers, wakes };
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { aMove } from "../testing/drain-views.ts";
+import { later, testNow } from "../testing/snapshots.ts";
+import type { Move } from "./drain-record.ts";
+import { progressOf, type VolumeView } from "./volume-moves.ts";
+
+const limits = { detachMs: 120_000, reattachMs: 90_000 };
+const view = (change: Partial<VolumeView> = {}): VolumeView => ({
+  podsHere: new Set(),
+  attachedHere: new Set(),
+  attachedElsewhere: new Set(),
+  wantedClaims: new Set(),
+  sharedHere: new Set(),
+  ...change,
+});
+const gone = { detachedAt: testNow.toISOString() };
+const wanted = { wantedClaims: new Set(["default/data-db"]) };
+const stateOf = (change: Partial<Move>, volumes: Partial<VolumeView>, afterMs: number) => {
+  const progress = progressOf(aMove("db", change), view(volumes), limits, later(afterMs));
+  const isOverdue = "isOverdue" in progress && progress.isOverdue;
+  return `${progress.state}${isOverdue ? " overdue" : ""}`;
+};
+
+describe("a pod with volumes on its way", () => {
+  it.each<[string, Partial<Move>, Partial<VolumeView>, number, string]>([
+    ["is leaving while it is on the node", {}, { podsHere: new Set(["uid-db"]) }, 0, "leaving"],
+    ["may take its grace period and the time to detach", {}, { podsHere: new Set(["uid-db"]) }, 150_000, "leaving"],
+    ["is overdue after that", {}, { podsHere: new Set(["uid-db"]) }, 150_001, "leaving overdue"],
+    ["waits for its volume to leave", {}, { attachedHere: new Set(["pv-db"]) }, 150_000, "detaching"],
+    ["does not wait for ever", {}, { attachedHere: new Set(["pv-db"]) }, 150_001, "detaching overdue"],
+    [
+      "waits for no volume that another pod on the node uses",
+      { isReplaced: false },
+      { attachedHere: new Set(["pv-db"]), sharedHere: new Set(["pv-db"]) },
+      0,
+      "done",
+    ],
+    ["waits for its volume to arrive where somebody wants it", gone, wanted, 89_999, "reattaching"],
+    ["does not wait longer than the limit for that", gone, wanted, 90_000, "done"],
+    ["is done when the volume has arrived", gone, { ...wanted, attachedElsewhere: new Set(["pv-db"]) }, 0, "done"],
+    ["gives a controller five seconds to make the successor", gone, {}, 4_999, "reattaching"],
+    ["does not wait when nobody wants the volume", gone, {}, 5_000, "done"],
+    ["does not wait for the successor of a pod that gets none", { ...gone, isReplaced: false }, {}, 0, "done"],
+    ["counts from now when the volume is first seen to be away", {}, wanted, 1_000_000, "reattaching"],
+  ])("%s", (_, move, volumes, afterMs, expected) => {
+    expect(stateOf(move, volumes, afterMs)).toBe(expected);
+  });
+
+  it("names the volumes that are missing", () => {
+    expect(progressOf(aMove("db"), view({ attachedHere: new Set(["pv-db", "pv-x"]) }), limits, testNow)).toMatchObject({
+      volumes: [{ name: "pv-db" }],
+      until: testNow.getTime() + 150_000,
+    });
+  });
+
+  it("skips the wait for arrival with a limit of zero", () => {
+    expect(progressOf(aMove("db"), view(wanted), { ...limits, reattachMs: 0 }, testNow)).toEqual({ state: "done" });
+  });
+});

@@ -1,0 +1,50 @@
+import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
+import type { Move } from "../drain/drain-record.ts";
+import { aNode } from "./builders.ts";
+import { testNow } from "./snapshots.ts";
+
+const MINUTE = 60_000;
+
+/** A cordoned node without pods. */
+export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
+  node: aNode({ spec: { unschedulable: true } }),
+  pods: [],
+  rules: [],
+  budgets: [],
+  volumes: new Map(),
+  attached: { attachedHere: new Set(), attachedElsewhere: new Set(), wantedClaims: new Set() },
+  evictions: new Map(),
+  record: { moves: [] },
+  ...change,
+});
+
+/** A drain that began now, may evict for one hour and is forced after two; volumes have 2 min to leave and 90 s to arrive. */
+export const drainTerms = (change: Partial<DrainTerms> = {}): DrainTerms => ({
+  mode: "normal",
+  startedAt: testNow.getTime(),
+  evictUntil: testNow.getTime() + 60 * MINUTE,
+  deadline: testNow.getTime() + 120 * MINUTE,
+  cordon: true,
+  volumes: { detachMs: 2 * MINUTE, reattachMs: 90_000 },
+  ...change,
+});
+
+/** Volumes `pv-<name>` of the pods of these names. */
+export const volumesFor = (...names: readonly string[]): DrainView["volumes"] =>
+  new Map(
+    names.map((name) => [
+      `uid-${name}`,
+      [{ name: `pv-${name}`, claim: `default/data-${name}`, volumeId: `vol-pv-${name}` }],
+    ]),
+  );
+
+/** The pod of this name was told to go now, with its volume. */
+export const aMove = (name: string, change: Partial<Move> = {}): Move => ({
+  uid: `uid-${name}`,
+  pod: `default/${name}`,
+  volumes: volumesFor(name).get(`uid-${name}`) ?? [],
+  evictedAt: testNow.toISOString(),
+  isReplaced: true,
+  graceSeconds: 30,
+  ...change,
+});
