@@ -30,7 +30,7 @@ const isUnderWay = ({ machine, node }: MachineSnapshot): boolean =>
   preservedTaint(node) !== undefined;
 
 /**
- * Ends a preservation: the node's condition, its annotations and taint, the annotations of the machine, and last the expiry, so that an end that was
+ * Ends a preservation: the node's annotations and taint, its condition, the annotations of the machine, and last the expiry, so that an end that was
  * interrupted is gone through again (machine-controller.md, 5.5). A cordon is nobody's business here.
  */
 export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now: Date): MachineDecision {
@@ -40,9 +40,10 @@ export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Sto
   const actions: MachineAction[] = [];
   if (node !== undefined) {
     const wish = forget ? { [annotationKeys.preserve]: null } : {};
+    // Taints first: the patch holds for the version of the node that was seen, and the condition makes another.
     actions.push(
-      ...sayOnNode(node, stoppedState, now),
       ...markNode(node, { annotations: { ...withScaleDown(node), ...wish }, isTainted: false }, now),
+      ...sayOnNode(node, stoppedState, now),
     );
   }
   actions.push(...forgotten);

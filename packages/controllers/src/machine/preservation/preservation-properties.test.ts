@@ -1,0 +1,207 @@
+import { annotationKeys, type Machine, type MachinePhase, phaseOf, taintKeys } from "@millwright/core";
+import { applyMergePatch } from "@millwright/kube";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../cluster/node-objects.ts";
+import { aMachine, inPhase } from "../../testing/builders.ts";
+import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
+import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
+import { decidePreservation } from "./decide-preservation.ts";
+import { isToBePreserved, preserveValueOf, wishesOf } from "./preserve-value.ts";
+
+const { preserve: P, scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
+
+/** What people and the world do between passes. */
+type Deed =
+  | { readonly kind: "annotateMachine" | "annotateNode"; readonly value: string | null }
+  | { readonly kind: "phase"; readonly phase: MachinePhase }
+  | { readonly kind: "wait"; readonly ms: number }
+  | { readonly kind: "pods"; readonly names: readonly string[] }
+  | { readonly kind: "podsGo" }
+  | { readonly kind: "loseExpiry" }
+  /** A pass, after so many writes of which the process dies. */
+  | { readonly kind: "pass"; readonly writes: number };
+
+const values = fc.constantFrom(null, "", "now", "when-failed", "auto-preserved", "false", "forever");
+const deeds: fc.Arbitrary<Deed> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("annotateMachine" as const, "annotateNode" as const), value: values }),
+  fc.record({
+    kind: fc.constant("phase" as const),
+    phase: fc.constantFrom<MachinePhase>("Running", "Unknown", "Failed", "InPlaceUpdating"),
+  }),
+  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1_000, 60_000, 3_600_000, 5 * 86_400_000) }),
+  fc.record({ kind: fc.constant("pods" as const), names: fc.subarray(["a", "b", "c"]) }),
+  fc.constant({ kind: "podsGo" } as const),
+  fc.constant({ kind: "loseExpiry" } as const),
+  fc.record({ kind: fc.constant("pass" as const), writes: fc.nat(5) }),
+  fc.constant({ kind: "pass", writes: 9 } as const),
+  fc.constant({ kind: "pass", writes: 9 } as const),
+);
+
+interface State {
+  readonly world: LivingMachine;
+  readonly now: Date;
+}
+
+const annotate = <T extends Machine | Node>(object: T, value: string | null): T =>
+  // Annotations do not change what an object is.
+  applyMergePatch(object, { metadata: { annotations: { [P]: value } } }) as T;
+
+function happen({ world, now }: State, deed: Deed): State {
+  const { machine, node } = world;
+  switch (deed.kind) {
+    case "annotateMachine":
+      return { world: { ...world, machine: annotate(machine, deed.value) }, now };
+    case "annotateNode":
+      return { world: { ...world, node: node === undefined ? undefined : annotate(node, deed.value) }, now };
+    case "phase": {
+      const currentStatus = { ...machine.status?.currentStatus, phase: deed.phase };
+      return { world: { ...world, machine: { ...machine, status: { ...machine.status, currentStatus } } }, now };
+    }
+    case "wait":
+      return { world, now: new Date(now.getTime() + deed.ms) };
+    case "pods":
+      return {
+        world: { ...world, pods: deed.names.map((name) => ({ metadata: { name, uid: name, namespace: "default" } })) },
+        now,
+      };
+    case "podsGo":
+      return { world: { ...world, pods: [] }, now };
+    case "loseExpiry": {
+      const { preserveExpiryTime: _, ...currentStatus } = machine.status?.currentStatus ?? {};
+      return { world: { ...world, machine: { ...machine, status: { ...machine.status, currentStatus } } }, now };
+    }
+    case "pass":
+      return { world: passOver(world, decidePreservation, now, deed).world, now };
+  }
+}
+
+const starts = fc
+  .record({
+    phase: fc.constantFrom<MachinePhase>("Running", "Failed", "Unknown"),
+    hasNode: fc.constantFrom(true, true, true, false),
+    isCordoned: fc.option(fc.boolean(), { nil: undefined }),
+    own: fc.constantFrom(undefined, "true", "false"),
+  })
+  .map(({ phase, hasNode, isCordoned, own }): LivingMachine => ({
+    machine: aMachine(withVm, inPhase(phase)),
+    node: hasNode
+      ? itsNode({
+          metadata: { annotations: own === undefined ? {} : { [scaleDownDisabled]: own } },
+          spec: {
+            taints: [{ key: "theirs", effect: "NoExecute" }],
+            ...(isCordoned === undefined ? {} : { unschedulable: isCordoned }),
+          },
+        })
+      : undefined,
+    pods: [],
+  }));
+const stories = fc.record({ start: starts, deeds: fc.array(deeds, { minLength: 3, maxLength: 16, size: "max" }) });
+
+const endOf = (story: { readonly start: LivingMachine; readonly deeds: readonly Deed[] }): State =>
+  story.deeds.reduce<State>(happen, { world: story.start, now: testNow });
+
+const conditionOf = ({ node }: LivingMachine) => node?.status?.conditions?.find(({ type }) => type === "Preserved");
+const isTainted = ({ node }: LivingMachine) =>
+  node?.spec?.taints?.some(({ key }) => key === taintKeys.preserved) ?? false;
+const isForeignValue = ({ machine, node }: LivingMachine): boolean =>
+  preserveValueOf(wishesOf(machine, node)) === undefined;
+
+describe("whatever happens to a machine and its node, wherever the process dies", () => {
+  it("comes to rest, and a pass over what is at rest decides nothing", () => {
+    fc.assert(
+      fc.property(stories, (story) => {
+        const { world, now } = endOf(story);
+        const { world: rest } = untilAtRest(world, decidePreservation, now);
+        const { decision } = passOver(rest, decidePreservation, now);
+        expect(isAtRest(rest, decision)).toBe(true);
+        expect(decision.because.filter(({ reason }) => reason !== "InvalidPreserveValue")).toEqual([]);
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it("lets taint, annotations and condition agree with the expiry", () => {
+    const seen = { preserved: 0, drained: 0, stopped: 0 };
+    fc.assert(
+      fc.property(stories, (story) => {
+        const { world, now } = endOf(story);
+        if (isForeignValue(world)) return;
+        const { world: rest } = untilAtRest(world, decidePreservation, now);
+        const { machine, node } = rest;
+        const expiry = machine.status?.currentStatus?.preserveExpiryTime;
+        const phase = phaseOf(machine);
+        const said = conditionOf(rest);
+        const { value, isWanted } = {
+          value: preserveValueOf(wishesOf(machine, node)),
+          isWanted: isToBePreserved(wishesOf(machine, node)),
+        };
+        expect(expiry != null).toBe(isWanted && (value === "now" || phase === "Failed"));
+        if (expiry != null) expect(Date.parse(expiry)).toBeGreaterThan(now.getTime());
+        if (node === undefined) return;
+        const ours = node.metadata.annotations?.[scaleDownDisabledByController] === "true";
+        if (expiry == null) {
+          seen.stopped += said === undefined ? 0 : 1;
+          expect(isTainted(rest)).toBe(false);
+          expect(said?.reason ?? "Preservation stopped.").toBe("Preservation stopped.");
+          return;
+        }
+        seen.preserved++;
+        expect(node.metadata.annotations?.[scaleDownDisabled]).toBeDefined();
+        expect(said?.message).toContain(`Machine preserved until ${expiry}.`);
+        if (phase === "Failed" || phase === "Running") expect(isTainted(rest)).toBe(phase === "Failed");
+        if (phase === "Failed" && rest.pods.length === 0) {
+          seen.drained++;
+          expect(said).toMatchObject({ status: "True" });
+          expect(said?.message).toContain("Preserved node drained successfully.");
+        }
+        const isUsers = story.start.node?.metadata.annotations?.[scaleDownDisabled] !== undefined;
+        expect(ours).toBe(!isUsers);
+      }),
+      { numRuns: 3_000 },
+    );
+    // The property is worth something only if all of it is seen.
+    expect(Math.min(seen.preserved, seen.drained, seen.stopped)).toBeGreaterThan(50);
+  });
+
+  it("never changes a user's cordon, a user's word to the autoscaler, the taints of others, phases or their times", () => {
+    fc.assert(
+      fc.property(stories, ({ start, deeds: all }) => {
+        let state: State = { world: start, now: testNow };
+        for (const deed of [...all, { kind: "pass", writes: 9 } as const]) {
+          const before = state.world;
+          state = happen(state, deed);
+          if (deed.kind !== "pass") continue;
+          const { machine, node } = state.world;
+          expect(node?.spec?.unschedulable).toBe(start.node?.spec?.unschedulable);
+          expect(node?.spec?.taints?.filter(({ key }) => key !== taintKeys.preserved)).toEqual(
+            start.node?.spec?.taints,
+          );
+          const own = start.node?.metadata.annotations?.[scaleDownDisabled];
+          if (own !== undefined) {
+            expect(node?.metadata.annotations?.[scaleDownDisabled]).toBe(own);
+            expect(node?.metadata.annotations?.[scaleDownDisabledByController]).toBeUndefined();
+          }
+          const { preserveExpiryTime: _, ...after } = machine.status?.currentStatus ?? {};
+          const { preserveExpiryTime: __, ...was } = before.machine.status?.currentStatus ?? {};
+          expect(after).toEqual(was);
+        }
+      }),
+      { numRuns: 1_500 },
+    );
+  });
+
+  it("wakes at the expiry, and never asks to be woken in the past", () => {
+    fc.assert(
+      fc.property(stories, (story) => {
+        const { world, now } = endOf(story);
+        if (isForeignValue(world)) return;
+        const { world: rest, decision } = untilAtRest(world, decidePreservation, now);
+        const expiry = rest.machine.status?.currentStatus?.preserveExpiryTime;
+        expect(decision.wakeAfterMs ?? 1).toBeGreaterThan(0);
+        if (expiry != null) expect(decision.wakeAfterMs).toBeLessThanOrEqual(Date.parse(expiry) - now.getTime());
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
