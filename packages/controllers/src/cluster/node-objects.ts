@@ -23,20 +23,12 @@ export interface Pod {
     readonly nodeName?: string;
     readonly priority?: number;
     readonly terminationGracePeriodSeconds?: number;
-    readonly tolerations?: readonly Toleration[];
     readonly volumes?: readonly PodVolume[];
   };
   readonly status?: {
     readonly phase?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
   };
-}
-
-/** A toleration of a Pod; without key it tolerates every taint of its effect. */
-export interface Toleration {
-  readonly key?: string;
-  readonly operator?: string;
-  readonly effect?: string;
 }
 
 /** A volume of a Pod, as far as a drain cares: by claim, by a claim of its own, or gone with the pod. */

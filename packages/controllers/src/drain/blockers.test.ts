@@ -33,10 +33,12 @@ describe("describeBlockers", () => {
       { kind: "completion", pod },
       { kind: "refused", pod, message: "no answer" },
       { kind: "overdue", pod, finalizers: [] },
+      { kind: "returning", pod },
       { kind: "budget", pod, cause: "misconfigured", message: "budget default/web can never be met" },
     );
     expect(lines.slice(1).map((line) => line.replace("* Pod default/a: ", ""))).toEqual([
       "cannot evict pod as it would violate the pod's disruption budget. budget default/web can never be met",
+      "created on the Node after the drain began, so it tolerates the cordon and will come back; change its tolerations",
       "deletionTimestamp set, but still not removed from the Node although its grace period is over",
       "failed to evict Pod, no answer",
       "waiting for completion",
@@ -54,12 +56,12 @@ describe("describeBlockers", () => {
   });
 
   it("does not fill the status with more causes than a person reads", () => {
-    const refused = Array.from({ length: 14 }, (_, index): Blocker => ({
+    const refused = Array.from({ length: 16 }, (_, index): Blocker => ({
       kind: "refused",
       pod: "a",
       message: `${index}`,
     }));
-    expect(linesOf(...refused)).toHaveLength(12);
+    expect(linesOf(...refused)).toHaveLength(14);
     expect(linesOf(...refused).at(-1)).toBe("* and 4 more");
   });
 });

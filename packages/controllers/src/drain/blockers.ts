@@ -2,6 +2,8 @@
 export type Blocker =
   /** Told to go, or on its way out. */
   | { readonly kind: "leaving"; readonly pod: string }
+  /** Came to the node after the drain began, and would come again. */
+  | { readonly kind: "returning"; readonly pod: string }
   /** Should have gone: something holds it. */
   | { readonly kind: "overdue"; readonly pod: string; readonly finalizers: readonly string[] }
   | { readonly kind: "completion"; readonly pod: string }
@@ -28,12 +30,14 @@ export type Blocker =
 const NAMED_PODS = 3;
 
 /** At most this many lines: a status is read by people. */
-const MAX_LINES = 10;
+const MAX_LINES = 12;
 
 function phraseOf(blocker: Blocker): string {
   switch (blocker.kind) {
     case "leaving":
       return "deletionTimestamp set, but still not removed from the Node";
+    case "returning":
+      return "created on the Node after the drain began, so it tolerates the cordon and will come back; change its tolerations";
     case "overdue":
       return blocker.finalizers.length === 0
         ? "deletionTimestamp set, but still not removed from the Node although its grace period is over"
@@ -58,14 +62,15 @@ function phraseOf(blocker: Blocker): string {
 /** What needs a person comes first, what passes by itself last. */
 const rank: Readonly<Record<Blocker["kind"], number>> = {
   budget: 0,
-  overdue: 1,
-  refused: 2,
-  completion: 3,
-  detaching: 4,
-  reattaching: 5,
-  leaving: 6,
-  turn: 7,
-  order: 8,
+  returning: 1,
+  overdue: 2,
+  refused: 3,
+  completion: 4,
+  detaching: 5,
+  reattaching: 6,
+  leaving: 7,
+  turn: 8,
+  order: 9,
 };
 
 /**

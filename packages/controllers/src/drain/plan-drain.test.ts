@@ -116,6 +116,13 @@ describe("pods without volumes", () => {
     expect(linesOf({ ...view, evictions }, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
   });
 
+  it("that come to the node although it is cordoned are named, and told to go at a slow pace", () => {
+    const view = { pods: [aPod("a", { metadata: { creationTimestamp: later(1_000).toISOString() } })] };
+    expect(linesOf(view, {}, later(2_000))).toEqual(["returning a"]);
+    expect(wakeOf(view, {}, later(2_000))).toBe(29_000);
+    expect(linesOf(view, {}, later(31_000))).toEqual(["EvictPod a", "leaving a"]);
+  });
+
   it("are waited for when they should have gone, with what holds them", () => {
     const metadata = { deletionTimestamp: later(-40_000).toISOString() };
     expect(linesOf({ pods: [aPod("a", { metadata })] })).toEqual(["overdue a"]);

@@ -19,6 +19,9 @@ export interface EvictionPlan {
 /** Seconds that a pod without a grace period of its own gets. Source: Kubernetes API reference, PodSpec. */
 const DEFAULT_GRACE_SECONDS = 30;
 
+/** A pod that came to a cordoned node comes again: it is told to go at this pace, not as fast as it can be made, milliseconds. */
+const RETURN_PAUSE_MS = 30_000;
+
 /** What to do about one pod. */
 type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly wakeAt?: number };
 
@@ -31,7 +34,10 @@ function verdictOn(
 ): Verdict {
   const eviction = view.evictions.get(uid);
   if (eviction !== undefined && eviction.state !== "refused") return { blocker: { kind: "leaving", pod: key } };
-  const { namespace = "", name } = pod.metadata;
+  const { namespace = "", name, creationTimestamp } = pod.metadata;
+  const createdAt = Date.parse(creationTimestamp ?? "");
+  if (createdAt > terms.startedAt && now.getTime() < createdAt + RETURN_PAUSE_MS)
+    return { blocker: { kind: "returning", pod: key }, wakeAt: createdAt + RETURN_PAUSE_MS };
   const isPastBudgets = now.getTime() >= terms.evictUntil;
   if (!isPastBudgets) {
     const budget = room.take(pod);

@@ -1,0 +1,61 @@
+import type { DrainRule, Machine } from "@millwright/core";
+import type { Budget, Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import { readDrainRecord } from "./drain-record.ts";
+import type { DrainView } from "./drain-view.ts";
+import type { EvictionView } from "./eviction-view.ts";
+import { createAttachments, type TrackedVolume, type VolumeLookup, volumesOf } from "./volume-accounting.ts";
+
+/** Where a drain's view is read from: the caches of a controller, or lists that a command has made. */
+export interface DrainSources extends VolumeLookup {
+  readonly podsOn: (nodeName: string) => readonly Pod[];
+  readonly budgetsIn: (namespace: string) => readonly Budget[];
+  /** VolumeAttachments of a PersistentVolume, on any node. */
+  readonly attachmentsOf: (volumeName: string) => readonly VolumeAttachment[];
+  /** Pods that use a claim (`namespace/name`), on any node or none. */
+  readonly podsWithClaim: (claim: string) => readonly Pod[];
+  /** What became of the order to a pod, by its UID. */
+  readonly eviction: (uid: string) => EvictionView | undefined;
+}
+
+const isOver = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+
+/**
+ * Reads what a drain of the node looks at.
+ *
+ * @param machine whose annotation holds what an earlier pass stored; absent for a node without machine
+ */
+export function observeDrain(
+  node: Node,
+  machine: Machine | undefined,
+  rules: readonly DrainRule[],
+  sources: DrainSources,
+): DrainView {
+  const nodeName = node.metadata.name;
+  const pods = sources.podsOn(nodeName);
+  const record = machine === undefined ? { moves: [] } : readDrainRecord(machine.metadata);
+  const namespaces = new Set(pods.map(({ metadata }) => metadata.namespace ?? ""));
+  const volumes = new Map(pods.map((pod) => [pod.metadata.uid ?? "", volumesOf(pod, sources)]));
+  const evictions = pods.flatMap(({ metadata: { uid = "" } }): [string, EvictionView][] => {
+    const view = sources.eviction(uid);
+    return view === undefined ? [] : [[uid, view]];
+  });
+
+  const { isAttachedHere, isAttachedElsewhere } = createAttachments(node, sources.attachmentsOf);
+  const known: readonly TrackedVolume[] = [...volumes.values(), ...record.moves.map((move) => move.volumes)].flat();
+  const isWanted = (claim: string): boolean =>
+    sources.podsWithClaim(claim).some((pod) => pod.spec?.nodeName !== nodeName && !isOver(pod));
+  return {
+    node,
+    pods,
+    rules,
+    budgets: [...namespaces].flatMap((namespace) => sources.budgetsIn(namespace)),
+    volumes,
+    attached: {
+      attachedHere: new Set(known.filter(isAttachedHere).map(({ name }) => name)),
+      attachedElsewhere: new Set(known.filter(isAttachedElsewhere).map(({ name }) => name)),
+      wantedClaims: new Set(known.map(({ claim }) => claim).filter(isWanted)),
+    },
+    evictions: new Map(evictions),
+    record,
+  };
+}
