@@ -135,6 +135,14 @@ describe("labels of the node become its condition (machine-controller.md, 10.9)"
     expect(decideInPlace(aSnapshot({ machine: aMachineIn("Running") }), testNow)).toEqual({ actions: [], because: [] });
   });
 
+  it("says nothing of a node that says nothing", () => {
+    const node = { metadata: { name: "node" } };
+    expect(decideInPlace(aSnapshot({ machine: aMachineIn("Running"), node }), testNow)).toEqual({
+      actions: [],
+      because: [],
+    });
+  });
+
   it("writes the condition alone, with its message, and the time of its transition", () => {
     const { decision } = once(world(aMachineIn("Running"), aNodeWith(candidate, undefined)));
     expect(decision).toEqual({

@@ -1,0 +1,79 @@
+import { annotationKeys, type Machine, machineResource, machineSetResource } from "@millwright/core";
+import { nodeResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Node } from "../cluster/node-objects.ts";
+import {
+  aMachine,
+  aMachineSet,
+  annotated,
+  aNode,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+  testNamespace,
+} from "../testing/builders.ts";
+import { createTestCluster } from "../testing/cluster.ts";
+import { createMachineSetController } from "./controller.ts";
+import { planReplicas } from "./plan-replicas.ts";
+
+const { preserve, lastAppliedNodePreserveValue } = annotationKeys;
+const now = new Date("2026-01-02T00:00:00Z");
+const set = aMachineSet({ spec: { replicas: 1 } });
+const failed = (annotations: Readonly<Record<string, string>> = {}): Machine =>
+  aMachine(named("m"), inPhase("Failed"), annotated(annotations), labelled({ node: "node-of-m" }), ownedBy(set));
+const nodeOf = (value: string | undefined): Node =>
+  aNode({ metadata: { name: "node-of-m", annotations: value === undefined ? {} : { [preserve]: value } } });
+
+describe("a Failed machine and what its node says", () => {
+  it.each<[string, string | undefined, Readonly<Record<string, string>>, boolean]>([
+    ["is kept when the node wants it", "when-failed", {}, false],
+    ["is kept when the node wants it and the machine does not", "when-failed", { [preserve]: "false" }, false],
+    ["is replaced when the node wants that, whatever the machine says", "false", { [preserve]: "now" }, true],
+    ["is replaced when the node's value is empty", "", { [preserve]: "now" }, true],
+    [
+      "is replaced when the node took back what it said",
+      undefined,
+      { [preserve]: "now", [lastAppliedNodePreserveValue]: "now" },
+      true,
+    ],
+    ["is replaced when the node's value means nothing", "please", { [preserve]: "now" }, true],
+    ["is kept when the machine wants it and the node says nothing", undefined, { [preserve]: "now" }, false],
+  ])("%s", (_, value, annotations, isReplaced) => {
+    const machine = failed(annotations);
+    const plan = planReplicas(set, [machine], now, 0, new Map([["m", nodeOf(value)]]));
+    expect(plan.remove).toEqual(isReplaced ? [machine] : []);
+  });
+
+  it("is kept when it wants that and its node is gone, unlike in MCM", () => {
+    expect(planReplicas(set, [failed({ [preserve]: "when-failed" })], now).remove).toEqual([]);
+  });
+});
+
+describe("the controller of sets", () => {
+  const stop = new AbortController();
+  afterEach(() => stop.abort(new Error("the test is over")));
+
+  it("reads the nodes of its machines", async () => {
+    const { api, clock, newContext, run } = createTestCluster();
+    api.seed(machineSetResource, set);
+    api.seed(machineResource, failed());
+    api.seed(nodeResource, nodeOf("when-failed"));
+    const context = newContext();
+    await run(context, stop.signal);
+    void createMachineSetController(context, 1).start(stop.signal);
+    await clock.advance(1_000);
+    expect(api.all<Machine>(machineResource).map(({ metadata }) => metadata.deletionTimestamp)).toEqual([undefined]);
+
+    api.change(nodeResource, { name: "node-of-m" }, { metadata: { annotations: { [preserve]: "false" } } });
+    // The machine controller remembers what the node says; that wakes the set.
+    api.change(
+      machineResource,
+      { namespace: testNamespace, name: "m" },
+      annotated({ [lastAppliedNodePreserveValue]: "false" }),
+    );
+    await clock.advance(1_000);
+    const left = api.all<Machine>(machineResource).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    expect(left.map(({ metadata }) => metadata.name)).not.toContain("m");
+  });
+});
