@@ -7,7 +7,7 @@ export { createMachineDeploymentController } from "./machine-deployment/controll
 export { createMachineSetController } from "./machine-set/controller.ts";
 export { createMachineController } from "./machine/controller.ts";
 export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
-export type { DriverOutcome, MachineDriver, VmCall } from "./machine/driver-port.ts";
+export type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "./machine/driver-port.ts";
 export type { OperationResult } from "./machine/operation.ts";
 export { defaultMachineSettings } from "./machine/snapshot.ts";
 export type { MachineSettings } from "./machine/snapshot.ts";

@@ -1,6 +1,7 @@
 // The driver contract
 export { systemClock } from "./clock.ts";
 export type { Clock, Timer } from "./clock.ts";
+export { queryEscape } from "./query-escape.ts";
 export { ConfigError, isConfigError } from "./config-error.ts";
 export { seededRandom, suffixAlphabet, systemRandom } from "./random.ts";
 export type { Random } from "./random.ts";
@@ -169,5 +170,5 @@ export { allowsTransition, phaseTransitions } from "./wire/phase-transitions.ts"
 export type { PhaseTransition } from "./wire/phase-transitions.ts";
 export { isMachinePhase, phaseOf, phases } from "./wire/phases.ts";
 export type { MachinePhase } from "./wire/phases.ts";
-export { bootstrapToken, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
+export { bootstrapToken, containsPlaceholder, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
 export { taintEffects, taintKeys } from "./wire/taints.ts";

@@ -10,6 +10,7 @@ import { createMachineExecutor } from "./act.ts";
 import type { ResolvedClass } from "./class-view.ts";
 import type { MachineAction } from "./decision.ts";
 import { createOperations } from "./operations.ts";
+import { defaultMachineSettings } from "./snapshot.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };
 const podRef = { namespace: "default", name: "web" };
@@ -28,9 +29,16 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
   const operations = createOperations(clock);
   const driver = createFakeDriver();
   const wake = vi.fn<() => void>();
-  const executor = createMachineExecutor(context, operations, driver, wake);
+  const repairs = { take: vi.fn<(uid: string, group: string) => void>(), release: vi.fn<(uid: string) => void>() };
+  const executor = createMachineExecutor(context, {
+    operations,
+    driver,
+    settings: defaultMachineSettings,
+    repairs,
+    wake,
+  });
   const act = (action: MachineAction, resolved = usable) => executor.act(aMachine(), resolved, action);
-  return { api, clock, target, driver, operations, wake, act, context };
+  return { api, clock, target, driver, operations, repairs, wake, act, context };
 }
 
 describe("driver calls", () => {
@@ -156,4 +164,12 @@ describe("deletions", () => {
     api.inject({ verb: "delete", error: conflictError() });
     await expect(act({ kind: "DeletePod", ...podRef, uid: "uid-web" })).rejects.toMatchObject({ status: 409 });
   });
+});
+
+it("takes and gives back permits to be replaced", async () => {
+  const { act, repairs } = await setUp();
+  await act({ kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" });
+  expect(repairs.take).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
+  await act({ kind: "ReleaseReplacementPermit", uid: "uid-machine" });
+  expect(repairs.release).toHaveBeenCalledExactlyOnceWith("uid-machine");
 });

@@ -4,22 +4,19 @@ import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
 import type { ResolvedClass } from "./class-view.ts";
+import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
 import type { MachineAction } from "./decision.ts";
-import type { MachineDriver, VmCall } from "./driver-port.ts";
-import type { OperationKind } from "./operation.ts";
+import type { MachineDriver } from "./driver-port.ts";
+import type { RepairWatch } from "./health/repair-watch.ts";
 import type { Operations } from "./operations.ts";
+import type { MachineSettings } from "./snapshot.ts";
+import { createStarter } from "./start-operation.ts";
 
 /** What carries out the actions of machines. */
 export interface MachineExecutor {
   readonly machines: Writer<Machine>;
   act(machine: Machine, resolved: ResolvedClass, action: MachineAction): Promise<void>;
 }
-
-const callOf: Readonly<Record<OperationKind, "ensureVm" | "findVm" | "deleteVm">> = {
-  create: "ensureVm",
-  find: "findVm",
-  delete: "deleteVm",
-};
 
 /** Asks for an eviction. A budget that says no is no failure: the drain looks again later. */
 async function evict(
@@ -39,12 +36,20 @@ async function evict(
   }
 }
 
-/** Makes the executor of machine actions. `wake` brings a machine back to the queue. */
+/** What machines are acted on with. */
+export interface MachineExecutorOptions {
+  readonly operations: Operations;
+  readonly driver: MachineDriver;
+  readonly settings: MachineSettings;
+  readonly repairs: Pick<RepairWatch, "take" | "release">;
+  /** Brings a machine back to the queue. */
+  readonly wake: (machine: Machine) => void;
+}
+
+/** Makes the executor of machine actions. */
 export function createMachineExecutor(
   context: ControllerContext,
-  operations: Operations,
-  driver: MachineDriver,
-  wake: (machine: Machine) => void,
+  { operations, driver, settings, repairs, wake }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target } = context;
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
@@ -73,12 +78,27 @@ export function createMachineExecutor(
       if (!isNotFound(error)) throw error;
     }
   };
-  const start = (machine: Machine, { view, inputs, secret }: ResolvedClass, kind: OperationKind): void => {
-    // Decided on the same snapshot: a call is only asked for with a class that can be used.
-    if (view.state !== "usable") return;
-    const call: VmCall = { machine, machineClass: view.machineClass, secret };
-    const run = (signal: AbortSignal): ReturnType<MachineDriver["ensureVm"]> => driver[callOf[kind]](call, signal);
-    operations.start(machine.metadata.uid ?? "", { kind, inputs, run, wake: () => wake(machine) });
+  const tokens =
+    target === undefined
+      ? undefined
+      : createBootstrapTokens({
+          api: target.api,
+          clock: context.clock,
+          random: context.random,
+          extraGroups: settings.bootstrapTokenExtraGroups,
+        });
+  const start = createStarter(context, { operations, driver, settings, tokens, wake });
+  /** A token that stays does no harm: it expires. */
+  const removeToken = async (machine: Machine): Promise<void> => {
+    try {
+      await tokens?.remove(machine);
+    } catch (error) {
+      const because = error instanceof Error ? error.message : String(error);
+      context.log("warn", "A bootstrap token could not be removed; it will expire", {
+        machine: machine.metadata.name,
+        because,
+      });
+    }
   };
 
   return {
@@ -89,11 +109,19 @@ export function createMachineExecutor(
         case "PatchMachine":
           return machines.patch(ref, action.patch);
         case "StartOperation":
-          return start(machine, resolved, action.operation);
+          return start(machine, resolved, action);
+        case "CancelOperation":
+          return operations.cancel(machine.metadata.uid ?? "");
+        case "RemoveBootstrapToken":
+          return removeToken(machine);
         case "AcknowledgeOperation":
           return operations.acknowledge(machine.metadata.uid ?? "");
         case "DeleteMachine":
           return machines.delete(ref, action.uid);
+        case "TakeReplacementPermit":
+          return repairs.take(action.uid, action.group);
+        case "ReleaseReplacementPermit":
+          return repairs.release(action.uid);
         case "PatchNode":
           return nodes().patch({ name: action.name }, action.patch);
         case "PatchNodeStatus":

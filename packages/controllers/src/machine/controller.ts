@@ -6,7 +6,9 @@ import type { Node } from "../cluster/node-objects.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import { isDraining } from "./draining.ts";
+import { isClassNews, isSecretNews } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
+import { createRepairWatch } from "./health/repair-watch.ts";
 import { isSameHealth } from "./node-health.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations.ts";
@@ -32,12 +34,20 @@ export function createMachineController(
   { driver, settings, workers }: MachineControllerOptions,
 ): MachineController {
   const { caches, target, clock, namespace } = context;
-  const operations = createOperations(clock);
+  const operations = createOperations(clock, {
+    perLane: settings.creationsPerClass,
+    inAll: settings.creationsInAll,
+    exhaustedRetryMs: settings.resourceExhaustedRetryMs,
+  });
   const told = createTold();
   const keyOfName = (name: string): string => `${namespace}/${name}`;
-  const executor = createMachineExecutor(context, operations, driver, (machine) =>
-    controller.enqueue(keyOfName(machine.metadata.name)),
-  );
+  const executor = createMachineExecutor(context, {
+    operations,
+    driver,
+    settings,
+    repairs: { take: (uid, group) => repairs.take(uid, group), release: (uid) => repairs.release(uid) },
+    wake: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
+  });
 
   const controller = createController({
     name: "machine",
@@ -54,7 +64,14 @@ export function createMachineController(
     reconcile: async (key) => {
       const machine = caches.machines.store.get(key);
       if (machine === undefined) return { done: true };
-      const { snapshot, resolved } = observeMachine(machine, { context, operations, told, driver, settings });
+      const { snapshot, resolved } = observeMachine(machine, {
+        context,
+        operations,
+        told,
+        repairs,
+        driver,
+        settings,
+      });
       const decision = decideMachine(snapshot, clock.now());
       const result = await carryOut(decision, (action) => executor.act(machine, resolved, action), {
         object: machine,
@@ -67,6 +84,7 @@ export function createMachineController(
     },
   });
 
+  const repairs = createRepairWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, told);
   if (target !== undefined) wireTargetCluster(context, controller);
   return { controller, operations };
@@ -91,10 +109,16 @@ function wireControlCluster(
     operations.forget(old.metadata.uid);
     told.forget(old.metadata.uid);
   });
-  watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => keysOfClass(metadata.name) });
+  watchTriggers({
+    store: caches.classes.store,
+    controller,
+    when: isClassNews,
+    keys: ({ metadata }) => keysOfClass(metadata.name),
+  });
   watchTriggers({
     store: caches.secrets.store,
     controller,
+    when: isSecretNews,
     keys: ({ metadata }) =>
       caches.classes.store
         .byIndex("secret", metadata.name)

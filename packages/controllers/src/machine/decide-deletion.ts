@@ -39,7 +39,8 @@ function markedStage({ machine }: MachineSnapshot): DeletionStage | undefined {
 
 /** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
 function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
-  if (operation?.kind !== "delete" || operation.state === "running") return statusOf(machine);
+  if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
+    return statusOf(machine);
   const { lastKnownState: _, ...rest } = statusOf(machine);
   const lastKnownState = operation.state === "done" ? operation.result.lastKnownState : operation.lastKnownState;
   return lastKnownState === undefined ? rest : { ...rest, lastKnownState };
@@ -97,6 +98,11 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
     return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
 
+  // One that only waits for its turn will not be made any more.
+  if (snapshot.operation?.state === "waiting") {
+    const decision = decideDeletion({ ...snapshot, operation: undefined }, now);
+    return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
+  }
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;

@@ -1,25 +1,60 @@
 import { readMachine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, inPhase } from "../testing/builders.ts";
-import { aSnapshot, itsNode, kindsOf, lastly, later, testNow, withVm } from "../testing/snapshots.ts";
+import {
+  aSnapshot,
+  failed,
+  itsNode,
+  kindsOf,
+  lastly,
+  later,
+  machineAfter,
+  testNow,
+  unusable,
+  withVm,
+} from "../testing/snapshots.ts";
 import { decideMachine } from "./decide.ts";
 
 const withoutFinalizer = { metadata: { finalizers: ["other"], resourceVersion: "5" } };
 const unlabelledNode = { ...itsNode(), metadata: { name: "node" } };
 
 describe("decideMachine", () => {
-  it("puts the finalizer on before anything that could leave a VM behind", () => {
-    expect(decideMachine(aSnapshot({ machine: aMachine(withoutFinalizer) }), testNow)).toEqual({
+  const finalized = { finalizers: ["other", "machine.sapcloud.io/machine-controller-manager"], resourceVersion: "5" };
+
+  it("puts the finalizer on before anything that could leave a VM behind, and with it what will be asked of the driver", () => {
+    const snapshot = aSnapshot({ machine: aMachine(withoutFinalizer) });
+    const decision = decideMachine(snapshot, testNow);
+    expect(decision).toEqual({
       actions: [
         {
           kind: "PatchMachine",
           patch: {
-            metadata: { finalizers: ["other", "machine.sapcloud.io/machine-controller-manager"], resourceVersion: "5" },
+            metadata: {
+              ...finalized,
+              annotations: {
+                "machine.millwright.dev/creation-intent":
+                  '{"token":"uid-machine-1","attempt":1,"class":"small","provider":"mock","secretRef":"small"}',
+              },
+            },
           },
         },
       ],
       because: [],
     });
+    const machine = machineAfter(snapshot, decision);
+    expect(kindsOf(decideMachine(aSnapshot({ machine }), testNow))).toEqual(["StartOperation"]);
+  });
+
+  it.each([
+    ["whose class cannot be used", { classView: unusable("MachineClassNotFound", "no class", true) }, {}],
+    ["that is wrong itself", { problems: [{ path: "spec", message: "is wrong", kind: "invalid" as const }] }, {}],
+    ["that has its VM", {}, withVm],
+    ["that is Failed", {}, inPhase("Failed")],
+  ])("puts the finalizer alone on a machine %s", (_, change, own) => {
+    const machine = aMachine(withoutFinalizer, own);
+    expect(decideMachine(aSnapshot({ machine, ...change }), testNow).actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: finalized } },
+    ]);
   });
 
   it("puts no finalizer on a machine that is being deleted", () => {
@@ -28,11 +63,20 @@ describe("decideMachine", () => {
   });
 
   it("creates, or takes apart, or follows the node: one of the three", () => {
-    expect(kindsOf(decideMachine(aSnapshot(), testNow))).toEqual(["StartOperation"]);
+    expect(kindsOf(decideMachine(aSnapshot(), testNow))).toEqual(["PatchMachine", "StartOperation"]);
     const going = aSnapshot({ machine: aMachine(beingDeleted()), hasTarget: false });
     expect(decideMachine(going, testNow).actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     const living = aSnapshot({ machine: aMachine(withVm, inPhase("Running")), node: unlabelledNode });
     expect(kindsOf(decideMachine(living, testNow))).toEqual(["PatchNode"]);
+  });
+
+  it("believes a healthy node more than a driver that fails to initialize its VM (2.5 row 6)", () => {
+    const machine = aMachine(withVm, inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "x"));
+    const operation = failed("initialize", "Internal", { isAcknowledged: true });
+    const { status } = decideMachine(aSnapshot({ machine, operation, node: itsNode() }), testNow);
+    expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { state: "Successful" } });
+    const waits = decideMachine(aSnapshot({ machine, operation }), testNow);
+    expect([waits.actions, waits.wakeAfterMs]).toEqual([[], 5_000]);
   });
 
   it("makes no VM for a Failed machine", () => {

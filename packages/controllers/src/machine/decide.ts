@@ -1,6 +1,11 @@
-import { finalizers, formatProblems, machineEventReasons } from "@millwright/core";
+import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { hasId } from "./creation/coming-up.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
+import { intentAnnotation, isStored } from "./creation/intent.ts";
+import { obstacleOf } from "./creation/refuse.ts";
+import { plannedIntent } from "./creation/start-creation.ts";
+import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./decide-deletion.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
@@ -25,10 +30,28 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
       ],
     };
   }
-  if (machine.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
+  if (machine.metadata.deletionTimestamp != null) return withTokenRemoval(snapshot, decideDeletion(snapshot, now));
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
-    return { actions: [{ kind: "PatchMachine", patch: addFinalizerPatch(machine, finalizers.machine) }], because: [] };
+    return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
   }
-  if (needsCreation(snapshot)) return decideCreation(snapshot, now);
-  return inTurn(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
+  if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
+  const decision = inTurn(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
+  return withTokenRemoval(snapshot, decision);
+}
+
+/** The finalizer, and in the same write, where the machine can be created, what is going to be asked of its driver. */
+function firstPatch(snapshot: MachineSnapshot): object {
+  const { machine } = snapshot;
+  const patch = addFinalizerPatch(machine, finalizers.machine);
+  const intent = needsCreation(snapshot) && !hasId(machine) ? plannedIntent(snapshot) : undefined;
+  if (intent === undefined || obstacleOf(snapshot) !== undefined || isStored(machine, intent)) return patch;
+  return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
+}
+
+/** A node that is healthy already proves more than a driver that fails to initialize its VM (machine-controller.md, 2.5 row 6). */
+function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine, node } = snapshot;
+  if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
+    return decideCreation(snapshot, now);
+  return withTokenRemoval(snapshot, inTurn(snapshot, now, [decideHealth, decideCreation]));
 }

@@ -8,11 +8,26 @@ export type MachineAction =
   /** Merge patch of metadata and spec. */
   | { readonly kind: "PatchMachine"; readonly patch: object }
   /** Starts a driver call beside the queue; its end wakes the machine. */
-  | { readonly kind: "StartOperation"; readonly operation: OperationKind }
+  | {
+      readonly kind: "StartOperation";
+      readonly operation: OperationKind;
+      /** Of a creation: the idempotency token. */
+      readonly token?: string;
+      /** Of a creation: where it waits for its turn. */
+      readonly lane?: { readonly name: string; readonly isRepeated: boolean };
+    }
+  /** Takes back a driver call that waits for its turn. */
+  | { readonly kind: "CancelOperation" }
+  /** Removes the bootstrap token of the machine from the target cluster. */
+  | { readonly kind: "RemoveBootstrapToken" }
   /** The outcome of the driver call is in the objects now. */
   | { readonly kind: "AcknowledgeOperation" }
   /** Deletes the machine itself, as a user would. */
   | { readonly kind: "DeleteMachine"; readonly uid: string }
+  /** The machine passes the replacement gate of its group with this decision; always the first action. */
+  | { readonly kind: "TakeReplacementPermit"; readonly uid: string; readonly group: string }
+  /** The machine passed the gate, and is not replaced after all. */
+  | { readonly kind: "ReleaseReplacementPermit"; readonly uid: string }
   | DrainAction
   /** Strategic merge patch of a node's status: its conditions are merged by type. */
   | { readonly kind: "PatchNodeStatus"; readonly name: string; readonly patch: object }

@@ -1,4 +1,4 @@
-import type { Machine, MachineClass, MachineError, SecretData } from "@millwright/core";
+import type { Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
 import type { OperationResult } from "./operation.ts";
 
 /** What a driver call is about, as the caches hold it. */
@@ -7,6 +7,17 @@ export interface VmCall {
   readonly machineClass: MachineClass;
   /** Data of `secretRef` overlaid with that of `credentialsSecretRef`. */
   readonly secret: SecretData;
+}
+
+/** A call that may make a VM. */
+export interface CreateVmCall extends VmCall {
+  /** See `CreateMachineRequest.idempotencyToken`. */
+  readonly idempotencyToken: string;
+  /**
+   * Makes the bootstrap token of the machine, or finds it; asked only when a VM is really made and its user data has the placeholder. Rejects with
+   * `MachineError`. Absent where there is no cluster to join: the placeholder stays then.
+   */
+  readonly bootstrapToken?: () => Promise<Secret>;
 }
 
 /** A failure is a value here: whatever a driver throws has become a `MachineError`. */
@@ -19,9 +30,11 @@ export type DriverOutcome<T> =
  * sets deadlines, and checks what comes back.
  */
 export interface MachineDriver {
-  /** Finds the VM of the machine or makes it, and initializes it where the driver wants that. */
-  ensureVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
-  /** Finds the VM of the machine. */
+  /** Finds the VM of the machine or makes it. It may still have to be initialized: `needsInitialization` says so. */
+  ensureVm(call: CreateVmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
+  /** Initializes the VM of the machine, whose id is stored; succeeds at once where the driver has no such step. */
+  initializeVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
+  /** Finds the VM of the machine. `needsInitialization` as in `ensureVm`. */
   findVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Deletes the VM of the machine; succeeds when there is none any more. */
   deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;

@@ -1,11 +1,23 @@
-import { labelKeys, type Machine, validateMachine } from "@millwright/core";
+import {
+  containsPlaceholder,
+  labelKeys,
+  type Machine,
+  type SecretData,
+  userDataKey,
+  userDataPlaceholders,
+  validateMachine,
+} from "@millwright/core";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { type ResolvedClass, resolveClass } from "./class-view.ts";
+import { hasId } from "./creation/coming-up.ts";
+import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
 import type { MachineDriver } from "./driver-port.ts";
+import type { OperationView } from "./operation.ts";
 import { isDraining } from "./draining.ts";
+import type { RepairWatch } from "./health/repair-watch.ts";
 import type { Operations } from "./operations.ts";
 import type { MachineSettings, MachineSnapshot } from "./snapshot.ts";
 import type { Told } from "./told.ts";
@@ -15,6 +27,7 @@ export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
   readonly told: Told;
+  readonly repairs: Pick<RepairWatch, "read">;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
 }
@@ -38,15 +51,40 @@ function findNode(machine: Machine, { nodes }: TargetCaches): Node | undefined {
   return candidates.find((node) => belongsTo(node, machine));
 }
 
+/** The node that has the machine's node name and is that of another VM. */
+function findForeignNode(machine: Machine, { nodes }: TargetCaches): Node | undefined {
+  const named = nodes.store.get(machine.metadata.labels?.[labelKeys.node] ?? "");
+  return named === undefined || belongsTo(named, machine) ? undefined : named;
+}
+
+/** The class of a machine; for one that goes and has lost its own, another through which its VM can be deleted. */
+function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
+  const own = resolveClass(machine, caches, namespace, driver);
+  if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
+  const standIn = standInFor(machine, caches, namespace, driver);
+  if (standIn !== undefined) return standIn;
+  return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
+}
+
+/** The node under whose name the driver says that the VM will join. */
+function namesakeOf(operation: OperationView | undefined, target: TargetCaches | undefined): Node | undefined {
+  if (operation?.state !== "done") return undefined;
+  return target?.nodes.store.get(operation.result.nodeName ?? "");
+}
+
+const asksForToken = (secret: SecretData): boolean =>
+  containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
+
 /** Reads everything that a decision about the machine looks at, from caches alone. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, told, driver, settings }: MachineSources,
+  { context, operations, told, repairs, driver, settings }: MachineSources,
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass } {
   const target = context.target?.caches;
-  const resolved = resolveClass(machine, context.caches, context.namespace, driver);
+  const resolved = resolveFor(machine, context, driver);
   const node = target === undefined ? undefined : findNode(machine, target);
   const isDrained = target !== undefined && node !== undefined && isDraining(machine, node);
+  const operation = operations.get(machine.metadata.uid ?? "");
   const shapeProblems = shapeProblemsOf(machine);
   const snapshot: MachineSnapshot = {
     machine,
@@ -56,10 +94,14 @@ export function observeMachine(
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
+    foreignNode: target === undefined ? undefined : findForeignNode(machine, target),
+    ...repairs.read(machine, node),
+    namesake: namesakeOf(operation, target),
+    wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     pods: isDrained ? target.pods.store.byIndex("node", node.metadata.name) : [],
     attachments: isDrained ? target.attachments.store.byIndex("node", node.metadata.name) : [],
     told: told.of(machine.metadata.uid ?? ""),
-    operation: operations.get(machine.metadata.uid ?? ""),
+    operation,
     settings,
   };
   return { snapshot, resolved };

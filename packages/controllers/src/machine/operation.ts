@@ -1,7 +1,7 @@
 import type { MachineErrorCode, NodeAddress } from "@millwright/core";
 
 /** Driver calls that take their time and run beside the queue. */
-export type OperationKind = "create" | "find" | "delete";
+export type OperationKind = "create" | "initialize" | "find" | "delete";
 
 /** What a successful call found out. */
 export interface OperationResult {
@@ -11,10 +11,27 @@ export interface OperationResult {
   readonly lastKnownState?: string | undefined;
   /** The VM was there already: made by an earlier attempt whose answer was lost. */
   readonly isAdopted?: boolean;
+  /** The driver wants to initialize the VM before it counts as made. */
+  readonly needsInitialization?: boolean;
+}
+
+/** Why machines of a class cannot be made at present, as the last one that tried found out. */
+export interface LaneTrouble {
+  readonly code: MachineErrorCode;
+  readonly message: string;
 }
 
 /** A driver call of one machine, as its decisions see it. */
 export type OperationView =
+  | {
+      readonly kind: OperationKind;
+      /** Until the call may begin: other machines of the class are being made, or the class is in trouble and another machine tries. */
+      readonly state: "waiting";
+      readonly inputs: string;
+      /** Wall clock, milliseconds. */
+      readonly since: number;
+      readonly trouble?: LaneTrouble;
+    }
   | { readonly kind: OperationKind; readonly state: "running" }
   | { readonly kind: OperationKind; readonly state: "done"; readonly result: OperationResult }
   | {
@@ -25,10 +42,16 @@ export type OperationView =
       /** What the cloud asked for, milliseconds; beats the delay of the code's retry class when it is longer. */
       readonly retryAfterMs?: number | undefined;
       readonly lastKnownState?: string | undefined;
+      /** A creation of which no VM is left or will come: the next attempt needs another idempotency token. */
+      readonly isTokenSpent?: boolean;
       /** Wall clock, milliseconds. */
       readonly endedAt: number;
       /** `inputs` of the snapshot that the call was made with. */
       readonly inputs: string;
+      /** How often the call has failed in a row, this time included. */
+      readonly failures: number;
+      /** From 0 to 1, the same for the same machine and number of failures: keeps machines that failed together from coming back together. */
+      readonly jitter: number;
       /** Whether the failure has been written to the machine. */
       readonly isAcknowledged: boolean;
     };

@@ -65,6 +65,8 @@ describe("operations", () => {
       lastKnownState: "s",
       endedAt: clock.now().getTime(),
       inputs: "v1",
+      failures: 1,
+      jitter: expect.any(Number),
       isAcknowledged: false,
     };
     expect(operations.get("a")).toEqual(view);

@@ -1,6 +1,8 @@
 import { type Clock, MachineError } from "@millwright/core";
+import { createLanes, type LaneLimits, type LaneOutcome } from "./creation/lanes.ts";
 import type { DriverOutcome } from "./driver-port.ts";
 import type { OperationKind, OperationResult, OperationView } from "./operation.ts";
+import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "./retry.ts";
 
 /** A driver call to start. */
 export interface OperationStart {
@@ -8,22 +10,35 @@ export interface OperationStart {
   /** Version of what the call is made from; see `MachineSnapshot.inputs`. */
   readonly inputs: string;
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult>>;
-  /** Called once when the call has ended. */
+  /** Called once when the call has ended, and while it waits when what it waits for has changed. */
   readonly wake: () => void;
+  /** The lane in which the call waits for its turn. Absent: it begins at once. */
+  readonly lane?: { readonly name: string; readonly isRepeated: boolean };
+  /** Called with a success that comes when the machine is gone: nobody else knows of it. */
+  readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
 
 /** Driver calls under way, and the outcomes that no pass has dealt with: at most one per machine. */
 export interface Operations {
   get(uid: string): OperationView | undefined;
-  /** Starts a call. Does nothing while another call of that machine runs, and after `close`. */
+  /** Starts a call. Does nothing while another call of that machine waits or runs, and after `close`. */
   start(uid: string, operation: OperationStart): void;
   /** The outcome is in the objects: a success is dropped, a failure kept for the delay of its next attempt. */
   acknowledge(uid: string): void;
+  /** Takes a call back that waits; one that runs goes on. */
+  cancel(uid: string): void;
   /** The machine is gone. A call that still runs is aborted. */
   forget(uid: string): void;
   /** Aborts all calls and resolves when every one has ended. */
   close(): Promise<void>;
 }
+
+/** One class may have so many calls at a time, and all together so many. */
+export const defaultLaneLimits: LaneLimits = {
+  perLane: 20,
+  inAll: 100,
+  exhaustedRetryMs: DEFAULT_EXHAUSTED_RETRY_MS,
+};
 
 /** Failures are values, but a bug may throw: a machine must not wait for ever for a call that is over. */
 async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Promise<DriverOutcome<OperationResult>> {
@@ -36,60 +51,124 @@ async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Prom
 
 interface Entry {
   view: OperationView;
+  readonly lane?: string;
   readonly abort: AbortController;
 }
+
+/** What the end of a call says about its class. Who stopped it from outside proves nothing. */
+function lessonOf(outcome: DriverOutcome<OperationResult>, signal: AbortSignal): LaneOutcome {
+  if (outcome.ok) return { kind: "success" };
+  if (signal.aborted) return { kind: "ended" };
+  const { code, message, retryAfterMs } = outcome.error;
+  return { kind: "failure", trouble: { code, message }, retryAfterMs };
+}
+
+const isOpen = (entry: Entry | undefined): boolean =>
+  entry?.view.state === "running" || entry?.view.state === "waiting";
 
 /**
  * Keeps driver calls out of the queue: a call may take minutes, a worker must not. What is here is a convenience, not the truth: after a restart the
  * machine is asked for by `getMachineStatus` and everything goes on.
  */
-export function createOperations(clock: Clock): Operations {
+export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneLimits): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
+  /** Failures in a row of one kind of call, by UID. */
+  const failures = new Map<string, { readonly kind: OperationKind; readonly count: number }>();
   const running = new Set<Promise<void>>();
-  let isClosed = false;
+  const lanes = createLanes(clock, limits);
+  const closing = new AbortController();
 
-  const run = async (uid: string, entry: Entry, { kind, inputs, run: call, wake }: OperationStart): Promise<void> => {
-    const outcome = await outcomeOf(call, entry.abort.signal);
-    entry.view = outcome.ok
-      ? { kind, state: "done", result: outcome.value }
-      : {
-          kind,
-          state: "failed",
-          code: outcome.error.code,
-          message: outcome.error.message,
-          retryAfterMs: outcome.error.retryAfterMs,
-          lastKnownState: outcome.error.lastKnownState,
-          endedAt: clock.now().getTime(),
-          inputs,
-          isAcknowledged: false,
-        };
-    if (entries.get(uid) === entry) wake();
+  const failedView = (uid: string, { kind, inputs }: OperationStart, error: MachineError): OperationView => {
+    const before = failures.get(uid);
+    const count = (before?.kind === kind ? before.count : 0) + 1;
+    failures.set(uid, { kind, count });
+    return {
+      kind,
+      state: "failed",
+      code: error.code,
+      message: error.message,
+      retryAfterMs: error.retryAfterMs,
+      lastKnownState: error.lastKnownState,
+      ...(error.tokenIsSpent === true ? { isTokenSpent: true } : {}),
+      endedAt: clock.now().getTime(),
+      inputs,
+      failures: count,
+      jitter: jitterOf(`${uid}/${count}`),
+      isAcknowledged: false,
+    };
+  };
+
+  const run = async (uid: string, entry: Entry, operation: OperationStart): Promise<void> => {
+    const outcome = await outcomeOf(operation.run, entry.abort.signal);
+    // A machine that is gone has nobody to take the answer.
+    const isWanted = entries.get(uid) === entry;
+    if (isWanted && outcome.ok) {
+      failures.delete(uid);
+      entry.view = { kind: operation.kind, state: "done", result: outcome.value };
+    } else if (isWanted && !outcome.ok) entry.view = failedView(uid, operation, outcome.error);
+    lanes.leave(uid, lessonOf(outcome, entry.abort.signal));
+    if (isWanted) operation.wake();
+    else if (outcome.ok) await operation.undo?.(outcome.value, closing.signal);
+  };
+
+  const begin = (uid: string, entry: Entry, operation: OperationStart): void => {
+    entry.view = { kind: operation.kind, state: "running" };
+    const promise = run(uid, entry, operation).finally(() => running.delete(promise));
+    running.add(promise);
   };
 
   return {
-    get: (uid) => entries.get(uid)?.view,
+    get(uid) {
+      const entry = entries.get(uid);
+      if (entry?.view.state !== "waiting" || entry.lane === undefined) return entry?.view;
+      const trouble = lanes.troubleOf(entry.lane);
+      return trouble === undefined ? entry.view : { ...entry.view, trouble };
+    },
     start(uid, operation) {
-      if (isClosed || entries.get(uid)?.view.state === "running") return;
-      const entry: Entry = { view: { kind: operation.kind, state: "running" }, abort: new AbortController() };
+      const { kind, inputs, lane } = operation;
+      if (closing.signal.aborted || isOpen(entries.get(uid))) return;
+      const abort = new AbortController();
+      const since = clock.now().getTime();
+      const entry: Entry = {
+        view: { kind, state: "waiting", inputs, since },
+        abort,
+        ...(lane === undefined ? {} : { lane: lane.name }),
+      };
       entries.set(uid, entry);
-      const promise = run(uid, entry, operation).finally(() => running.delete(promise));
-      running.add(promise);
+      if (lane === undefined) return begin(uid, entry, operation);
+      const { name, isRepeated } = lane;
+      lanes.enter({
+        uid,
+        lane: name,
+        inputs,
+        isRepeated,
+        begin: () => begin(uid, entry, operation),
+        changed: operation.wake,
+      });
     },
     acknowledge(uid) {
       const entry = entries.get(uid);
-      if (entry === undefined || entry.view.state === "running") return;
-      if (entry.view.state === "done") entries.delete(uid);
-      else entry.view = { ...entry.view, isAcknowledged: true };
+      if (entry === undefined || isOpen(entry)) return;
+      if (entry.view.state === "failed") entry.view = { ...entry.view, isAcknowledged: true };
+      else entries.delete(uid);
     },
-    forget(uid) {
-      entries.get(uid)?.abort.abort(new Error("the machine is gone"));
+    cancel(uid) {
+      if (entries.get(uid)?.view.state !== "waiting") return;
+      lanes.cancel(uid);
       entries.delete(uid);
     },
+    forget(uid) {
+      lanes.cancel(uid);
+      entries.get(uid)?.abort.abort(new Error("the machine is gone"));
+      entries.delete(uid);
+      failures.delete(uid);
+    },
     async close() {
-      isClosed = true;
+      closing.abort(new Error("the controller stops"));
+      lanes.close();
       for (const { abort } of entries.values()) abort.abort(new Error("the controller stops"));
-      await Promise.allSettled(running);
+      while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }

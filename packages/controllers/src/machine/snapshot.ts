@@ -1,11 +1,20 @@
-import type { FieldProblem, Machine, MachineClass } from "@millwright/core";
+import type { FieldProblem, IntOrPercent, Machine, MachineClass } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { FlapRule, NodeHistory } from "./health/flapping.ts";
+import type { OutageRule } from "./health/outage.ts";
+import type { RepairView } from "./health/repair-view.ts";
 import type { OperationView } from "./operation.ts";
 
 /** Times and lists that a machine may override in its spec. */
-export interface MachineSettings {
+export interface MachineSettings extends OutageRule, FlapRule {
   /** From creation of the object to a joined node, milliseconds. */
   readonly creationTimeoutMs: number;
+  /** From a node that is missing or unhealthy to phase Failed, milliseconds. */
+  readonly healthTimeoutMs: number;
+  /** How many unhealthy machines of a deployment may be replaced at once, where its annotation says nothing else. */
+  readonly maxReplacements: IntOrPercent;
+  /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and health timeouts start anew afterwards. */
+  readonly contactLostAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
   /** From a drained node to the report of the agent on it, milliseconds. */
@@ -27,6 +36,15 @@ export interface MachineSettings {
 /** MCM's defaults (machine-controller.md, 4.3, 2.7 and 9.2); it has none for how many machines are made at once but its 50 workers. */
 export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
+  healthTimeoutMs: 10 * 60_000,
+  maxReplacements: 1,
+  contactLostAfterMs: 30_000,
+  outageShare: 0.3,
+  outageMinimum: 3,
+  outageWindowMs: 3_600_000,
+  flapWindowMs: 3_600_000,
+  settleMs: 30_000,
+  maxSettleMs: 10 * 60_000,
   drainTimeoutMs: 2 * 3_600_000,
   inPlaceUpdateTimeoutMs: 20 * 60_000,
   preserveTimeoutMs: 96 * 3_600_000,
@@ -68,6 +86,12 @@ export interface MachineSnapshot {
   /** Whether there is a cluster that machines join as nodes. */
   readonly hasTarget: boolean;
   readonly node: Node | undefined;
+  /** The node that has the machine's node name and belongs to another VM. */
+  readonly foreignNode: Node | undefined;
+  /** What the node of an unhealthy machine has been through lately. */
+  readonly history: NodeHistory;
+  /** What may hold back the replacement of an unhealthy machine. */
+  readonly repair: RepairView;
   /** The node that has the name which the driver's last answer gives to the VM, whoever it belongs to. */
   readonly namesake: Node | undefined;
   /** The user data asks for a bootstrap token; only looked at while there is no VM. */

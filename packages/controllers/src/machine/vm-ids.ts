@@ -1,25 +1,46 @@
 import { annotationKeys, defaultMachinePriority, labelKeys } from "@millwright/core";
+import { intentAnnotation, readIntent } from "./creation/intent.ts";
+import { isStaleNode } from "./creation/stale-node.ts";
 import type { MachineAction } from "./decision.ts";
 import type { OperationResult } from "./operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
+/** What a VM found out about is compared with. */
+type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "namesake">;
+
+/** Whether a VM that was just found came up under the name of another's node. */
+export const isVmOfStaleNode = (
+  { machine, hasTarget, namesake }: Known,
+  { providerId = "" }: OperationResult,
+): boolean => hasTarget && namesake !== undefined && isStaleNode(namesake, machine, providerId);
+
 /**
  * Stores the id of a VM and the name of its node on the machine, and lets go of the call that found them out. The UID makes the patch
- * conditional: another machine of the same name never gets this VM.
+ * conditional: another machine of the same name never gets this VM. The name of another's node is no link to that node: it is stored as the reason to give the VM up.
  */
-export function recordIds(
-  { machine, hasTarget }: Pick<MachineSnapshot, "machine" | "hasTarget">,
-  { providerId = "", nodeName = "" }: OperationResult,
-): readonly MachineAction[] {
+export function recordIds(known: Known, result: OperationResult): readonly MachineAction[] {
+  const { machine, hasTarget } = known;
+  const { providerId = "", nodeName = "" } = result;
   const { uid, annotations } = machine.metadata;
   const priority = annotations?.[annotationKeys.machinePriority];
+  const isStale = isVmOfStaleNode(known, result);
+  const intent = readIntent(machine) ?? {
+    attempt: 1,
+    class: machine.spec.class?.name ?? "",
+    provider: "",
+    token: uid ?? "",
+  };
+  const own = {
+    ...(priority === undefined || priority === ""
+      ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) }
+      : {}),
+    ...(isStale ? intentAnnotation({ ...intent, staleNode: nodeName }) : {}),
+  };
   const patch = {
     metadata: {
       ...(uid === undefined ? {} : { uid }),
-      ...(hasTarget ? { labels: { [labelKeys.node]: nodeName } } : {}),
-      ...(priority === undefined || priority === ""
-        ? { annotations: { [annotationKeys.machinePriority]: String(defaultMachinePriority) } }
-        : {}),
+      ...(hasTarget && !isStale ? { labels: { [labelKeys.node]: nodeName } } : {}),
+      ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
     },
     spec: { providerID: providerId },
   };

@@ -5,21 +5,26 @@ export interface Finalized {
   readonly metadata: Pick<ObjectMeta, "finalizers" | "resourceVersion">;
 }
 
+/** A merge patch of `metadata.finalizers`, for the version that it was computed from. */
+export interface FinalizerPatch {
+  readonly metadata: { readonly finalizers: readonly string[]; readonly resourceVersion?: string };
+}
+
 /**
  * Merge patch of the list of finalizers. A merge patch replaces lists whole, so it holds only for the version that it was computed from: a
  * finalizer that somebody adds meanwhile is never lost (machine-controller.md, F19).
  */
-const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): object => ({
+const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): FinalizerPatch => ({
   metadata: {
     finalizers: list,
     ...(metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion }),
   },
 });
 
-export const addFinalizerPatch = (object: Finalized, finalizer: string): object =>
+export const addFinalizerPatch = (object: Finalized, finalizer: string): FinalizerPatch =>
   replaceFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer]);
 
-export const removeFinalizerPatch = (object: Finalized, finalizer: string): object =>
+export const removeFinalizerPatch = (object: Finalized, finalizer: string): FinalizerPatch =>
   replaceFinalizers(
     object,
     (object.metadata.finalizers ?? []).filter((entry) => entry !== finalizer),

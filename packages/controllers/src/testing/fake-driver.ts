@@ -2,6 +2,9 @@ import { type Machine, MachineError, type MachineErrorCode } from "@millwright/c
 import type { DriverOutcome, MachineDriver, VmCall } from "../machine/driver-port.ts";
 import type { OperationResult } from "../machine/operation.ts";
 
+/** The calls of the port that reach the cloud. */
+export type FakeMethod = "ensureVm" | "initializeVm" | "findVm" | "deleteVm";
+
 /** A cloud in memory behind the port of the machine controller: one VM per machine UID. */
 export interface FakeDriver extends MachineDriver {
   /** Method and machine of every call. */
@@ -9,14 +12,23 @@ export interface FakeDriver extends MachineDriver {
   /** VM ids by machine UID. */
   readonly vms: Map<string, string>;
   /** Lets the next calls of a method fail; `after` the VM is made or gone, if so wanted. */
-  fail(method: "ensureVm" | "findVm" | "deleteVm", code: MachineErrorCode, times?: number, after?: "after"): void;
+  fail(method: FakeMethod, code: MachineErrorCode, times?: number, after?: "after"): void;
   /** Holds every call back until the returned function is called. */
   hold(): () => void;
 }
 
+/** How a fake driver differs from the plain one. */
+export interface FakeDriverOptions {
+  /** VMs want to be initialized. */
+  readonly initializes?: boolean;
+  /** The name of a VM's node. Default `node-of-<machine>`. */
+  readonly nodeName?: (machine: Machine) => string;
+}
+
 /** Makes a {@link FakeDriver} for classes of provider `mock`. */
-export function createFakeDriver(): FakeDriver {
+export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   const calls: string[] = [];
+  const initialized = new Set<string>();
   const vms = new Map<string, string>();
   const faults: { readonly method: string; readonly code: MachineErrorCode; times: number; readonly after: boolean }[] =
     [];
@@ -26,11 +38,12 @@ export function createFakeDriver(): FakeDriver {
   const idOf = ({ metadata }: Machine): string => metadata.uid ?? "";
   const found = (machine: Machine, isAdopted: boolean): OperationResult => ({
     providerId: vms.get(idOf(machine)) ?? "",
-    nodeName: `node-of-${machine.metadata.name}`,
+    nodeName: options.nodeName?.(machine) ?? `node-of-${machine.metadata.name}`,
     isAdopted,
+    ...(options.initializes === true && !initialized.has(idOf(machine)) ? { needsInitialization: true } : {}),
   });
   const method =
-    (name: "ensureVm" | "findVm" | "deleteVm", act: (machine: Machine) => OperationResult) =>
+    (name: FakeMethod, act: (machine: Machine) => OperationResult) =>
     async ({ machine }: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>> => {
       calls.push(`${name} ${machine.metadata.name}`);
       await gate;
@@ -60,6 +73,11 @@ export function createFakeDriver(): FakeDriver {
       const isAdopted = vms.has(idOf(machine));
       if (!isAdopted) vms.set(idOf(machine), `vm-${++made}`);
       return found(machine, isAdopted);
+    }),
+    initializeVm: method("initializeVm", (machine) => {
+      if (!vms.has(idOf(machine))) throw new MachineError("NotFound", "no VM");
+      initialized.add(idOf(machine));
+      return {};
     }),
     findVm: method("findVm", (machine) => {
       if (!vms.has(idOf(machine))) throw new MachineError("NotFound", "no VM");

@@ -1,6 +1,8 @@
 import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/decision.ts";
+import { noHistory } from "../machine/health/flapping.ts";
+import { noObstacle } from "../machine/health/repair-view.ts";
 import type {
   FailedOperation,
   LaneTrouble,
@@ -26,6 +28,9 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   inputs: "class-1/secret-1",
   hasTarget: true,
   node: undefined,
+  foreignNode: undefined,
+  history: noHistory,
+  repair: noObstacle,
   namesake: undefined,
   wantsToken: false,
   pods: [],
@@ -61,7 +66,7 @@ export const waiting = (kind: OperationKind, trouble?: LaneTrouble): OperationVi
   ...(trouble === undefined ? {} : { trouble }),
 });
 
-/** A call that failed just now and has not been written down. */
+/** A call that failed just now, as often before, and has not been written down: the next try is as far away as it can be. */
 export const failed = (
   kind: OperationKind,
   code: MachineErrorCode,
@@ -73,7 +78,7 @@ export const failed = (
   message: "no luck",
   endedAt: testNow.getTime(),
   inputs: "class-1/secret-1",
-  failures: 1,
+  failures: 20,
   jitter: 0,
   isAcknowledged: false,
   ...change,

@@ -118,3 +118,18 @@ export function isMachineErrorCode(value: unknown): value is MachineErrorCode {
 export function retryClassOf(code: MachineErrorCode): RetryClass {
   return machineErrorCodes[code].retry;
 }
+
+/**
+ * Codes by which `createMachine` says for sure that the attempt made no VM and never will. Clouds remember the outcome of a token, a refusal included, so the next
+ * attempt needs another one. Every other code leaves open what became of the call, or
+ * says that there is a VM (`AlreadyExists`, which is also the answer to a token that was used with another input): the token stays.
+ */
+export const refusalCodes: ReadonlySet<MachineErrorCode> = new Set([
+  "Canceled",
+  "InvalidArgument",
+  "PermissionDenied",
+  "ResourceExhausted",
+  "FailedPrecondition",
+  "Unimplemented",
+  "Unauthenticated",
+]);

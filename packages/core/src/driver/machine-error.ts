@@ -14,6 +14,11 @@ export interface MachineErrorOptions {
    * survives a restart. Undefined keeps or clears the stored text, as the code says (machine-controller.md 1.4).
    */
   readonly lastKnownState?: string;
+  /**
+   * Of `createMachine`: the idempotency token of this attempt is spent and no VM of it is left or will come, for example because the VM came up in an error
+   * state and has been removed. The next attempt gets another token. The codes in `refusalCodes` say so by themselves.
+   */
+  readonly tokenIsSpent?: boolean;
 }
 
 /**
@@ -29,12 +34,14 @@ export class MachineError extends Error {
   readonly code: MachineErrorCode;
   declare readonly retryAfterMs?: number;
   declare readonly lastKnownState?: string;
+  declare readonly tokenIsSpent?: boolean;
 
   constructor(code: MachineErrorCode, message: string, options: MachineErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
     if (options.lastKnownState !== undefined) this.lastKnownState = options.lastKnownState;
+    if (options.tokenIsSpent !== undefined) this.tokenIsSpent = options.tokenIsSpent;
     Object.defineProperty(this, brand, { value: true });
   }
 

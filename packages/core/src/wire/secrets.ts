@@ -7,6 +7,10 @@ export const userDataPlaceholders = {
   machineName: "<<MACHINE_NAME>>",
 } as const;
 
+/** Whether a text has a placeholder, plain or query-escaped. */
+export const containsPlaceholder = (text: string, placeholder: string): boolean =>
+  text.includes(placeholder) || text.includes(encodeURIComponent(placeholder));
+
 /** Wire facts of a kubelet's bootstrap token, read by kube-apiserver and its token cleaner. Source: machine-controller.md 3.5. */
 export const bootstrapToken = {
   namespace: "kube-system",

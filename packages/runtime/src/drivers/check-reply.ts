@@ -40,6 +40,18 @@ export function readVmReply(
   };
 }
 
+/** Reads what a driver answered to an initialization: what does not keep the contract is left out, for nothing depends on it. */
+export const readInitializationReply = (reply: unknown): OperationResult => {
+  if (!isRecord(reply)) return {};
+  const { nodeName, addresses } = reply;
+  return {
+    ...(isText(nodeName) && nodeName !== "" ? { nodeName } : {}),
+    ...(Array.isArray(addresses) && addresses.every(isAddress)
+      ? { addresses: addresses.map(({ type, address }) => ({ type, address })) }
+      : {}),
+  };
+};
+
 /** Reads what a driver answered to a deletion, where nothing is an answer too. */
 export const readDeletionReply = (reply: unknown): OperationResult =>
   isRecord(reply) && isText(reply["lastKnownState"]) ? { lastKnownState: reply["lastKnownState"] } : {};

@@ -35,6 +35,7 @@ export function toMachineError(thrown: unknown, secret: SecretData): MachineErro
   const lastKnownState: unknown = thrown.lastKnownState;
   return new MachineError(thrown.code, message, {
     ...(isDelay(retryAfterMs) ? { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) } : {}),
+    ...(thrown.tokenIsSpent === true ? { tokenIsSpent: true } : {}),
     ...(typeof lastKnownState === "string" ? { lastKnownState: clean(lastKnownState, secret) } : {}),
   });
 }

@@ -8,10 +8,11 @@ import {
   type MachineClass,
   MachineError,
   type MachineRequest,
+  refusalCodes,
   Secret,
 } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import type { VmCall } from "@millwright/controllers";
+import type { CreateVmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { describe, expect, it, test, vi } from "vitest";
 import { aDriver, schema } from "../testing/fake-driver.ts";
@@ -30,7 +31,13 @@ const machineClass: MachineClass = {
 const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "z" };
 const token = "s3cr3t-t0k3n";
 const secret = { userData: Secret.of("#cloud-config of <<MACHINE_NAME>>"), token: Secret.of(token) };
-const aCall = (change: Partial<VmCall> = {}): VmCall => ({ machine, machineClass, secret, ...change });
+const aCall = (change: Partial<CreateVmCall> = {}): CreateVmCall => ({
+  machine,
+  machineClass,
+  secret,
+  idempotencyToken: "uid-1-1",
+  ...change,
+});
 const unaborted = new AbortController().signal;
 
 function host(
@@ -105,7 +112,7 @@ describe("what the driver is asked", () => {
       },
       machineClass: { name: "small", spec: { size: 1 }, nodeTemplate },
       secret,
-      idempotencyToken: "uid-1",
+      idempotencyToken: "uid-1-1",
       userData: Secret.of("#cloud-config of m-1"),
     });
     expect(request?.userData.reveal()).toBe("#cloud-config of m-1");
@@ -133,7 +140,7 @@ describe("what the driver is asked", () => {
     };
     await host({ createMachine }).ensureVm(aCall(), unaborted);
     await host({ createMachine }).ensureVm(aCall(), unaborted);
-    expect(tokens).toEqual(["uid-1", "uid-1"]);
+    expect(tokens).toEqual(["uid-1-1", "uid-1-1"]);
   });
 
   it("gets what its schema makes of the spec", async () => {
@@ -200,16 +207,17 @@ describe("ensuring a VM", () => {
     const outcome = await host(traced(trace, change)).ensureVm(aCall(), unaborted);
     return { trace, outcome };
   };
-  const made = { ok: true, value: { providerId: "vm-1", nodeName: "node-1", isAdopted: false } };
-  const adopted = { ok: true, value: { providerId: "vm-1", nodeName: "node-1", isAdopted: true } };
+  const vm = { providerId: "vm-1", nodeName: "node-1" };
+  const made = { ok: true, value: { ...vm, isAdopted: false, needsInitialization: true } };
+  const adopted = { ok: true, value: { ...vm, isAdopted: true } };
 
-  it("looks first, makes it when there is none, and initializes it", async () => {
-    expect(await ensure()).toEqual({ trace: ["status", "create", "initialize vm-1"], outcome: made });
+  it("looks first, makes it when there is none, and says that it wants to be initialized", async () => {
+    expect(await ensure()).toEqual({ trace: ["status", "create"], outcome: made });
   });
 
   it("makes it when the driver cannot tell", async () => {
     const getMachineStatus = throwing(new MachineError("Unimplemented", "no"));
-    expect((await ensure({ getMachineStatus })).trace).toEqual(["status", "create", "initialize vm-1"]);
+    expect((await ensure({ getMachineStatus })).trace).toEqual(["status", "create"]);
   });
 
   it("adopts the VM of an earlier attempt as it is", async () => {
@@ -218,9 +226,15 @@ describe("ensuring a VM", () => {
     expect((await ensure({ getMachineStatus: initialized })).trace).toEqual(["status"]);
   });
 
-  it("initializes an adopted VM that says it was not", async () => {
+  it("says that an adopted VM wants to be initialized that was not, where the driver has such a step", async () => {
     const getMachineStatus = async () => ({ ...(await theVm()), initialized: false });
-    expect(await ensure({ getMachineStatus })).toEqual({ trace: ["status", "initialize vm-1"], outcome: adopted });
+    const outcome = { ok: true, value: { ...adopted.value, needsInitialization: true } };
+    expect(await ensure({ getMachineStatus })).toEqual({ trace: ["status"], outcome });
+    expect(await host({ getMachineStatus }).ensureVm(aCall(), unaborted)).toEqual(adopted);
+    expect(await host(traced([], { getMachineStatus })).findVm(aCall(), unaborted)).toEqual({
+      ok: true,
+      value: { ...vm, needsInitialization: true },
+    });
   });
 
   it("makes no second VM when the look fails", async () => {
@@ -231,15 +245,11 @@ describe("ensuring a VM", () => {
     }
   });
 
-  it("takes an initialization that is not implemented for done, and every other failure for one", async () => {
-    const unimplemented = throwing(new MachineError("Unimplemented", "no"));
-    expect((await ensure({ initializeMachine: unimplemented })).outcome).toEqual(made);
-    const broken = throwing(new MachineError("NotFound", "gone"));
-    expect((await ensure({ initializeMachine: broken })).outcome).toMatchObject({
-      ok: false,
-      error: { code: "NotFound" },
+  it("has nothing to initialize where the driver has no such step", async () => {
+    expect(await host({ createMachine: theVm }).ensureVm(aCall(), unaborted)).toEqual({
+      ok: true,
+      value: { ...vm, isAdopted: false },
     });
-    expect(await host({ createMachine: theVm }).ensureVm(aCall(), unaborted)).toEqual(made);
   });
 
   it("passes on addresses and last known state", async () => {
@@ -252,6 +262,79 @@ describe("ensuring a VM", () => {
       ok: true,
       value: { ...made.value, addresses: [{ type: "InternalIP", address: "10.0.0.1" }], lastKnownState: "op" },
     });
+  });
+});
+
+describe("initializing a VM", () => {
+  const known = { ...machine, spec: { ...machine.spec, providerID: "vm-1" } };
+  const initialize = (change: Partial<DriverDefinition<unknown>>) =>
+    host(change).initializeVm(aCall({ machine: known }), unaborted);
+
+  it("asks for the VM whose id is stored, and passes on what is new of it", async () => {
+    const asked: unknown[] = [];
+    const outcome = await initialize({
+      initializeMachine: async (request) => {
+        asked.push(request.machine.providerId);
+        return { ...(await theVm()), addresses: [{ type: "InternalIP", address: "10.0.0.1" }] };
+      },
+    });
+    expect(asked).toEqual(["vm-1"]);
+    const addresses = [{ type: "InternalIP", address: "10.0.0.1" }];
+    expect(outcome).toEqual({ ok: true, value: { nodeName: "node-1", addresses } });
+  });
+
+  it("is done where the driver has no such step, or has not implemented it", async () => {
+    const done = { ok: true, value: {} };
+    expect(await initialize({})).toEqual(done);
+    expect(await initialize({ initializeMachine: throwing(new MachineError("Unimplemented", "no")) })).toEqual(done);
+  });
+
+  it("fails with what the driver says otherwise", async () => {
+    for (const code of ["NotFound", "Uninitialized", "Internal"] as const) {
+      const outcome = await initialize({ initializeMachine: throwing(new MachineError(code, "x")) });
+      expect(outcome).toMatchObject({ ok: false, error: { code } });
+    }
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["an odd answer", { nodeName: 1, addresses: [{}] }],
+  ])("does not depend on what it answers: %s", async (_, reply) => {
+    expect(await initialize({ initializeMachine: wild(reply) })).toEqual({ ok: true, value: {} });
+  });
+});
+
+describe("the token of an attempt", () => {
+  const spentAfter = async (change: Partial<DriverDefinition<unknown>>) => {
+    const outcome = await host(change).ensureVm(aCall(), unaborted);
+    return outcome.ok ? undefined : outcome.error.tokenIsSpent;
+  };
+  const refusing = (thrown: unknown) => spentAfter({ createMachine: throwing(thrown) });
+
+  test.each([...refusalCodes])("is spent after %s", async (code) => {
+    expect(await refusing(new MachineError(code, "no"))).toBe(true);
+  });
+
+  test.each([
+    "Unknown",
+    "DeadlineExceeded",
+    "Aborted",
+    "Unavailable",
+    "Internal",
+    "AlreadyExists",
+    "OutOfRange",
+  ] as const)("stays after %s: the VM may exist, or come yet", async (code) => {
+    expect(await refusing(new MachineError(code, "no"))).toBeUndefined();
+  });
+
+  it("is spent when the driver says so", async () => {
+    expect(await refusing(new MachineError("Internal", "the VM came up broken", { tokenIsSpent: true }))).toBe(true);
+  });
+
+  it("stays when the driver broke, answered garbage or was not asked to make anything", async () => {
+    expect(await refusing(new Error("boom"))).toBeUndefined();
+    expect(await spentAfter({ createMachine: wild({}) })).toBeUndefined();
+    expect(await spentAfter({ getMachineStatus: throwing(new MachineError("PermissionDenied", "x")) })).toBeUndefined();
   });
 });
 
@@ -284,16 +367,50 @@ describe("finding and deleting a VM", () => {
 });
 
 describe("user data", () => {
-  it("that asks for a bootstrap token makes no VM: its node would never join", async () => {
+  const joins = { userData: Secret.of("join --token=<<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>") };
+  const bootstrapToken = () => Promise.resolve(Secret.of("abc123.0123456789abcdef"));
+  const userDataOf = async (change: Partial<CreateVmCall>) => {
     const createMachine = vi.fn<Driver["createMachine"]>(theVm);
-    for (const text of ["join <<BOOTSTRAP_TOKEN>>", "join %3C%3CBOOTSTRAP_TOKEN%3E%3E"]) {
-      const outcome = await host({ createMachine }).ensureVm(
-        aCall({ secret: { userData: Secret.of(text) } }),
-        unaborted,
-      );
-      expect(outcome).toMatchObject({ ok: false, error: { code: "InvalidArgument" } });
-    }
+    await host({ createMachine }).ensureVm(aCall(change), unaborted);
+    return createMachine.mock.calls[0]?.[0].userData.reveal();
+  };
+
+  it("gets the bootstrap token of the machine where it asks for one", async () => {
+    expect(await userDataOf({ secret: joins, bootstrapToken })).toBe("join --token=abc123.0123456789abcdef as m-1");
+  });
+
+  it("keeps the placeholder where there is no cluster to join", async () => {
+    expect(await userDataOf({ secret: joins })).toBe("join --token=<<BOOTSTRAP_TOKEN>> as m-1");
+  });
+
+  it("asks for no token that it does not need: there is no placeholder, or the VM exists", async () => {
+    const make = vi.fn<() => Promise<Secret>>(bootstrapToken);
+    await userDataOf({ bootstrapToken: make });
+    await host({ getMachineStatus: theVm }).ensureVm(aCall({ secret: joins, bootstrapToken: make }), unaborted);
+    expect(make).not.toHaveBeenCalled();
+  });
+
+  it("without its token makes no VM: the failure is that of the token, and spends nothing", async () => {
+    const createMachine = vi.fn<Driver["createMachine"]>(theVm);
+    const error = new MachineError("PermissionDenied", "no Secrets in kube-system");
+    const outcome = await host({ createMachine }).ensureVm(
+      aCall({ secret: joins, bootstrapToken: () => Promise.reject(error) }),
+      unaborted,
+    );
+    expect(outcome).toMatchObject({ ok: false, error: { code: "PermissionDenied", message: error.message } });
+    expect(outcome.ok ? undefined : outcome.error.tokenIsSpent).toBeUndefined();
     expect(createMachine).not.toHaveBeenCalled();
+  });
+
+  it("is printed by nobody, nor is the token in it", async () => {
+    const { log, ensureVm } = host({
+      createMachine: ({ userData }, context) => {
+        context.log("info", `booting with ${userData.reveal()}`, { data: userData.reveal() });
+        throw new MachineError("Internal", `refused: ${userData.reveal().slice(0, 40)}`);
+      },
+    });
+    const outcome = await ensureVm(aCall({ secret: joins, bootstrapToken }), unaborted);
+    expect(JSON.stringify([outcome, log.mock.calls])).not.toContain("0123456789abcdef");
   });
 });
 
@@ -407,7 +524,7 @@ describe("a driver that takes too long", () => {
     ["createMachine", { createMachine: never }, "ensureVm"],
     ["getMachineStatus", { getMachineStatus: never }, "findVm"],
     ["deleteMachine", { deleteMachine: never }, "deleteVm"],
-    ["initializeMachine", { initializeMachine: never }, "ensureVm"],
+    ["initializeMachine", { initializeMachine: never }, "initializeVm"],
   ] as const)("loses its call of %s at the deadline, though it ignores the signal", async (method, change, call) => {
     const { clock, ...driver } = host(change);
     const outcome = driver[call](aCall(), unaborted);
@@ -416,6 +533,52 @@ describe("a driver that takes too long", () => {
       ok: false,
       error: { code: "DeadlineExceeded", message: `${method} of driver "mock" took longer than 300 s` },
     });
+    expect(clock.pending()).toBe(0);
+  });
+
+  const late = () => {
+    const end = Promise.withResolvers<{ providerId: string; nodeName: string }>();
+    const deleteMachine = vi.fn<Driver["deleteMachine"]>(async () => ({}));
+    return { end, deleteMachine, ...host({ createMachine: () => end.promise, deleteMachine }) };
+  };
+
+  it("is waited for by the next call of the machine: a VM must not appear after its deletion has looked for it", async () => {
+    const { clock, end, deleteMachine, ensureVm, deleteVm } = late();
+    const stop = new AbortController();
+    const creation = ensureVm(aCall(), stop.signal);
+    await clock.advance(1_000);
+    stop.abort(new Error("gone"));
+    expect(await creation).toMatchObject({ ok: false, error: { code: "Aborted" } });
+    const deletion = deleteVm(aCall(), unaborted);
+    await clock.advance(1_000);
+    expect(deleteMachine).not.toHaveBeenCalled();
+    end.resolve({ providerId: "vm-1", nodeName: "node-1" });
+    await clock.advance(1);
+    expect(await deletion).toEqual({ ok: true, value: {} });
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("is given up when it never ends, and said to be", async () => {
+    const { clock, log, deleteMachine, ensureVm, deleteVm } = late();
+    const creation = ensureVm(aCall(), unaborted);
+    await clock.advance(300_000);
+    await creation;
+    const deletion = deleteVm(aCall(), unaborted);
+    await clock.advance(60_000);
+    expect(await deletion).toEqual({ ok: true, value: {} });
+    expect(deleteMachine).toHaveBeenCalledTimes(1);
+    expect(log).toHaveBeenCalledWith("error", expect.stringContaining("ignores"), expect.anything());
+  });
+
+  it("does not keep the next call when that is aborted itself", async () => {
+    const { clock, ensureVm, deleteVm } = late();
+    const creation = ensureVm(aCall(), unaborted);
+    await clock.advance(300_000);
+    await creation;
+    const stop = new AbortController();
+    const deletion = deleteVm(aCall(), stop.signal);
+    stop.abort(new Error("stop"));
+    expect(await deletion).toMatchObject({ ok: false, error: { code: "Aborted" } });
     expect(clock.pending()).toBe(0);
   });
 

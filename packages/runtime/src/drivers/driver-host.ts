@@ -12,14 +12,17 @@ import {
   type MachineRequest,
   readProviderSpec,
   redactSecrets,
+  refusalCodes,
   userDataKey,
   Secret,
 } from "@millwright/core";
-import type { DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
+import type { CreateVmCall, DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
-import { readDeletionReply, readVmReply } from "./check-reply.ts";
+import { createCallLimit } from "./call-limit.ts";
+import { readDeletionReply, readInitializationReply, readVmReply } from "./check-reply.ts";
 import { cleanFields, toMachineError } from "./driver-failure.ts";
-import { userDataFor } from "./user-data.ts";
+import { createStragglers } from "./stragglers.ts";
+import { asksForToken, userDataFor } from "./user-data.ts";
 
 /** How drivers are hosted. */
 export interface DriverHostOptions {
@@ -42,12 +45,24 @@ type Method = "createMachine" | "deleteMachine" | "getMachineStatus" | "initiali
 interface Prepared {
   readonly driver: Driver;
   readonly request: MachineRequest<unknown>;
+  /** What must not be printed: the secret of the class, and what is made for the machine. */
+  readonly confidential: Record<string, Secret>;
 }
+
+/** The failure, with the word that the idempotency token of the attempt is of no use any more. */
+const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: MachineError): MachineError =>
+  new MachineError(code, message, {
+    tokenIsSpent: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(lastKnownState === undefined ? {} : { lastKnownState }),
+  });
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): MachineDriver {
   const { drivers, hasTarget, clock, log } = options;
-  const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS;
+
+  const stragglers = createStragglers(clock, log);
+  const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
   const driverOf = (machineClass: MachineClass): Driver | undefined =>
     drivers.find((driver) => isDriverFor(driver, machineClass.provider ?? ""));
@@ -59,7 +74,10 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
   };
 
   /** Picks the driver and reads the class for it. */
-  const prepare = async ({ machine, machineClass, secret }: VmCall): Promise<Prepared> => {
+  const prepare = async (
+    { machine, machineClass, secret }: VmCall,
+    confidential: Record<string, Secret>,
+  ): Promise<Prepared> => {
     const subject = `MachineClass "${machineClass.metadata.name}"`;
     const driver = driverOf(machineClass);
     if (driver === undefined) throw new MachineError("InvalidArgument", `${subject}: ${refusalOf(machineClass) ?? ""}`);
@@ -72,6 +90,7 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     const providerId = machine.spec.providerID;
     return {
       driver,
+      confidential,
       request: {
         machine: {
           name,
@@ -91,34 +110,6 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     };
   };
 
-  /**
-   * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts: the machine can be worked on again.
-   *
-   * @throws MachineError DeadlineExceeded, or the reason of the signal
-   */
-  const limit = async <Result>(
-    what: string,
-    signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> => {
-    const deadline = new AbortController();
-    const timer = clock.setTimer(callTimeoutMs, () =>
-      deadline.abort(new MachineError("DeadlineExceeded", `${what} took longer than ${callTimeoutMs / 1000} s`)),
-    );
-    const combined = AbortSignal.any([signal, deadline.signal]);
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(combined.reason);
-    combined.addEventListener("abort", onAbort, { once: true });
-    try {
-      combined.throwIfAborted();
-      return await Promise.race([run(combined), aborted.promise]);
-    } finally {
-      timer.cancel();
-      combined.removeEventListener("abort", onAbort);
-    }
-  };
-
-  /** One call of a method of a driver. */
   /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
   const refuseWhenFenced = (): void => {
     try {
@@ -128,21 +119,23 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     }
   };
 
+  /** One call of a method of a driver. */
   const call = <Request>(
-    { driver, request }: Prepared,
+    { driver, request, confidential }: Prepared,
     method: Method,
     argument: Request,
     invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
     outer: AbortSignal,
-  ): Promise<unknown> =>
-    limit(`${method} of driver "${driver.name}"`, outer, (signal) => {
-      const { machine, secret } = request;
+  ): Promise<unknown> => {
+    const what = `${method} of driver "${driver.name}"`;
+    const { machine } = request;
+    const run = (signal: AbortSignal): Promise<unknown> => {
       const context: DriverContext = {
         signal,
         clock,
         log: (level, message, fields) =>
-          log(level, redactSecrets(message, secret), {
-            ...cleanFields(fields, secret),
+          log(level, redactSecrets(message, confidential), {
+            ...cleanFields(fields, confidential),
             driver: driver.name,
             method,
             machine: machine.name,
@@ -150,20 +143,24 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
       };
       refuseWhenFenced();
       return invoke(argument, context);
-    });
+    };
+    return limit(what, outer, run, (running) => stragglers.add(machine.uid, what, running));
+  };
 
   const toOutcome = async (
     vmCall: VmCall,
     signal: AbortSignal,
     run: (prepared: Prepared) => Promise<OperationResult>,
   ): Promise<DriverOutcome<OperationResult>> => {
+    const confidential: Record<string, Secret> = { ...vmCall.secret };
     try {
-      const prepared = await limit("reading the MachineClass", signal, () => prepare(vmCall));
+      await stragglers.settled(vmCall.machine.metadata.uid ?? "", signal);
+      const prepared = await limit("reading the MachineClass", signal, () => prepare(vmCall, confidential));
       return { ok: true, value: await run(prepared) };
     } catch (thrown) {
       if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
-      const error = toMachineError(thrown, vmCall.secret);
+      const error = toMachineError(thrown, confidential);
       if (!isMachineError(thrown)) log("error", "A driver failed without a code", { error: error.message });
       return { ok: false, error };
     }
@@ -194,53 +191,70 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     }
   };
 
-  const create = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
+  const create = async (
+    prepared: Prepared,
+    { idempotencyToken, bootstrapToken }: CreateVmCall,
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof readVmReply>> => {
     const { driver, request } = prepared;
-    const userData = userDataFor(request.machine.name, request.secret[userDataKey] ?? Secret.of(""));
-    // The UID is unique to the object and known before the call: every attempt, also after a crash, asks for the same VM.
-    const argument: CreateMachineRequest<unknown> = { ...request, idempotencyToken: request.machine.uid, userData };
-    const reply = await call(
-      prepared,
-      "createMachine",
-      argument,
-      (message, context) => driver.createMachine(message, context),
-      signal,
-    );
-    return readVmReply("createMachine", reply, hasTarget);
-  };
-
-  const initialize = async (prepared: Prepared, vm: OperationResult, signal: AbortSignal): Promise<void> => {
-    const { driver, request } = prepared;
-    const method = driver.initializeMachine;
-    if (method === undefined) return;
-    const machine = { ...request.machine, ...(vm.providerId === undefined ? {} : { providerId: vm.providerId }) };
+    const template = request.secret[userDataKey] ?? Secret.of("");
+    const token =
+      bootstrapToken !== undefined && asksForToken(template)
+        ? await limit("making the bootstrap token", signal, bootstrapToken)
+        : undefined;
+    const userData = userDataFor(request.machine.name, template, token);
+    const argument: CreateMachineRequest<unknown> = { ...request, idempotencyToken, userData };
+    Object.assign(prepared.confidential, { madeUserData: userData, ...(token === undefined ? {} : { token }) });
     try {
-      await call(
+      const reply = await call(
         prepared,
-        "initializeMachine",
-        { ...request, machine },
-        (argument, context) => method(argument, context),
+        "createMachine",
+        argument,
+        (message, context) => driver.createMachine(message, context),
         signal,
       );
+      return readVmReply("createMachine", reply, hasTarget);
+    } catch (thrown) {
+      // A driver that threw anything else may have made the VM: its token stays.
+      throw isMachineError(thrown) && refusalCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
+    }
+  };
+
+  const initialize = async (prepared: Prepared, signal: AbortSignal): Promise<OperationResult> => {
+    const { driver, request } = prepared;
+    const method = driver.initializeMachine;
+    if (method === undefined) return {};
+    try {
+      return readInitializationReply(
+        await call(prepared, "initializeMachine", request, (argument, context) => method(argument, context), signal),
+      );
     } catch (error) {
-      if (isMachineError(error) && error.code === "Unimplemented") return;
+      if (isMachineError(error) && error.code === "Unimplemented") return {};
       throw error;
     }
   };
+
+  /** Whether the driver has a step that this VM has not had. */
+  const needsInitialization = (
+    { driver }: Prepared,
+    isInitialized: boolean,
+  ): Pick<OperationResult, "needsInitialization"> =>
+    driver.initializeMachine === undefined || isInitialized ? {} : { needsInitialization: true };
 
   return {
     refusalOf,
     ensureVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);
-        const { isInitialized, ...vm } = found ?? (await create(prepared, signal));
-        if (found === undefined || !isInitialized) await initialize(prepared, vm, signal);
-        return { ...vm, isAdopted: found !== undefined };
+        const { isInitialized, ...vm } = found ?? (await create(prepared, vmCall, signal));
+        const isAdopted = found !== undefined;
+        return { ...vm, isAdopted, ...needsInitialization(prepared, isAdopted && isInitialized) };
       }),
+    initializeVm: (vmCall, signal) => toOutcome(vmCall, signal, (prepared) => initialize(prepared, signal)),
     findVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
-        const { isInitialized: _, ...vm } = await status(prepared, signal);
-        return vm;
+        const { isInitialized, ...vm } = await status(prepared, signal);
+        return { ...vm, ...needsInitialization(prepared, isInitialized) };
       }),
     deleteVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {

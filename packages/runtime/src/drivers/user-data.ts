@@ -1,29 +1,23 @@
-import { MachineError, Secret, userDataPlaceholders } from "@millwright/core";
+import { containsPlaceholder, queryEscape, Secret, userDataPlaceholders } from "@millwright/core";
+
+const { bootstrapToken, machineName } = userDataPlaceholders;
 
 /** All occurrences of a placeholder replaced; the query-escaped form only where the plain one does not occur (machine-controller.md, 3.5). */
 function replace(text: string, placeholder: string, value: string): string {
   if (text.includes(placeholder)) return text.replaceAll(placeholder, () => value);
-  return text.replaceAll(encodeURIComponent(placeholder), () => encodeURIComponent(value));
+  return text.replaceAll(queryEscape(placeholder), () => queryEscape(value));
 }
 
-const contains = (text: string, placeholder: string): boolean =>
-  text.includes(placeholder) || text.includes(encodeURIComponent(placeholder));
+/** Whether user data asks for a bootstrap token. */
+export const asksForToken = (template: Secret): boolean => containsPlaceholder(template.reveal(), bootstrapToken);
 
 /**
- * User data for one machine. Data without placeholders passes byte for byte, so that it may be binary.
- *
- * @throws MachineError InvalidArgument when it asks for a bootstrap token: a node that boots with the placeholder would never join
+ * User data for one machine: the token first, then the name, as MCM does. Data without placeholders passes byte for byte, so that it may be binary; without a
+ * token, where there is no cluster to join, its placeholder stays.
  */
-export function userDataFor(machineName: string, template: Secret): Secret {
+export function userDataFor(name: string, template: Secret, token: Secret | undefined): Secret {
   const text = template.reveal();
-  if (contains(text, userDataPlaceholders.bootstrapToken)) {
-    const placeholder = userDataPlaceholders.bootstrapToken;
-    throw new MachineError(
-      "InvalidArgument",
-      `key "userData" contains ${placeholder}, which this version does not replace yet`,
-    );
-  }
-  return contains(text, userDataPlaceholders.machineName)
-    ? Secret.of(replace(text, userDataPlaceholders.machineName, machineName))
-    : template;
+  const withToken = token === undefined ? text : replace(text, bootstrapToken, token.reveal());
+  const made = replace(withToken, machineName, name);
+  return made === text ? template : Secret.of(made);
 }

@@ -1,11 +1,25 @@
-import { allowsTransition, type MachineErrorCode, machineErrorCodes, phaseOf } from "@millwright/core";
+import {
+  allowsTransition,
+  decodeMachineError,
+  type Machine,
+  type MachineErrorCode,
+  machineErrorCodes,
+  phaseOf,
+} from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, aMachineClass, annotated, createdAt, inPhase } from "../../testing/builders.ts";
+import {
+  aMachine,
+  aMachineClass,
+  annotated,
+  type Change,
+  createdAt,
+  inPhase,
+  testNamespace,
+} from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
   kindsOf,
-  lastly,
   later,
   machineAfter,
   running,
@@ -16,7 +30,32 @@ import {
 } from "../../testing/snapshots.ts";
 import { decideCreation, needsCreation } from "./decide-creation.ts";
 
-const startCreate = { kind: "StartOperation", operation: "create" };
+const intent = {
+  token: "uid-machine-1",
+  attempt: 1,
+  class: "small",
+  provider: "mock",
+  secretRef: "small",
+};
+const annotation = "machine.millwright.dev/creation-intent";
+const asked = annotated({ [annotation]: JSON.stringify(intent) });
+const startCreate = {
+  kind: "StartOperation",
+  operation: "create",
+  token: "uid-machine-1",
+  lane: { name: "small/", isRepeated: false },
+};
+const startAgain = { ...startCreate, lane: { name: "small/", isRepeated: true } };
+const recordIntent = (changed: object = intent) => ({
+  kind: "PatchMachine",
+  patch: { metadata: { uid: "uid-machine", annotations: { [annotation]: JSON.stringify(changed) } } },
+});
+const failedBefore = (code = "Internal"): Change<Machine> => ({
+  status: {
+    currentStatus: { phase: "CrashLoopBackOff" },
+    lastOperation: { type: "Create", state: "Failed", errorCode: code, description: "no" },
+  },
+});
 const vm = { providerId: "vm-1", nodeName: "node" };
 
 describe("which machines get a VM", () => {
@@ -36,8 +75,45 @@ describe("which machines get a VM", () => {
 });
 
 describe("asking the driver", () => {
-  it("starts one call for a new machine and writes nothing yet", () => {
-    expect(decideCreation(aSnapshot(), testNow)).toEqual({ actions: [startCreate], because: [] });
+  it("writes down what it is going to ask, and asks", () => {
+    expect(decideCreation(aSnapshot(), testNow)).toEqual({ actions: [recordIntent(), startCreate], because: [] });
+  });
+
+  it("asks with nothing written that was written before", () => {
+    expect(decideCreation(aSnapshot({ machine: aMachine(asked) }), testNow).actions).toEqual([startCreate]);
+  });
+
+  it("writes the names of the secrets, region, zone and the wish for a token, when the class has them, and nothing else of it", () => {
+    const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "z" };
+    const credentials = { name: "cloud", namespace: testNamespace };
+    const machineClass = aMachineClass({ nodeTemplate, credentialsSecretRef: credentials, providerSpec: { a: "b" } });
+    const snapshot = aSnapshot({ wantsToken: true, classView: { state: "usable", machineClass } });
+    const { secretRef, ...rest } = intent;
+    expect(decideCreation(snapshot, testNow).actions).toEqual([
+      recordIntent({ ...rest, region: "r", zone: "z", secretRef, credentialsSecretRef: "cloud", bootstrapToken: true }),
+      { ...startCreate, lane: { name: "small/z", isRepeated: false } },
+    ]);
+  });
+
+  it("writes it anew when the class has changed, with the same token: a VM of the attempt may exist", () => {
+    const machineClass = aMachineClass({ provider: "other" });
+    const snapshot = aSnapshot({ machine: aMachine(asked), classView: { state: "usable", machineClass } });
+    expect(decideCreation(snapshot, testNow).actions).toEqual([
+      recordIntent({ ...intent, provider: "other" }),
+      startCreate,
+    ]);
+  });
+
+  it("takes another token only when the driver said that nothing is left of the attempt", () => {
+    const retry = (isTokenSpent: boolean) => {
+      const operation = failed("create", "ResourceExhausted", { isAcknowledged: true, endedAt: 0, isTokenSpent });
+      return decideCreation(aSnapshot({ machine: aMachine(asked), operation }), testNow).actions;
+    };
+    expect(retry(false)).toEqual([startCreate]);
+    expect(retry(true)).toEqual([
+      recordIntent({ ...intent, token: "uid-machine-2", attempt: 2 }),
+      { ...startCreate, token: "uid-machine-2" },
+    ]);
   });
 
   it("waits while the call runs", () => {
@@ -45,8 +121,8 @@ describe("asking the driver", () => {
   });
 
   it("asks again, after a restart, a machine in CrashLoopBackOff whose failure is no longer remembered", () => {
-    const machine = aMachine(inPhase("CrashLoopBackOff"));
-    expect(decideCreation(aSnapshot({ machine }), testNow).actions).toEqual([startCreate]);
+    const machine = aMachine(asked, failedBefore());
+    expect(decideCreation(aSnapshot({ machine }), testNow).actions).toEqual([startAgain]);
   });
 });
 
@@ -128,12 +204,6 @@ describe("a VM was made", () => {
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
     expect(decision.status).toBeUndefined();
   });
-
-  it("continues with the phase when the controller was stopped between id and phase", () => {
-    const decision = decideCreation(aSnapshot({ machine: aMachine(withVm) }), testNow);
-    expect(decision.actions).toEqual([]);
-    expect(decision.status?.currentStatus).toMatchObject({ phase: "Pending", timeoutActive: true });
-  });
 });
 
 describe("without a target cluster", () => {
@@ -158,18 +228,6 @@ describe("without a target cluster", () => {
       lastOperation: { description: "Created machine on cloud provider", state: "Successful", type: "Create" },
       currentStatus: { phase: "Available", timeoutActive: false },
     });
-  });
-
-  it("has no addresses to tell when only the id is known", () => {
-    const machine = aMachine({ spec: { providerID: "vm-1" } });
-    const { status } = decideCreation(aSnapshot({ hasTarget: false, machine }), testNow);
-    expect(status?.currentStatus?.phase).toBe("Available");
-    expect(status).not.toHaveProperty("addresses");
-  });
-
-  it("takes the host name from the label of an object that MCM made", () => {
-    const { status } = decideCreation(aSnapshot({ hasTarget: false, machine: aMachine(withVm) }), testNow);
-    expect(status?.addresses).toEqual([{ type: "Hostname", address: "node" }]);
   });
 });
 
@@ -230,18 +288,20 @@ describe("a driver call failed", () => {
 
   it("waits for the time of the next attempt once the failure is written", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
-    expect(decideCreation(aSnapshot({ operation }), later(1_000))).toEqual({
+    const machine = aMachine(asked, failedBefore());
+    expect(decideCreation(aSnapshot({ machine, operation }), later(1_000))).toEqual({
       actions: [],
       because: [],
       wakeAfterMs: 179_000,
     });
-    expect(decideCreation(aSnapshot({ operation }), later(180_000)).actions).toEqual([startCreate]);
+    expect(decideCreation(aSnapshot({ machine, operation }), later(180_000)).actions).toEqual([startAgain]);
   });
 
   it("tries again at once when class or secret have changed", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
-    const decision = decideCreation(aSnapshot({ operation, inputs: "class-1/secret-2" }), later(1));
-    expect(decision.actions).toEqual([startCreate]);
+    const machine = aMachine(asked, failedBefore());
+    const decision = decideCreation(aSnapshot({ machine, operation, inputs: "class-1/secret-2" }), later(1));
+    expect(decision.actions).toEqual([startAgain]);
   });
 
   it("keeps the phase of a Running machine whose VM cannot be found any more", () => {
@@ -252,6 +312,26 @@ describe("a driver call failed", () => {
     );
     expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { errorCode: "Internal" } });
     expect(wakeAfterMs).toBe(180_000);
+  });
+
+  it("keeps the words of the last time when only ids and times in them differ, and says nothing again (F26)", () => {
+    const tell = (id: string) => `RunInstances refused, request id ${id} at 2026-01-01T00:00:00.123Z`;
+    const first = aSnapshot({
+      operation: failed("create", "Internal", { message: tell("0a1b2c3d-0000-4000-8000-000000000001") }),
+    });
+    const machine = machineAfter(first, decideCreation(first, testNow));
+    const operation = failed("create", "Internal", { message: tell("0a1b2c3d-0000-4000-8000-000000000002") });
+    const again = decideCreation(aSnapshot({ machine, operation }), later(180_000));
+    expect([again.status, again.because]).toEqual([machine.status, []]);
+    const other = failed("create", "Internal", { message: "quota" });
+    expect(decideCreation(aSnapshot({ machine, operation: other }), later(1)).because).toHaveLength(1);
+  });
+
+  it("cuts the text of a provider that does not come to an end", () => {
+    const operation = failed("create", "Internal", { message: "x".repeat(100_000) });
+    const { description = "" } = decideCreation(aSnapshot({ operation }), testNow).status?.lastOperation ?? {};
+    expect(description.length).toBeLessThan(1_200);
+    expect(decodeMachineError(description)?.code).toBe("Internal");
   });
 
   it.each([
@@ -323,8 +403,8 @@ describe("a machine that cannot be followed", () => {
   });
 
   it("creates as soon as the obstacle is gone", () => {
-    const machine = aMachine(inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "no class"));
-    expect(decideCreation(aSnapshot({ machine }), testNow).actions).toEqual([startCreate]);
+    const machine = aMachine(asked, failedBefore("InvalidArgument"));
+    expect(decideCreation(aSnapshot({ machine }), testNow).actions).toEqual([startAgain]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { deletionEvents, encodeMachineError, labelKeys, retryClassOf } from "@millwright/core";
+import { readIntent } from "../creation/intent.ts";
 import { untilRetry } from "../retry.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
@@ -21,8 +22,9 @@ export const deleteVm: Stage = (snapshot, now) => {
   }
   if (classView.state === "unusable") {
     const { providerID = "" } = machine.spec;
-    // A class stays as long as machines refer to it, so where there is none there never was one, and no VM either.
-    const neverHadVm = providerID === "" && (classView.isMissing || isForceDeletion(machine));
+    // Without an intent no driver was ever asked for a VM, whatever became of the class since.
+    const wasAsked = readIntent(machine) !== undefined;
+    const neverHadVm = providerID === "" && ((classView.isMissing && !wasAsked) || isForceDeletion(machine));
     if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
     const happened =
       providerID === ""

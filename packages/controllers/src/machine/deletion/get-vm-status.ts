@@ -1,4 +1,5 @@
-import { deletionEvents, encodeMachineError, labelKeys } from "@millwright/core";
+import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeText } from "@millwright/core";
+import { readIntent } from "../creation/intent.ts";
 import { untilRetry } from "../retry.ts";
 import { recordIds } from "../vm-ids.ts";
 import type { Stage } from "./stage.ts";
@@ -7,6 +8,9 @@ import type { Stage } from "./stage.ts";
 export const getVmStatus: Stage = (snapshot, now) => {
   const { machine, node, hasTarget, operation, classView } = snapshot;
   if (!hasTarget) return { next: "DeleteVm", happened: deletionEvents.noTargetCluster() };
+  // Under that name there is only the node of something else, which must not be drained.
+  const { staleNode } = readIntent(machine) ?? {};
+  if (staleNode !== undefined) return { next: "DeleteVm", happened: staleNodeText(staleNode) };
   if (node !== undefined || (machine.metadata.labels?.[labelKeys.node] ?? "") !== "") return { next: "Drain" };
   // Without a class nothing can be asked of a driver; a machine without an id under a class that never was has no VM.
   if (classView.state === "unusable") return { next: "Drain", happened: classView.problem };

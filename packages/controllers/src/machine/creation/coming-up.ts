@@ -1,0 +1,10 @@
+import { type Machine, phaseOf } from "@millwright/core";
+
+/** The phases that creation starts from. A machine in another one has lost nothing but its id, and keeps its phase. */
+export function isComingUp(machine: Machine): boolean {
+  const phase = phaseOf(machine);
+  return phase === "" || phase === "CrashLoopBackOff";
+}
+
+/** Whether the id of the VM is stored. */
+export const hasId = ({ spec }: Machine): boolean => spec.providerID !== undefined && spec.providerID !== "";

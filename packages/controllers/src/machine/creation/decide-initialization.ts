@@ -1,0 +1,54 @@
+import { labelKeys, machineEventReasons } from "@millwright/core";
+import { type MachineDecision, nothing } from "../decision.ts";
+import type { OperationResult } from "../operation.ts";
+import { untilRetry } from "../retry.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { recordFailure } from "./record-failure.ts";
+import { statusWithVm } from "./record-vm.ts";
+import { refuse } from "./refuse.ts";
+
+/** The VM is as it should be: the machine waits for its node now. What was not asked for again is on the object. */
+function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
+  const nodeName = result.nodeName ?? snapshot.machine.metadata.labels?.[labelKeys.node];
+  const known = nodeName === undefined ? result : { ...result, nodeName };
+  return {
+    actions: [{ kind: "AcknowledgeOperation" }],
+    status: statusWithVm(snapshot, known, now),
+    because: [],
+  };
+}
+
+/**
+ * Takes a machine whose VM has an id to the end of its creation. Who stored the id may be gone: the driver is asked whether the VM is initialized, and a driver
+ * that finds no VM, or cannot tell, is not believed against the id (machine-controller.md, 1.4).
+ */
+export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { operation, classView, inputs, settings } = snapshot;
+  if (operation?.state === "done" && operation.kind === "find") {
+    return operation.result.needsInitialization === true
+      ? {
+          actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
+          because: [],
+        }
+      : settle(snapshot, operation.result, now);
+  }
+  if (operation?.state === "done" && operation.kind === "initialize") {
+    const decision = settle(snapshot, operation.result, now);
+    const message = `Initialized VM ${snapshot.machine.spec.providerID ?? ""}`;
+    return { ...decision, because: [{ type: "Normal", reason: machineEventReasons.initializedVm, message }] };
+  }
+  const isAsking = operation?.kind === "find" || operation?.kind === "initialize";
+  if (operation?.state === "failed" && isAsking) {
+    const isUnknown = operation.code === "NotFound" || operation.code === "Unimplemented";
+    if (operation.kind === "find" && isUnknown) return settle(snapshot, {}, now);
+    if (!operation.isAcknowledged) return recordFailure(snapshot, operation, now);
+  }
+  // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
+  if (classView.state === "unusable") return refuse(snapshot, classView, now);
+  if (operation?.state === "failed" && isAsking) {
+    const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+    if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+    return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
+  }
+  return { actions: [{ kind: "StartOperation", operation: "find" }], because: [] };
+}

@@ -1,0 +1,56 @@
+import { encodeMachineError, staleNode, staleVmNotDeleted } from "@millwright/core";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { untilRetry } from "../retry.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { hasId, isComingUp } from "./coming-up.ts";
+import { bounded, failingPhase, withFailure } from "./record-failure.ts";
+import { refuse } from "./refuse.ts";
+
+/** The machine is given up; its set makes another one. */
+function giveUp(
+  snapshot: MachineSnapshot,
+  nodeName: string,
+  actions: readonly MachineAction[],
+  now: Date,
+): MachineDecision {
+  const operation = { description: staleNode(nodeName), state: "Failed", type: "Create" } as const;
+  const said = withOperation(statusOf(snapshot.machine), operation, now);
+  return { actions, status: isComingUp(snapshot.machine) ? withPhase(said, "Failed", now) : said, because: [] };
+}
+
+/**
+ * Gets rid of a VM that came up under the name of another's node, and gives the machine up then (machine-controller.md, 4.2 step 5). Its id stays on the machine
+ * until the driver says that it is gone: a deletion that fails is tried again, at last by the deletion of the machine (F10).
+ */
+export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: Date): MachineDecision {
+  const { machine, operation, classView, inputs, settings } = snapshot;
+  if (!hasId(machine)) return giveUp(snapshot, nodeName, [], now);
+  const isGone =
+    operation?.kind === "delete" &&
+    (operation.state === "done" || (operation.state === "failed" && operation.code === "NotFound"));
+  if (isGone) {
+    const { uid } = machine.metadata;
+    const patch = { metadata: uid === undefined ? {} : { uid }, spec: { providerID: null } };
+    return giveUp(snapshot, nodeName, [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }], now);
+  }
+  if (operation?.kind === "delete" && operation.state === "failed") {
+    const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+    if (!operation.isAcknowledged) {
+      const { code } = operation;
+      const error = encodeMachineError({ code, message: bounded(operation.message) });
+      const status = withFailure(snapshot, { description: staleVmNotDeleted(nodeName, error), errorCode: code }, now);
+      const isOver = failingPhase(snapshot, now) === "Failed";
+      return {
+        actions: [{ kind: "AcknowledgeOperation" }],
+        status,
+        because: [],
+        ...(isOver ? {} : { wakeAfterMs: waitMs }),
+      };
+    }
+    if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+  }
+  // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
+  if (classView.state === "unusable") return refuse(snapshot, classView, now);
+  return { actions: [{ kind: "StartOperation", operation: "delete" }], because: [] };
+}

@@ -1,0 +1,214 @@
+import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
+import type { LaneTrouble } from "../operation.ts";
+import { delayAfter, jitterOf } from "../retry.ts";
+
+/** How many machines may be made at once. */
+export interface LaneLimits {
+  /** Of one class and zone. */
+  readonly perLane: number;
+  /** Of all together. */
+  readonly inAll: number;
+  /** Longest time between two tries of a class that is out of quota or capacity, milliseconds. */
+  readonly exhaustedRetryMs: number;
+}
+
+/** A call that wants to begin. */
+export interface LaneEntry {
+  readonly uid: string;
+  /** Machines with the same name share a lane: a class in a zone. */
+  readonly lane: string;
+  /** Version of class and secrets; a new one is worth a try at once. */
+  readonly inputs: string;
+  /** Whether the machine has failed before, perhaps in another process: then one goes first. */
+  readonly isRepeated: boolean;
+  /** Called once, when the call may begin. */
+  readonly begin: () => void;
+  /** Called while it waits, when what it waits for has changed. */
+  readonly changed: () => void;
+}
+
+/** How a call ended. */
+export type LaneOutcome =
+  | { readonly kind: "success" }
+  | { readonly kind: "failure"; readonly trouble: LaneTrouble; readonly retryAfterMs?: number | undefined }
+  /** It says nothing about the class. */
+  | { readonly kind: "ended" };
+
+/** The order in which machines are made. */
+export interface Lanes {
+  /** Lets the call begin, now or later. At most one of a machine at a time. */
+  enter(entry: LaneEntry): void;
+  /** The call has ended. */
+  leave(uid: string, outcome: LaneOutcome): void;
+  /** The call is not wanted any more; nothing happens when it has begun. */
+  cancel(uid: string): void;
+  /** What is wrong with a lane, if anything. */
+  troubleOf(lane: string): LaneTrouble | undefined;
+  close(): void;
+}
+
+/** Codes that are about one machine and say nothing about the others. */
+const ownCodes: ReadonlySet<MachineErrorCode> = new Set(["AlreadyExists", "OutOfRange", "NotFound", "Uninitialized"]);
+
+/** So many failures in a row, without a success in between, are those of the class and not of a machine. */
+const FAILURES_IN_A_ROW = { none: 3, persistent: 3, transient: 5, exhausted: 1 } as const;
+
+/** A lane in trouble that nobody has used for so long is forgotten, milliseconds. */
+const FORGET_AFTER_MS = 3_600_000;
+
+interface Lane {
+  readonly name: string;
+  /** How many calls may run at once: one while the class is in trouble, doubled by each success. */
+  limit: number;
+  /** In the order of their coming. */
+  readonly waiting: Map<string, LaneEntry>;
+  /** UID and era of each call under way. */
+  readonly running: Map<string, number>;
+  /** Grows with each failure that counts: what began before it proves nothing about the time after. */
+  era: number;
+  failuresInARow: number;
+  /** Failed tries since the trouble began. */
+  setbacks: number;
+  trouble: LaneTrouble | undefined;
+  /** Monotonic clock, milliseconds: no call begins before. */
+  notBefore: number;
+  inputs: string;
+  timer: Timer | undefined;
+}
+
+/**
+ * Keeps classes from each other's way: each has its own number of calls at a time, and takes turns with the others. A class that fails, whichever of
+ * its machines tries, is tried by one machine at a time with growing pauses; the first success lets the others follow, two, four, and so on.
+ * What is known here is a convenience: after a restart it is found out anew, by one machine that failed before.
+ */
+export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
+  /** In the order of their turns: a lane goes to the end when one of its calls begins. */
+  const lanes = new Map<string, Lane>();
+  const laneByUid = new Map<string, Lane>();
+  let total = 0;
+  let isClosed = false;
+  const nowMs = (): number => clock.monotonicMs();
+
+  const laneOf = ({ lane: name, inputs, isRepeated }: LaneEntry): Lane => {
+    const known = lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = {
+      name,
+      limit: isRepeated ? 1 : limits.perLane,
+      waiting: new Map(),
+      running: new Map(),
+      era: 0,
+      failuresInARow: 0,
+      setbacks: 0,
+      trouble: undefined,
+      notBefore: 0,
+      inputs,
+      timer: undefined,
+    };
+    lanes.set(name, lane);
+    return lane;
+  };
+
+  const next = (): Lane | undefined =>
+    total >= limits.inAll
+      ? undefined
+      : [...lanes.values()].find(
+          ({ waiting, running, limit, notBefore }) => waiting.size > 0 && running.size < limit && notBefore <= nowMs(),
+        );
+
+  const tidy = (lane: Lane): void => {
+    const isIdle = lane.waiting.size === 0 && lane.running.size === 0;
+    const isForgotten = lane.trouble === undefined || lane.notBefore + FORGET_AFTER_MS < nowMs();
+    if (!isIdle || !isForgotten) return;
+    lane.timer?.cancel();
+    lanes.delete(lane.name);
+  };
+
+  const pump = (): void => {
+    for (let lane = next(); lane !== undefined && !isClosed; lane = next()) {
+      const [entry] = lane.waiting.values();
+      if (entry === undefined) return;
+      lane.waiting.delete(entry.uid);
+      lane.running.set(entry.uid, lane.era);
+      total++;
+      lanes.delete(lane.name);
+      lanes.set(lane.name, lane);
+      entry.begin();
+    }
+    for (const lane of lanes.values()) {
+      lane.timer?.cancel();
+      lane.timer = undefined;
+      const leftMs = lane.notBefore - nowMs();
+      if (!isClosed && lane.waiting.size > 0 && leftMs > 0) lane.timer = clock.setTimer(leftMs, pump);
+    }
+  };
+
+  const reset = (lane: Lane, inputs: string): void => {
+    lane.inputs = inputs;
+    lane.limit = limits.perLane;
+    lane.trouble = undefined;
+    lane.failuresInARow = 0;
+    lane.setbacks = 0;
+    lane.notBefore = 0;
+    lane.era++;
+  };
+
+  const failed = (lane: Lane, { trouble, retryAfterMs }: Extract<LaneOutcome, { kind: "failure" }>): void => {
+    lane.failuresInARow++;
+    const isTrouble =
+      lane.trouble !== undefined || lane.failuresInARow >= FAILURES_IN_A_ROW[retryClassOf(trouble.code)];
+    if (!isTrouble) return;
+    lane.setbacks++;
+    lane.era++;
+    lane.limit = 1;
+    const jitter = jitterOf(`${lane.name}/${lane.setbacks}`);
+    const setback = { code: trouble.code, kind: "create", failures: lane.setbacks, jitter, retryAfterMs } as const;
+    lane.notBefore = nowMs() + delayAfter(setback, limits.exhaustedRetryMs);
+    const isNews = lane.trouble?.code !== trouble.code;
+    // The words of the first failure stay as long as the code does: who waits need not write each variant down.
+    if (!isNews) return;
+    lane.trouble = trouble;
+    for (const entry of lane.waiting.values()) entry.changed();
+  };
+
+  return {
+    enter(entry) {
+      if (isClosed || laneByUid.has(entry.uid)) return;
+      const lane = laneOf(entry);
+      laneByUid.set(entry.uid, lane);
+      if (lane.inputs !== entry.inputs) reset(lane, entry.inputs);
+      lane.waiting.set(entry.uid, entry);
+      pump();
+    },
+    leave(uid, outcome) {
+      const lane = laneByUid.get(uid);
+      const era = lane?.running.get(uid);
+      if (lane === undefined || era === undefined) return;
+      laneByUid.delete(uid);
+      lane.running.delete(uid);
+      total--;
+      const isCurrent = era === lane.era;
+      if (isCurrent && outcome.kind === "failure" && !ownCodes.has(outcome.trouble.code)) failed(lane, outcome);
+      if (isCurrent && outcome.kind === "success") {
+        lane.trouble = undefined;
+        lane.failuresInARow = 0;
+        lane.setbacks = 0;
+        lane.limit = Math.min(limits.perLane, lane.limit * 2);
+      }
+      pump();
+      tidy(lane);
+    },
+    cancel(uid) {
+      const lane = laneByUid.get(uid);
+      if (lane === undefined || !lane.waiting.delete(uid)) return;
+      laneByUid.delete(uid);
+      pump();
+      tidy(lane);
+    },
+    troubleOf: (lane) => lanes.get(lane)?.trouble,
+    close() {
+      isClosed = true;
+      for (const { timer } of lanes.values()) timer?.cancel();
+    },
+  };
+}

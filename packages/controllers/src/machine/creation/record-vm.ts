@@ -1,0 +1,52 @@
+import { createdMachine, creatingMachine, machineEventReasons, type MachineStatus, staleNode } from "@millwright/core";
+import type { MachineAction, MachineDecision } from "../decision.ts";
+import type { OperationResult } from "../operation.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { isVmOfStaleNode, recordIds } from "../vm-ids.ts";
+import { isComingUp } from "./coming-up.ts";
+
+/** Pending until the node joins, or Available at once where there is no cluster to join. */
+export function statusWithVm(
+  { machine, hasTarget }: MachineSnapshot,
+  result: OperationResult,
+  now: Date,
+): MachineStatus {
+  const { lastKnownState: _, ...rest } = statusOf(machine);
+  const before = result.lastKnownState === undefined ? rest : { ...rest, lastKnownState: result.lastKnownState };
+  if (hasTarget) {
+    const operation = { description: creatingMachine(), state: "Processing", type: "Create" } as const;
+    return withPhase(withOperation(before, operation, now), "Pending", now, true);
+  }
+  const operation = { description: createdMachine(), state: "Successful", type: "Create" } as const;
+  const status = withPhase(withOperation(before, operation, now), "Available", now);
+  const hostname = result.nodeName === undefined ? [] : [{ type: "Hostname", address: result.nodeName }];
+  const addresses = new Map(
+    [...(result.addresses ?? []), ...hostname].map((entry) => [`${entry.type}/${entry.address}`, entry]),
+  );
+  const sorted = [...addresses.entries()].toSorted(([a], [b]) => a.localeCompare(b, "en")).map(([, entry]) => entry);
+  return sorted.length === 0 ? status : { ...status, addresses: sorted };
+}
+
+/** The VM is there and wants to be initialized, which is a call of its own: its id is stored by then, whatever becomes of this process. */
+const initialize: MachineAction = { kind: "StartOperation", operation: "initialize" };
+
+/** The VM exists: its id and node name go to the object first, then the phase, so that a crash in between loses neither. */
+export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
+  const { providerId = "", nodeName = "" } = result;
+  const actions = recordIds(snapshot, result);
+  if (isVmOfStaleNode(snapshot, result)) {
+    const message = `${staleNode(nodeName)}: VM ${providerId} is deleted, the machine fails`;
+    return { actions, because: [{ type: "Warning", reason: machineEventReasons.staleNode, message }] };
+  }
+  const isAdopted = result.isAdopted === true;
+  const because = [
+    {
+      type: "Normal",
+      reason: isAdopted ? machineEventReasons.adoptedVm : machineEventReasons.createdVm,
+      message: isAdopted ? `Found VM ${providerId} of an earlier attempt` : `Created VM ${providerId}`,
+    },
+  ] as const;
+  if (result.needsInitialization === true) return { actions: [...actions, initialize], because };
+  return { actions, ...(isComingUp(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}), because };
+}

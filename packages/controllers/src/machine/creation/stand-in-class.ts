@@ -1,0 +1,70 @@
+import type { Machine, MachineClass } from "@millwright/core";
+import type { ControlCaches } from "../../cluster/caches.ts";
+import { resolveClass, type ResolvedClass } from "../class-view.ts";
+import type { MachineDriver } from "../driver-port.ts";
+import { hasId } from "./coming-up.ts";
+import { type CreationIntent, readIntent } from "./intent.ts";
+
+/** Name of the secret that holds the credentials: those of `credentialsSecretRef` win. */
+const credentialsOf = ({
+  secretRef,
+  credentialsSecretRef,
+}: {
+  readonly secretRef?: string;
+  readonly credentialsSecretRef?: string;
+}): string => credentialsSecretRef ?? secretRef ?? "";
+
+const nameOf = (reference: { readonly name?: string } | undefined): { readonly name?: string } => reference ?? {};
+
+/** Whether a VM of the intent can be deleted through another class: same driver, same region, same credentials. */
+function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
+  const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
+  const { name: secret } = nameOf(secretRef);
+  const { name: credentials } = nameOf(credentialsSecretRef);
+  const own = credentialsOf({
+    ...(secret === undefined ? {} : { secretRef: secret }),
+    ...(credentials === undefined ? {} : { credentialsSecretRef: credentials }),
+  });
+  return (
+    provider.toLowerCase() === intent.provider.toLowerCase() &&
+    (nodeTemplate?.region ?? "") === (intent.region ?? "") &&
+    own !== "" &&
+    own === credentialsOf(intent)
+  );
+}
+
+/**
+ * The class through which the VM of a machine can be deleted although its own class is gone: one of the same driver, region and credentials, the same zone first.
+ * Only for a VM whose id is stored: a driver that looks for it by anything else could look in the wrong place, find nothing, and have it forgotten. `undefined` when
+ * there is none; then the class has to be restored by whoever deleted it.
+ */
+export function standInFor(
+  machine: Machine,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass | undefined {
+  const intent = readIntent(machine);
+  if (intent === undefined || !hasId(machine)) return undefined;
+  const isElsewhere = ({ nodeTemplate }: MachineClass): number =>
+    (nodeTemplate?.zone ?? "") === (intent.zone ?? "") ? 0 : 1;
+  const candidates = [...caches.classes.store.list()]
+    .filter((machineClass) => standsIn(machineClass, intent))
+    .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  for (const { metadata } of candidates) {
+    const asked = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
+    const resolved = resolveClass(asked, caches, namespace, driver);
+    if (resolved.view.state === "usable") return resolved;
+  }
+  return undefined;
+}
+
+/** What a person can do about a VM whose class is gone: names what the machine was made from. */
+export function remedyFor(machine: Machine): string {
+  const intent = readIntent(machine);
+  if (intent === undefined) return "";
+  const { class: name, provider, region, secretRef, credentialsSecretRef } = intent;
+  const secrets = [secretRef, credentialsSecretRef].filter((each) => each !== undefined).map((each) => `"${each}"`);
+  const where = region === undefined ? "" : ` in region ${region}`;
+  return `; it was made by driver "${provider}"${where} from MachineClass "${name}" with Secret ${secrets.join(" and ")}: restore them`;
+}

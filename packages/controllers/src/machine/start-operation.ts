@@ -1,0 +1,81 @@
+import type { Machine } from "@millwright/core";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { ResolvedClass } from "./class-view.ts";
+import type { BootstrapTokens } from "./creation/bootstrap-tokens.ts";
+import type { MachineAction } from "./decision.ts";
+import type { CreateVmCall, MachineDriver, VmCall } from "./driver-port.ts";
+import type { OperationKind, OperationResult } from "./operation.ts";
+import type { Operations } from "./operations.ts";
+import type { MachineSettings } from "./snapshot.ts";
+import { creationTimeoutMs } from "./timeouts.ts";
+
+type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
+
+/** What driver calls are started with. */
+export interface StarterOptions {
+  readonly operations: Operations;
+  readonly driver: MachineDriver;
+  readonly settings: MachineSettings;
+  /** Absent where there is no cluster to join. */
+  readonly tokens: BootstrapTokens | undefined;
+  readonly wake: (machine: Machine) => void;
+}
+
+const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" | "findVm" | "deleteVm">> = {
+  initialize: "initializeVm",
+  find: "findVm",
+  delete: "deleteVm",
+};
+
+/** Makes the function that starts the driver call of a decision, beside the queue. */
+export function createStarter(
+  { caches, log }: ControllerContext,
+  { operations, driver, settings, tokens, wake }: StarterOptions,
+): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
+  /** A patch of the same decision may have stored the id of the VM that the call is about. */
+  const latest = (machine: Machine): Machine => {
+    const { namespace, name, uid } = machine.metadata;
+    const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
+    return stored?.metadata.uid === uid && stored !== undefined ? stored : machine;
+  };
+
+  /** The machine went, finalizer and all, while its VM was being made: nobody else knows of that VM. */
+  const undoCreation = async (
+    call: VmCall,
+    { providerId = "" }: OperationResult,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const { machine } = call;
+    const subject = { machine: machine.metadata.name, vm: providerId };
+    const spec = { ...machine.spec, providerID: providerId };
+    const outcome = await driver.deleteVm({ ...call, machine: { ...machine, spec } }, signal);
+    if (outcome.ok) return log("warn", "A VM was deleted whose machine had gone while it was made", subject);
+    const because = outcome.error.message;
+    log("error", "A VM has no machine any more and could not be deleted", { ...subject, because });
+  };
+
+  return (decidedOn, { view, inputs, secret }, { operation: kind, token = "", lane }) => {
+    // Decided on the same snapshot: a call is only asked for with a class that can be used.
+    if (view.state !== "usable") return;
+    const machine = latest(decidedOn);
+    const uid = machine.metadata.uid ?? "";
+    const call: VmCall = { machine, machineClass: view.machineClass, secret };
+    const common = { inputs, wake: () => wake(machine) };
+    if (kind !== "create")
+      return operations.start(uid, { ...common, kind, run: (signal) => driver[callOf[kind]](call, signal) });
+    const creation: CreateVmCall = {
+      ...call,
+      idempotencyToken: token,
+      ...(tokens === undefined
+        ? {}
+        : { bootstrapToken: () => tokens.ensure(machine, creationTimeoutMs({ machine, settings })) }),
+    };
+    operations.start(uid, {
+      ...common,
+      kind,
+      run: (signal) => driver.ensureVm(creation, signal),
+      ...(lane === undefined ? {} : { lane }),
+      undo: (result, signal) => undoCreation(call, result, signal),
+    });
+  };
+}

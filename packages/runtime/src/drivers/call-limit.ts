@@ -1,0 +1,41 @@
+import { type Clock, MachineError } from "@millwright/core";
+
+/**
+ * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts, and handed to `leave`: the machine can be worked
+ * on again.
+ *
+ * @throws MachineError DeadlineExceeded, or the reason of the signal
+ */
+export type CallLimit = <Result>(
+  what: string,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Result>,
+  leave?: (running: Promise<Result>) => void,
+) => Promise<Result>;
+
+export const createCallLimit =
+  (clock: Clock, timeoutMs: number): CallLimit =>
+  async (what, signal, run, leave) => {
+    const deadline = new AbortController();
+    const timer = clock.setTimer(timeoutMs, () =>
+      deadline.abort(new MachineError("DeadlineExceeded", `${what} took longer than ${timeoutMs / 1000} s`)),
+    );
+    const combined = AbortSignal.any([signal, deadline.signal]);
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(combined.reason);
+    combined.addEventListener("abort", onAbort, { once: true });
+    try {
+      combined.throwIfAborted();
+      const running = run(combined);
+      const onLeft = (): void => leave?.(running);
+      combined.addEventListener("abort", onLeft, { once: true });
+      try {
+        return await Promise.race([running, aborted.promise]);
+      } finally {
+        combined.removeEventListener("abort", onLeft);
+      }
+    } finally {
+      timer.cancel();
+      combined.removeEventListener("abort", onAbort);
+    }
+  };
