@@ -1,0 +1,35 @@
+/** Longest text of a provider or node that goes into a condition (cluster-api-conditions.md, 13). */
+const longestText = 512;
+
+/** Longest message of a condition: what the schema of metav1.Condition allows. */
+const longestMessage = 32_768;
+
+/** Cuts a text, so that a cut one is known by its end. */
+const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+
+/** A text from outside, cut so that it cannot crowd out everything else. */
+export const cutText = (text: string): string => cut(text, longestText);
+
+/** A whole message, cut to what the API takes. */
+export const cutMessage = (message: string): string => cut(message, longestMessage);
+
+/**
+ * What follows a heading such as `* Machine a:` (cluster-api-conditions.md, 3.5): a plain text on the same line, anything else on lines of its own, nested
+ * under the heading. A line counts as bulleted when it has `* ` anywhere.
+ */
+export function indented(message: string): string {
+  const lines = message.split("\n");
+  const isBulleted = (line: string): boolean => line.includes("* ");
+  if (lines.length === 1 && !isBulleted(message)) return ` ${message}`;
+  const isAll = lines.every(isBulleted);
+  const nested = lines.map((line) => `${isAll ? "  " : isBulleted(line) ? "    " : "  * "}${line}`);
+  return `\n${nested.join("\n")}`;
+}
+
+/** The first three names, sorted, and how many more there are: `a, b, c, ... (2 more)`. */
+export function someNames(names: readonly string[]): string {
+  const shown = 3;
+  const sorted = names.toSorted();
+  const rest = sorted.length - shown;
+  return `${sorted.slice(0, shown).join(", ")}${rest > 0 ? `, ... (${rest} more)` : ""}`;
+}
