@@ -1,7 +1,10 @@
-import { parseGoDuration } from "@millwright/core";
+import { formatGoDuration, parseGoDuration } from "@millwright/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
 import type { RunFlags } from "./commands/run.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** A TCP port, or 0 for a free one. */
 function readPort(text: string): number {
@@ -17,11 +20,31 @@ function readDuration(text: string): number {
   return ms;
 }
 
+/** A Go duration that may be zero, as milliseconds. */
+function readTimeout(text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms === undefined || ms < 0) throw new InvalidArgumentError("expected a duration such as 20m or 1h30m.");
+  return ms;
+}
+
+/** A number of things, at least one. */
+function readCount(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count < 1) throw new InvalidArgumentError("expected a number from 1 to 999999.");
+  return count;
+}
+
 /** A flag of leader election, with client-go's name and default. */
 const electionFlag = (name: string, seconds: number, description: string): Option =>
   new Option(`--leader-elect-${name} <duration>`, description)
     .argParser(readDuration)
     .default(seconds * 1000, `${seconds}s`);
+
+/** A timeout of machines, with MCM's name and default; a machine may say otherwise in its spec. */
+const machineFlag = (name: string, ms: number, description: string): Option =>
+  new Option(`--machine-${name} <duration>`, description)
+    .argParser((text: string) => readTimeout(text))
+    .default(ms, formatGoDuration(ms));
 
 /** Commander hands the message on; what is under a command is loaded when the command runs, so that `--help` stays quick. */
 export function createProgram(setStatus: (status: number) => void): Command {
@@ -65,6 +88,31 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .addOption(electionFlag("lease-duration", 15, "how long others leave a leader alone that does not renew"))
     .addOption(electionFlag("renew-deadline", 10, "how long a leader tries to renew before it gives up"))
     .addOption(electionFlag("retry-period", 2, "how often a leader renews and the others look"))
+    .addOption(machineFlag("creation-timeout", 20 * MINUTE, "how long a machine may take to join as a node"))
+    .option("--machine-creations-per-class <count>", "machines of one class and zone made at once", readCount, 20)
+    .option("--machine-creations <count>", "machines made at once, all classes together", readCount, 100)
+    .addOption(
+      new Option(
+        "--resource-exhausted-retry <duration>",
+        "longest time between two tries of a class that is out of quota or capacity; 0 is the default",
+      )
+        .argParser(readTimeout)
+        .default(10 * MINUTE, "10m"),
+    )
+    .option(
+      "--bootstrap-token-auth-extra-groups <groups>",
+      "groups that bootstrap tokens give a node, separated by commas",
+      "",
+    )
+    .addOption(machineFlag("drain-timeout", 2 * HOUR, "how long a drain may take before it is forced"))
+    .addOption(
+      machineFlag(
+        "inplace-update-timeout",
+        20 * MINUTE,
+        "how long the agent on a node may take for an update in place",
+      ),
+    )
+    .addOption(machineFlag("preserve-timeout", 96 * HOUR, "how long a machine is preserved"))
     .addOption(
       new Option("--log-level <level>", "least level to log")
         .choices(["debug", "info", "warn", "error"])

@@ -12,6 +12,15 @@ export interface RunFlags {
   readonly leaderElectLeaseDuration: number;
   readonly leaderElectRenewDeadline: number;
   readonly leaderElectRetryPeriod: number;
+  readonly machineCreationTimeout: number;
+  readonly machineCreationsPerClass: number;
+  readonly machineCreations: number;
+  /** Milliseconds; 0 is the default. */
+  readonly resourceExhaustedRetry: number;
+  readonly bootstrapTokenAuthExtraGroups: string;
+  readonly machineDrainTimeout: number;
+  readonly machineInplaceUpdateTimeout: number;
+  readonly machinePreserveTimeout: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -48,6 +57,16 @@ export async function run(flags: RunFlags): Promise<number> {
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
     namespace,
     drivers,
+    settings: {
+      creationTimeoutMs: flags.machineCreationTimeout,
+      creationsPerClass: flags.machineCreationsPerClass,
+      creationsInAll: flags.machineCreations,
+      ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
+      bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
+      drainTimeoutMs: flags.machineDrainTimeout,
+      inPlaceUpdateTimeoutMs: flags.machineInplaceUpdateTimeout,
+      preserveTimeoutMs: flags.machinePreserveTimeout,
+    },
     log,
   });
   const signal = untilTold();
