@@ -18,20 +18,15 @@ export interface Stragglers {
 }
 
 export function createStragglers(clock: Clock, log: Log): Stragglers {
-  const left = new Map<string, { readonly what: string; readonly ended: Promise<void> }>();
+  const left = new Map<string, { readonly mark: symbol; readonly what: string; readonly ended: Promise<void> }>();
   return {
     add(uid, what, call) {
-      const entry = {
-        what,
-        ended: call.then(
-          () => undefined,
-          () => undefined,
-        ),
-      };
-      left.set(uid, entry);
-      void entry.ended.then(() => {
-        if (left.get(uid) === entry) left.delete(uid);
+      const mark = Symbol(what);
+      const ended = Promise.allSettled([call]).then(() => {
+        if (left.get(uid)?.mark === mark) left.delete(uid);
+        return undefined;
       });
+      left.set(uid, { mark, what, ended });
     },
     async settled(uid, signal) {
       const entry = left.get(uid);

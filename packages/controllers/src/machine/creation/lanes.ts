@@ -110,7 +110,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
   };
 
   const next = (): Lane | undefined =>
-    total >= limits.inAll
+    isClosed || total >= limits.inAll
       ? undefined
       : [...lanes.values()].find(
           ({ waiting, running, limit, notBefore }) => waiting.size > 0 && running.size < limit && notBefore <= nowMs(),
@@ -125,7 +125,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
   };
 
   const pump = (): void => {
-    for (let lane = next(); lane !== undefined && !isClosed; lane = next()) {
+    for (let lane = next(); lane !== undefined; lane = next()) {
       const [entry] = lane.waiting.values();
       if (entry === undefined) return;
       lane.waiting.delete(entry.uid);
