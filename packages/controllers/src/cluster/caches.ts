@@ -28,12 +28,13 @@ import {
   volumeAttachmentResource,
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
+import { replacementGroupOf } from "../machine/replacement-gate.ts";
 import type { Node, Pod, SecretObject, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
 
 /** Caches of the control cluster: where machines are declared. All of one namespace. */
 export interface ControlCaches {
-  readonly machines: Informer<Machine, "owner" | "class" | "node" | "providerId">;
+  readonly machines: Informer<Machine, "owner" | "class" | "node" | "providerId" | "group">;
   readonly sets: Informer<MachineSet, "owner">;
   readonly deployments: Informer<MachineDeployment>;
   readonly classes: Informer<MachineClass, "secret">;
@@ -68,6 +69,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
         class: classNamesOf,
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
         providerId: (machine: Machine) => machine.spec.providerID,
+        group: replacementGroupOf,
       },
     }),
     sets: createInformer({

@@ -5,6 +5,7 @@ import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } fr
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
+import { createRepairWatch } from "./health/repair-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations } from "./operations.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
@@ -38,6 +39,7 @@ async function observe(
       context,
       operations,
       told: createTold(),
+      repairs: createRepairWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
       settings: defaultMachineSettings,
     }),

@@ -21,7 +21,7 @@ export const drainTimeoutMs = ({ machine, settings }: MachineSnapshot): number =
   durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
 
 /** Milliseconds from a node that is missing or unhealthy to phase Failed. */
-export const healthTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+export const healthTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
 
 /** Wall clock, milliseconds, after which a drain is forced. Counted from the deletion timestamp, so a restart does not start it anew. */

@@ -1,6 +1,6 @@
-import { type MachinePhase, type NodeCondition, phases } from "@millwright/core";
+import { type Machine, type MachinePhase, type NodeCondition, phases } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, annotated, inPhase } from "../../testing/builders.ts";
+import { aMachine, annotated, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "./decide-health.ts";
 
@@ -64,7 +64,7 @@ describe("a healthy node", () => {
   });
 
   const restOfPhases = (Object.keys(phases) as MachinePhase[]).filter(
-    (phase) => !["Pending", "Unknown", "Failed", "InPlaceUpdateSuccessful"].includes(phase),
+    (phase) => !["CrashLoopBackOff", "Pending", "Unknown", "Failed", "InPlaceUpdateSuccessful"].includes(phase),
   );
   it.each(restOfPhases)("changes nothing about the phase %j", (phase) => {
     const machine = aMachine(withVm, inPhase(phase));
@@ -181,52 +181,184 @@ describe("conditions", () => {
   });
 });
 
-describe("a node that does not join", () => {
-  const machine = aMachine(withVm, inPhase("Pending"), creating);
-
-  it("is waited for until the creation timeout", () => {
-    expect(decideHealth(aSnapshot({ machine }), testNow)).toMatchObject({ because: [], wakeAfterMs: 600_001 });
-    expect(decideHealth(aSnapshot({ machine }), later(600_000))).toMatchObject({ because: [], wakeAfterMs: 1 });
-  });
-
-  it("makes the machine Failed a moment later", () => {
-    const text = "Machine machine failed to join the cluster in 20m0s minutes.";
-    expect(decideHealth(aSnapshot({ machine }), later(600_001))).toMatchObject({
-      status: {
-        currentStatus: { phase: "Failed", timeoutActive: false },
-        lastOperation: { type: "Create", state: "Failed", description: text },
-      },
-      because: [{ type: "Warning", reason: "JoinTimedOut", message: text }],
-    });
-  });
-
-  it("keeps type and code of the last operation", () => {
-    const told = aMachine(machine, {
-      status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },
-    });
-    const { status } = decideHealth(aSnapshot({ machine: told }), later(600_001));
-    expect(status?.lastOperation).toMatchObject({ type: "HealthCheck", errorCode: "Internal" });
-    const silent = aMachine(withVm, inPhase("Pending"));
-    const next = decideHealth(aSnapshot({ machine: silent }), later(600_001)).status;
-    expect(next?.lastOperation?.type).toBe("Create");
-  });
-
-  it("goes by the annotation before the spec", () => {
-    const hurried = aMachine(
-      machine,
-      { spec: { creationTimeout: "1h" } },
-      annotated({ "node.machine.sapcloud.io/effective-creation-timeout": "9m59s" }),
-    );
-    expect(decideHealth(aSnapshot({ machine: hurried }), testNow).status?.currentStatus?.phase).toBe("Failed");
-  });
-
-  it("does not count for a node that is there and not healthy yet, before the timeout", () => {
-    const decision = decideHealth(aSnapshot({ machine, node: nodeWith(sick) }), testNow);
-    expect(decision.status).toMatchObject({ conditions: sick, currentStatus: { phase: "Pending" } });
-  });
-});
-
 it("follows no node where there is no target cluster", () => {
   const machine = aMachine(withVm, inPhase("Available"));
   expect(decideHealth(aSnapshot({ machine, hasTarget: false }), testNow)).toEqual({ actions: [], because: [] });
+});
+
+it("makes a machine Running whose VM could not be initialized and joined all the same", () => {
+  const machine = aMachine(withVm, inPhase("CrashLoopBackOff"), lastly("Create", "Failed", "Provider error"));
+  const { status, because } = decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), testNow);
+  expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { type: "Create" } });
+  expect(because).toMatchObject([{ reason: "NodeJoined" }]);
+});
+
+// F4: the Go implementation sends it with the status, from which the API server drops it.
+describe("the join duration", () => {
+  const key = "node.machine.sapcloud.io/machine-join-duration";
+  const joinedJustNow = (...changes: readonly Change<Machine>[]) =>
+    aMachine(
+      withVm,
+      inPhase("Running"),
+      joinedBefore,
+      { status: { lastOperation: { type: "Create", state: "Successful", lastUpdateTime: "2026-01-01T00:03:20Z" } } },
+      ...changes,
+    );
+  const actionsFor = (machine: ReturnType<typeof aMachine>, now = testNow) =>
+    decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), now).actions;
+
+  it("is written in a patch of its own once the machine is Running", () => {
+    expect(actionsFor(joinedJustNow())).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { uid: "uid-machine", annotations: { [key]: "3m20s" } } } },
+    ]);
+  });
+
+  it("is written once", () => {
+    expect(actionsFor(joinedJustNow(annotated({ [key]: "1m0s" })))).toEqual([]);
+  });
+
+  it.each([
+    ["joined long ago", joinedJustNow(), later(3_600_000)],
+    ["came back", joinedJustNow({ status: { lastOperation: { type: "HealthCheck" } } }), testNow],
+    ["is not Running", joinedJustNow(inPhase("Failed")), testNow],
+    ["has no time of its join", joinedJustNow({ status: { lastOperation: { lastUpdateTime: null } } }), testNow],
+  ])("is not written when the machine %s", (_, machine, now) => {
+    const node = nodeWith(sick);
+    const { actions } = decideHealth(aSnapshot({ machine, node }), now);
+    expect(actions).toEqual([]);
+  });
+});
+
+describe("the label of the node", () => {
+  const misnamed = aMachine(withVm, inPhase("Pending"), creating, { metadata: { labels: { node: "expected" } } });
+
+  it("is set right when the node with the machine's provider id has another name", () => {
+    const { actions, status } = decideHealth(aSnapshot({ machine: misnamed, node: nodeWith(healthy) }), testNow);
+    expect(actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { uid: "uid-machine", labels: { node: "node" } } } },
+    ]);
+    expect(status?.currentStatus?.phase).toBe("Running");
+  });
+
+  it("is set right without waiting for health, and for this very machine only", () => {
+    const nameless = { ...misnamed, metadata: { name: "machine" } };
+    const { actions } = decideHealth(aSnapshot({ machine: nameless, node: nodeWith(sick) }), testNow);
+    expect(actions).toEqual([{ kind: "PatchMachine", patch: { metadata: { labels: { node: "node" } } } }]);
+  });
+
+  it.each([
+    ["the node has no provider id", { spec: {} }],
+    ["it is right", { metadata: { name: "expected" } }],
+  ])("is left alone when %s", (_, change) => {
+    const node = { ...nodeWith(healthy), ...("spec" in change ? change : {}) };
+    const other = { ...node, metadata: { ...node.metadata, ...("metadata" in change ? change.metadata : {}) } };
+    expect(decideHealth(aSnapshot({ machine: misnamed, node: other }), testNow).actions).toEqual([]);
+  });
+});
+
+// F35: the Go implementation takes any node of the right name.
+describe("a node of the machine's name that is another VM's", () => {
+  const foreignNode = itsNode({ spec: { providerID: "vm-0" } });
+  const text =
+    "Node node has provider id vm-0, machine machine has vm-1. The node is not taken for that of the machine";
+
+  it("is named once by a machine that waits for its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const first = decideHealth(aSnapshot({ machine, foreignNode }), testNow);
+    expect(first).toMatchObject({
+      status: { lastOperation: { description: text, type: "Create", state: "Processing" } },
+      because: [{ type: "Warning", reason: "NodeOfAnotherVM", message: text }],
+    });
+    const told = { ...machine, status: first.status ?? {} };
+    expect(decideHealth(aSnapshot({ machine: told, foreignNode }), testNow)).toMatchObject({
+      status: first.status,
+      because: [],
+    });
+  });
+
+  it("makes a Running machine Unknown, in its words", () => {
+    const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
+    expect(decideHealth(aSnapshot({ machine, foreignNode }), testNow)).toMatchObject({
+      status: { currentStatus: { phase: "Unknown" }, lastOperation: { description: text } },
+      because: [{ reason: "NodeOfAnotherVM" }],
+    });
+  });
+
+  it("does not matter once the machine has its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const { because } = decideHealth(aSnapshot({ machine, foreignNode, node: nodeWith(sick) }), testNow);
+    expect(because).toEqual([]);
+  });
+
+  it("is named with what is known of it", () => {
+    const bare = { metadata: { name: "node" } };
+    const machine = aMachine(inPhase("Pending"), creating);
+    const { because } = decideHealth(aSnapshot({ machine, foreignNode: bare }), testNow);
+    expect(because[0]?.message).toBe(
+      "Node node has provider id , machine machine has . The node is not taken for that of the machine",
+    );
+  });
+});
+
+describe("a node that somebody deletes", () => {
+  const going = itsNode({ metadata: { deletionTimestamp: "2026-01-01T00:09:00Z" } });
+
+  it.each(["Pending", "Running", "Unknown", "Failed"] as const)("takes a machine in phase %s with it", (phase) => {
+    const machine = aMachine(withVm, inPhase(phase), joinedBefore);
+    expect(decideHealth(aSnapshot({ machine, node: going }), testNow)).toEqual({
+      actions: [{ kind: "DeleteMachine", uid: "uid-machine" }],
+      because: [
+        { type: "Normal", reason: "NodeDeleted", message: "Node node is being deleted, and the machine with it" },
+      ],
+    });
+  });
+
+  it("names a machine without UID by none, which deletes nothing else", () => {
+    const machine = { ...aMachine(withVm), metadata: { name: "machine" } };
+    expect(decideHealth(aSnapshot({ machine, node: going }), testNow).actions).toEqual([
+      { kind: "DeleteMachine", uid: "" },
+    ]);
+  });
+});
+
+describe("a node that goes up and down", () => {
+  const flapping = { flaps: 3, steadySince: testNow.getTime(), healthyUntil: undefined };
+  const machine = aMachine(withVm, inPhase("Unknown"), { status: { conditions: sick } });
+
+  it("must hold still for a while before the machine is Running again, and nothing is written meanwhile", () => {
+    const snapshot = aSnapshot({ machine, node: nodeWith(healthy), history: flapping });
+    expect(decideHealth(snapshot, testNow)).toEqual({
+      actions: [],
+      status: machine.status,
+      because: [],
+      wakeAfterMs: 60_000,
+    });
+    expect(decideHealth(snapshot, later(59_999)).wakeAfterMs).toBe(1);
+    expect(decideHealth(snapshot, later(60_000)).status?.currentStatus?.phase).toBe("Running");
+  });
+
+  it("holds for a Failed machine as well", () => {
+    const broken = aMachine(machine, inPhase("Failed"));
+    const decision = decideHealth(aSnapshot({ machine: broken, node: nodeWith(healthy), history: flapping }), testNow);
+    expect(decision).toMatchObject({ status: broken.status, wakeAfterMs: 60_000 });
+  });
+
+  it("has its conditions copied when it holds still in bad health", () => {
+    const worse: NodeCondition[] = [...sick, { type: "DiskPressure", status: "True" }];
+    const snapshot = aSnapshot({ machine, node: nodeWith(worse), history: flapping });
+    expect(decideHealth(snapshot, testNow)).toMatchObject({ status: machine.status, wakeAfterMs: 1 });
+    expect(decideHealth(snapshot, later(60_000)).status?.conditions).toEqual(worse);
+  });
+
+  it("starts to hold still when it is first seen", () => {
+    const history = { ...flapping, steadySince: undefined };
+    const snapshot = aSnapshot({ machine, node: nodeWith(healthy), history });
+    expect(decideHealth(snapshot, testNow).wakeAfterMs).toBe(60_000);
+  });
+
+  it("makes a Running machine Unknown at once", () => {
+    const up = aMachine(withVm, inPhase("Running"), joinedBefore);
+    const { status } = decideHealth(aSnapshot({ machine: up, node: nodeWith(sick), history: flapping }), testNow);
+    expect(status).toMatchObject({ conditions: sick, currentStatus: { phase: "Unknown" } });
+  });
 });

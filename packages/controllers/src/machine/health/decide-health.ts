@@ -1,56 +1,38 @@
 import {
-  joined,
-  joinTimedOut,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
   nodeMissing,
   nodeUnhealthy,
   phaseOf,
-  rejoined,
   taintEffects,
   taintKeys,
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
-import type { Reason } from "../../decision.ts";
-import { type MachineDecision, nothing } from "../decision.ts";
-import { isSameHealth, unhealthyConditions } from "../node-health.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { isSameHealth } from "../node-health.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
-import { type OperationText, statusOf, withOperation, withPhase } from "../status-change.ts";
-import { ageMs, creationDeadline, creationTimeoutMs } from "../timeouts.ts";
-
-/** A change of phase with what is said about it. */
-interface Change {
-  readonly phase: "Running" | "Unknown" | "Failed";
-  readonly operation: OperationText;
-  readonly because: Reason;
-}
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { badConditionsOf } from "./bad-conditions.ts";
+import type { Change } from "./change.ts";
+import { decideTimeouts } from "./decide-timeouts.ts";
+import { settleTimeMs } from "./flapping.ts";
+import { joinDurationOf, toRunning } from "./join.ts";
+import { foreignNodeNews, foreignNodeText, metadataPatch, nodeLabelOf } from "./node-link.ts";
 
 /** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */
-const canBecomeRunning: ReadonlySet<string> = new Set(["Pending", "Unknown", "Failed", "InPlaceUpdateSuccessful"]);
+const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
+  "CrashLoopBackOff",
+  "Pending",
+  "Unknown",
+  "Failed",
+  "InPlaceUpdateSuccessful",
+]);
 
 const waitsForCriticalComponents = (node: Node): boolean =>
   node.spec?.taints?.some(
     ({ key, effect }) => key === taintKeys.criticalComponentsNotReady && effect === taintEffects.noSchedule,
   ) === true;
-
-function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): Change | undefined {
-  const phase = phaseOf(machine);
-  if (phase === undefined || !canBecomeRunning.has(phase)) return undefined;
-  if (phase === "Pending" && waitsForCriticalComponents(node)) return undefined;
-  const { type, state } = machine.status?.lastOperation ?? {};
-  const isJoin = type === "Create" && state !== "Successful";
-  const description = isJoin ? joined(machine.metadata.name, ageMs(machine, now)) : rejoined(machine.metadata.name);
-  return {
-    phase: "Running",
-    operation: { description, state: "Successful", type: isJoin ? "Create" : "HealthCheck" },
-    because: {
-      type: "Normal",
-      reason: isJoin ? machineEventReasons.nodeJoined : machineEventReasons.nodeHealthy,
-      message: `Node ${node.metadata.name} is ready`,
-    },
-  };
-}
 
 function toUnknown(description: string, reason: string): Change {
   return {
@@ -60,63 +42,109 @@ function toUnknown(description: string, reason: string): Change {
   };
 }
 
-/** The change of phase that the node calls for, if any. */
-function changeOf(snapshot: MachineSnapshot, now: Date): Change | undefined {
-  const { machine, node, settings } = snapshot;
-  const { name } = machine.metadata;
+/** The change of phase that the node calls for, if any. `bad` is empty for a healthy node. */
+function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date): Change | undefined {
+  const { machine, node } = snapshot;
+  const { name, labels } = machine.metadata;
   const phase = phaseOf(machine);
-  if (node === undefined) {
-    const hadNode = (machine.status?.conditions ?? []).length > 0;
-    const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
-    return phase === "Running" && hadNode
-      ? toUnknown(nodeMissing(name, nodeName), machineEventReasons.nodeMissing)
-      : undefined;
+  if (node !== undefined && bad.length === 0) {
+    if (!canBecomeRunning.has(phase) || (phase === "Pending" && waitsForCriticalComponents(node))) return undefined;
+    return toRunning(snapshot, node, now);
   }
-  const listed = machine.spec.nodeConditions?.split(",") ?? settings.nodeConditions;
-  const bad = unhealthyConditions(node.status?.conditions ?? [], listed);
-  if (bad.length === 0) return toRunning(snapshot, node, now);
-  return phase === "Running"
-    ? toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy)
-    : undefined;
+  if (phase !== "Running") return undefined;
+  if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);
+  // A machine that never saw a node has none to miss.
+  if ((machine.status?.conditions ?? []).length === 0) return undefined;
+  const foreign = foreignNodeText(snapshot);
+  return foreign === undefined
+    ? toUnknown(nodeMissing(name, labels?.[labelKeys.node] ?? ""), machineEventReasons.nodeMissing)
+    : toUnknown(foreign, machineEventReasons.nodeOfAnotherVm);
 }
 
-/** A machine whose node did not join in time is given up; its set makes another one. */
-function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
-  const leftMs = creationDeadline(snapshot) - now.getTime();
-  if (leftMs >= 0) return { ...nothing, status, wakeAfterMs: leftMs + 1 };
-  const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
-  const operation: OperationText = {
-    description: message,
-    state: "Failed",
-    type: status.lastOperation?.type ?? "Create",
-    ...(status.lastOperation?.errorCode === undefined ? {} : { errorCode: status.lastOperation.errorCode }),
-  };
+/** Milliseconds for which the node of a machine that is up and down must still hold as it is before anything is written about that. */
+function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date): number {
+  const phase = phaseOf(machine);
+  if (phase !== "Unknown" && phase !== "Failed") return 0;
+  const settleMs = settleTimeMs(history, settings);
+  return settleMs === 0 ? 0 : Math.max(0, (history.steadySince ?? now.getTime()) + settleMs - now.getTime());
+}
+
+/** The status with the conditions of the node, if they are news. */
+function withConditions(status: MachineStatus, node: Node | undefined): MachineStatus {
+  const conditions = node?.status?.conditions ?? [];
+  return node === undefined || isSameHealth(status.conditions ?? [], conditions) ? status : { ...status, conditions };
+}
+
+/** A machine whose node somebody deletes is deleted, too: the way in which users have a machine replaced (machine-controller.md, 4.0). */
+function goWithNode({ machine }: MachineSnapshot, node: Node): MachineDecision {
+  const message = `Node ${node.metadata.name} is being deleted, and the machine with it`;
   return {
-    actions: [],
-    status: withPhase(withOperation(status, operation, now), "Failed", now),
-    because: [{ type: "Warning", reason: machineEventReasons.joinTimedOut, message }],
+    actions: [{ kind: "DeleteMachine", uid: machine.metadata.uid ?? "" }],
+    because: [{ type: "Normal", reason: machineEventReasons.nodeDeleted, message }],
   };
+}
+
+/** Patches of the machine's metadata that its node calls for: the label that names it, and how long it took to join. */
+function metadataPatches(snapshot: MachineSnapshot, now: Date): readonly MachineAction[] {
+  const { machine } = snapshot;
+  const label = nodeLabelOf(snapshot);
+  const annotations = joinDurationOf(machine, now);
+  if (label === undefined && annotations === undefined) return [];
+  const patch = metadataPatch(machine, {
+    ...(label === undefined ? {} : { labels: { [labelKeys.node]: label } }),
+    ...(annotations === undefined ? {} : { annotations }),
+  });
+  return [{ kind: "PatchMachine", patch }];
 }
 
 /**
  * Follows the node of a machine (machine-controller.md, 5.1): its conditions are copied, a healthy node makes the machine Running, an unhealthy or missing
- * one makes a Running machine Unknown, and a node that does not come in time makes it Failed.
+ * one makes a Running machine Unknown, and one that does not come, or does not recover, in time makes it Failed.
  */
 export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, node, hasTarget } = snapshot;
+  const { machine, node, hasTarget, repair } = snapshot;
   if (!hasTarget) return nothing;
-  const before = statusOf(machine);
-  const conditions = node?.status?.conditions ?? [];
-  const isNews = node !== undefined && !isSameHealth(before.conditions ?? [], conditions);
-  const status = isNews ? { ...before, conditions } : before;
+  if (node?.metadata.deletionTimestamp != null) return goWithNode(snapshot, node);
+  const decision = followNode(snapshot, now);
+  const isFailing = phaseOf({ status: decision.status ?? {} }) === "Failed";
+  return !repair.holdsPermit || isFailing
+    ? decision
+    : {
+        ...decision,
+        actions: [{ kind: "ReleaseReplacementPermit", uid: machine.metadata.uid ?? "" }, ...decision.actions],
+      };
+}
 
-  const change = changeOf(snapshot, now);
+function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  const { machine, node, settings } = snapshot;
+  const before = statusOf(machine);
+  const bad = node === undefined ? ["the node is missing"] : badConditionsOf(machine, node, settings);
+  const unsettled = unsettledMs(snapshot, now);
+  const status = unsettled > 0 ? before : withConditions(before, node);
+
+  const change = unsettled > 0 ? undefined : changeOf(snapshot, bad, now);
+  const patches = metadataPatches(snapshot, now);
   if (change !== undefined) {
     return {
-      actions: [],
+      actions: patches,
       status: withPhase(withOperation(status, change.operation, now), change.phase, now),
       because: [change.because],
     };
   }
-  return phaseOf(machine) === "Pending" ? joinTimeout(snapshot, status, now) : { ...nothing, status };
+  const foreign = phaseOf(machine) === "Pending" ? foreignNodeText(snapshot) : undefined;
+  const told =
+    foreign === undefined
+      ? status
+      : withOperation(status, { description: foreign, state: "Processing", type: "Create" }, now);
+  const timeouts = decideTimeouts(snapshot, told, bad, now);
+  const wakeAfterMs = Math.min(
+    timeouts.wakeAfterMs ?? Number.POSITIVE_INFINITY,
+    unsettled > 0 ? unsettled : Number.POSITIVE_INFINITY,
+  );
+  return {
+    ...timeouts,
+    actions: [...timeouts.actions, ...patches],
+    because: [...(foreign === undefined ? [] : foreignNodeNews(before.lastOperation, foreign)), ...timeouts.because],
+    ...(Number.isFinite(wakeAfterMs) ? { wakeAfterMs } : {}),
+  };
 }

@@ -1,0 +1,31 @@
+import type { Clock } from "@millwright/core";
+import type { Contact } from "@millwright/kube";
+import type { ContactView } from "./repair-view.ts";
+
+/** What {@link createContactWatch} needs. */
+export interface ContactWatchOptions {
+  /** Of the caches that health is judged from. */
+  readonly contacts: readonly Contact[];
+  readonly clock: Clock;
+  /** A shorter loss is no loss, milliseconds. */
+  readonly lostAfterMs: number;
+  /** Called when contact is back that was lost. */
+  readonly onRegained: (lostForMs: number) => void;
+}
+
+/**
+ * Watches whether the caches hear from their API servers. A timeout that ran while nothing was heard says nothing about the node: it starts anew when
+ * contact is back. At the start of a process the time until the first list counts, too.
+ */
+export function createContactWatch(options: ContactWatchOptions): () => ContactView {
+  const { contacts, clock, lostAfterMs, onRegained } = options;
+  let regainedAt: number | undefined;
+  for (const contact of contacts) {
+    contact.onRegained((lostForMs) => {
+      if (lostForMs <= lostAfterMs) return;
+      regainedAt = clock.now().getTime();
+      onRegained(lostForMs);
+    });
+  }
+  return () => ({ isLost: contacts.some((contact) => contact.lostForMs() > lostAfterMs), regainedAt });
+}

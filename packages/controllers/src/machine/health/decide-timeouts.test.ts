@@ -1,0 +1,312 @@
+import type { NodeCondition } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachine, annotated, inPhase, named } from "../../testing/builders.ts";
+import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
+import { defaultMachineSettings, type MachineSnapshot } from "../snapshot.ts";
+import { decideHealth } from "./decide-health.ts";
+import { noObstacle } from "./repair-view.ts";
+
+const sick: readonly NodeCondition[] = [{ type: "Ready", status: "Unknown" }];
+const healthy: readonly NodeCondition[] = [{ type: "Ready", status: "True" }];
+const nodeWith = (conditions: readonly NodeCondition[]) => itsNode({ status: { conditions } });
+const creating = lastly("Create", "Processing", "Creating machine on cloud provider");
+const unknown = aMachine(
+  withVm,
+  inPhase("Unknown"),
+  lastly("HealthCheck", "Processing", "Machine machine is unhealthy"),
+  { status: { conditions: sick } },
+);
+/** Unhealthy since `inPhase` has it, and just over the health timeout. */
+const overdue = later(1);
+const phaseAfter = (snapshot: MachineSnapshot, now: Date) => decideHealth(snapshot, now).status?.currentStatus?.phase;
+const obstacle = (change: Partial<MachineSnapshot["repair"]>) => ({
+  repair: { ...noObstacle, group: "deployment pool", ...change },
+});
+
+describe("a node that does not join", () => {
+  const machine = aMachine(withVm, inPhase("Pending"), creating);
+
+  it("is waited for until the creation timeout", () => {
+    expect(decideHealth(aSnapshot({ machine }), testNow)).toMatchObject({ because: [], wakeAfterMs: 600_001 });
+    expect(decideHealth(aSnapshot({ machine }), later(600_000))).toMatchObject({ because: [], wakeAfterMs: 1 });
+  });
+
+  it("makes the machine Failed a moment later", () => {
+    const text = "Machine machine failed to join the cluster in 20m0s minutes.";
+    expect(decideHealth(aSnapshot({ machine }), later(600_001))).toMatchObject({
+      status: {
+        currentStatus: { phase: "Failed", timeoutActive: false },
+        lastOperation: { type: "Create", state: "Failed", description: text },
+      },
+      because: [{ type: "Warning", reason: "JoinTimedOut", message: text }],
+    });
+  });
+
+  it("keeps type and code of the last operation", () => {
+    const told = aMachine(machine, {
+      status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },
+    });
+    const { status } = decideHealth(aSnapshot({ machine: told }), later(600_001));
+    expect(status?.lastOperation).toMatchObject({ type: "HealthCheck", errorCode: "Internal" });
+    const silent = aMachine(withVm, inPhase("Pending"));
+    const next = decideHealth(aSnapshot({ machine: silent }), later(600_001)).status;
+    expect(next?.lastOperation?.type).toBe("Create");
+  });
+
+  it("goes by the annotation before the spec", () => {
+    const hurried = aMachine(
+      machine,
+      { spec: { creationTimeout: "1h" } },
+      annotated({ "node.machine.sapcloud.io/effective-creation-timeout": "9m59s" }),
+    );
+    expect(decideHealth(aSnapshot({ machine: hurried }), testNow).status?.currentStatus?.phase).toBe("Failed");
+  });
+
+  it("does not count for a node that is there and not healthy yet, before the timeout", () => {
+    const decision = decideHealth(aSnapshot({ machine, node: nodeWith(sick) }), testNow);
+    expect(decision.status).toMatchObject({ conditions: sick, currentStatus: { phase: "Pending" } });
+  });
+});
+
+describe("an Unknown machine", () => {
+  it.each([
+    ["unhealthy", nodeWith(sick), "Ready is Unknown"],
+    ["missing", undefined, "the node is missing"],
+  ])("is Failed when its node was %s for longer than the health timeout", (_, node, conditions) => {
+    const snapshot = aSnapshot({ machine: unknown, node, ...obstacle({}) });
+    expect(decideHealth(snapshot, testNow)).toMatchObject({ status: unknown.status, wakeAfterMs: 1 });
+    const text = `Machine machine health checks failing for 10m0s - changing its phase to Failed. Node conditions: ${conditions}`;
+    expect(decideHealth(snapshot, overdue)).toEqual({
+      actions: [{ kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" }],
+      status: {
+        conditions: sick,
+        currentStatus: { phase: "Failed", timeoutActive: false, lastUpdateTime: "2026-01-01T00:10:00Z" },
+        lastOperation: {
+          type: "HealthCheck",
+          state: "Failed",
+          description: text,
+          lastUpdateTime: "2026-01-01T00:10:00Z",
+        },
+      },
+      because: [{ type: "Warning", reason: "HealthTimedOut", message: text }],
+    });
+  });
+
+  it("goes by its own timeout", () => {
+    const patient = aMachine(unknown, { spec: { healthTimeout: "1h" } });
+    expect(decideHealth(aSnapshot({ machine: patient }), overdue)).toMatchObject({ wakeAfterMs: 3_000_000 });
+    const hurried = aMachine(unknown, { spec: { healthTimeout: "5m" } });
+    expect(phaseAfter(aSnapshot({ machine: hurried }), testNow)).toBe("Failed");
+  });
+
+  it("stays Unknown where the health timeout is disabled", () => {
+    const machine = aMachine(unknown, { spec: { disableHealthTimeout: true } });
+    expect(decideHealth(aSnapshot({ machine }), later(86_400_000))).toEqual({
+      actions: [],
+      because: [],
+      status: machine.status,
+    });
+  });
+
+  // F23: preservation and other writes of the status do not move the clock of the phase.
+  it("keeps its clock while other parts of its status are written", () => {
+    const machine = aMachine(unknown, {
+      status: {
+        currentStatus: { preserveExpiryTime: "2026-01-05T00:00:00Z" },
+        lastOperation: { lastUpdateTime: "2026-01-01T00:09:59Z" },
+      },
+    });
+    expect(phaseAfter(aSnapshot({ machine }), overdue)).toBe("Failed");
+  });
+
+  it("starts its clock where there is none", () => {
+    const machine = aMachine(unknown, { status: { currentStatus: { lastUpdateTime: null } } });
+    const { status, because } = decideHealth(aSnapshot({ machine }), testNow);
+    expect(status?.currentStatus).toEqual({ phase: "Unknown", lastUpdateTime: "2026-01-01T00:10:00Z" });
+    expect(because).toEqual([]);
+    const bare = { ...machine, status: { currentStatus: { phase: "Unknown" } } };
+    expect(decideHealth(aSnapshot({ machine: bare }), testNow).status?.currentStatus).toMatchObject({
+      lastUpdateTime: "2026-01-01T00:10:00Z",
+    });
+  });
+
+  it("counts from when its node was healthy last", () => {
+    const history = { flaps: 4, steadySince: testNow.getTime(), healthyUntil: testNow.getTime() };
+    const snapshot = aSnapshot({ machine: unknown, node: nodeWith(sick), history });
+    expect(decideHealth(snapshot, overdue)).toMatchObject({ status: unknown.status, wakeAfterMs: 119_999 });
+    expect(decideHealth(snapshot, later(130_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 470_001 });
+    expect(phaseAfter(snapshot, later(600_001))).toBe("Failed");
+  });
+
+  it("is not Failed while its node is healthy and has to hold still", () => {
+    const history = { flaps: 9, steadySince: testNow.getTime(), healthyUntil: undefined };
+    const snapshot = aSnapshot({ machine: unknown, node: nodeWith(healthy), history });
+    expect(decideHealth(snapshot, later(500_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 100_000 });
+  });
+
+  it("has a type of operation where nothing was written before", () => {
+    const machine = aMachine(withVm, inPhase("Unknown"));
+    expect(decideHealth(aSnapshot({ machine }), overdue).status?.lastOperation).toMatchObject({
+      type: "HealthCheck",
+      state: "Failed",
+    });
+  });
+});
+
+describe("a machine in an update in place", () => {
+  const failedUpdate = aMachine(withVm, inPhase("InPlaceUpdateFailed"), lastly("InPlaceUpdate", "Failed", "no luck"));
+
+  it.each([sick, healthy])(
+    "that failed is Failed after the health timeout, with its type of operation kept",
+    (conditions) => {
+      const snapshot = aSnapshot({ machine: failedUpdate, node: nodeWith([conditions].flat()) });
+      expect(phaseAfter(snapshot, testNow)).toBe("InPlaceUpdateFailed");
+      expect(decideHealth(snapshot, overdue).status).toMatchObject({
+        currentStatus: { phase: "Failed" },
+        lastOperation: { type: "InPlaceUpdate", state: "Failed" },
+      });
+    },
+  );
+
+  it("that failed stays so where the health timeout is disabled", () => {
+    const machine = aMachine(failedUpdate, { spec: { disableHealthTimeout: true } });
+    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), overdue)).toBe("InPlaceUpdateFailed");
+  });
+
+  it("that failed is left to its agent's late report of success", () => {
+    const node = itsNode({ metadata: { labels: { "node.machine.sapcloud.io/update-result": "successful" } } });
+    expect(phaseAfter(aSnapshot({ machine: failedUpdate, node }), overdue)).toBe("InPlaceUpdateFailed");
+  });
+
+  // F22: in the Go implementation the machine stays as it is for ever.
+  it("that succeeded is Failed when the node does not come back healthy within the health timeout", () => {
+    const machine = aMachine(withVm, inPhase("InPlaceUpdateSuccessful"), lastly("InPlaceUpdate", "Successful", "done"));
+    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), testNow)).toBe("InPlaceUpdateSuccessful");
+    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), overdue)).toBe("Failed");
+    expect(phaseAfter(aSnapshot({ machine }), overdue)).toBe("Failed");
+    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(healthy) }), overdue)).toBe("Running");
+  });
+});
+
+describe("a machine that may not be replaced yet", () => {
+  const others = [aMachine(named("other"), inPhase("Failed"))];
+
+  it.each([
+    ["another one of its group is being replaced", { peers: others }, "ReplacementWaiting", "Normal", undefined],
+    [
+      "the annotation of its deployment cannot be read",
+      { peers: others, note: "it is odd" },
+      "ReplacementWaiting",
+      "Normal",
+      undefined,
+    ],
+    [
+      "many machines are Unknown",
+      { outage: { zone: undefined, until: later(5_000).getTime() } },
+      "RepairSuspended",
+      "Warning",
+      5_000,
+    ],
+    [
+      "many machines of its zone are Unknown",
+      { outage: { zone: "a", until: later(0).getTime() } },
+      "RepairSuspended",
+      "Warning",
+      1,
+    ],
+    [
+      "the API server is away",
+      { contact: { isLost: true, regainedAt: undefined } },
+      "RepairSuspended",
+      "Warning",
+      undefined,
+    ],
+  ])("says so once, and stays Unknown, when %s", (_, repair, reason, type, wakeAfterMs) => {
+    const snapshot = aSnapshot({ machine: unknown, ...obstacle(repair) });
+    const { status = {}, because, actions, wakeAfterMs: wake } = decideHealth(snapshot, overdue);
+    expect(actions).toEqual([]);
+    expect(status.currentStatus).toEqual(unknown.status?.currentStatus);
+    expect(status.lastOperation).toMatchObject({ type: "HealthCheck", state: "Processing" });
+    const message = status.lastOperation?.description ?? "";
+    expect(message).toMatch(/^Machine machine health checks failing for 10m0s\. (Waiting|Not replaced)/);
+    expect(because).toEqual([{ type, reason, message }]);
+    expect(wake).toBe(wakeAfterMs);
+    const told = { ...unknown, status };
+    expect(decideHealth({ ...snapshot, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
+    expect(phaseAfter({ ...snapshot, machine: told, repair: noObstacle }, overdue)).toBe("Failed");
+  });
+
+  it("is told of the greater trouble", () => {
+    const outage = { zone: undefined, until: later(5_000).getTime() };
+    const contact = { isLost: true, regainedAt: undefined };
+    const textWith = (repair: Partial<MachineSnapshot["repair"]>) =>
+      decideHealth(aSnapshot({ machine: unknown, ...obstacle(repair) }), overdue).status?.lastOperation?.description;
+    expect(textWith({ peers: others, outage, contact })).toContain("cannot be reached");
+    expect(textWith({ peers: others, outage })).toContain("outage");
+  });
+
+  it("gives back its permit when it is not replaced after all", () => {
+    const machine = unknown;
+    const contact = { isLost: true, regainedAt: undefined };
+    const held = aSnapshot({ machine, ...obstacle({ holdsPermit: true, contact }) });
+    expect(decideHealth(held, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
+    const back = aSnapshot({ machine, node: nodeWith(healthy), ...obstacle({ holdsPermit: true }) });
+    expect(decideHealth(back, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
+    const nameless = { ...machine, metadata: { name: "machine" } };
+    expect(decideHealth({ ...held, machine: nameless }, overdue).actions).toEqual([
+      { kind: "ReleaseReplacementPermit", uid: "" },
+    ]);
+  });
+
+  it("uses the permit that it has when its first write was lost", () => {
+    const again = aSnapshot({ machine: unknown, ...obstacle({ holdsPermit: true }) });
+    expect(decideHealth(again, overdue).actions).toEqual([
+      { kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" },
+    ]);
+    const nameless = { ...unknown, metadata: { name: "machine" } };
+    expect(decideHealth({ ...again, machine: nameless }, overdue).actions).toMatchObject([{ uid: "" }]);
+  });
+});
+
+describe("a machine whose API server was away", () => {
+  const regainedAt = later(-1_500).getTime();
+  const snapshot = aSnapshot({ machine: unknown, ...obstacle({ contact: { isLost: false, regainedAt } }) });
+  const text = "Health timeout of machine machine was reset because the API server was unreachable";
+
+  it("starts its health timeout anew, once, and says so", () => {
+    const { status = {}, because } = decideHealth(snapshot, later(3_600_000));
+    expect(status).toMatchObject({
+      currentStatus: { phase: "Unknown", lastUpdateTime: "2026-01-01T01:10:00Z" },
+      lastOperation: { description: text, type: "HealthCheck", state: "Processing" },
+    });
+    expect(because).toEqual([{ type: "Normal", reason: "HealthTimeoutReset", message: text }]);
+    const told = { ...unknown, status };
+    expect(decideHealth({ ...snapshot, machine: told }, later(3_600_000))).toEqual({
+      actions: [],
+      because: [],
+      status,
+      wakeAfterMs: 600_001,
+    });
+  });
+
+  it("does not start it twice within the second in which contact came back", () => {
+    const { status = {} } = decideHealth(snapshot, later(-1_500));
+    expect(status.currentStatus?.lastUpdateTime).toBe("2026-01-01T00:09:58Z");
+    expect(decideHealth({ ...snapshot, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
+  });
+
+  it("leaves the timeout of a machine that became Unknown afterwards", () => {
+    const later2 = { ...snapshot, machine: aMachine(unknown, inPhase("Unknown", "2026-01-01T00:10:00Z")) };
+    expect(decideHealth(later2, testNow).because).toEqual([]);
+  });
+
+  it("waits while another cache has no contact yet", () => {
+    const contact = { isLost: true, regainedAt };
+    const { status } = decideHealth(aSnapshot({ machine: unknown, ...obstacle({ contact }) }), overdue);
+    expect(status?.lastOperation?.description).toContain("cannot be reached");
+  });
+});
+
+it("has MCM's health timeout", () => {
+  expect(defaultMachineSettings.healthTimeoutMs).toBe(600_000);
+});

@@ -1,0 +1,151 @@
+import {
+  healthTimedOut,
+  healthTimeoutReset,
+  joinTimedOut,
+  labelKeys,
+  machineEventReasons,
+  type MachineStatus,
+  phaseOf,
+  replacementHeld,
+  replacementHolds,
+  updateResults,
+} from "@millwright/core";
+import { apiTime } from "../../conditions/set-condition.ts";
+import type { Reason } from "../../decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { isGateOpen } from "../replacement-gate.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { type OperationText, withOperation, withPhase } from "../status-change.ts";
+import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../timeouts.ts";
+
+/** Ways to end the wait for a node that is not healthy. */
+export function decideTimeouts(
+  snapshot: MachineSnapshot,
+  status: MachineStatus,
+  bad: readonly string[],
+  now: Date,
+): MachineDecision {
+  switch (phaseOf(snapshot.machine)) {
+    case "Pending":
+      return joinTimeout(snapshot, status, now);
+    case "Unknown":
+    case "InPlaceUpdateSuccessful":
+      return bad.length === 0 ? { ...nothing, status } : healthTimeout(snapshot, status, bad, now);
+    case "InPlaceUpdateFailed":
+      // The phase itself is the trouble, whatever the node says, until its agent reports that it came right after all.
+      return snapshot.node?.metadata.labels?.[labelKeys.updateResult] === updateResults.successful
+        ? { ...nothing, status }
+        : healthTimeout(snapshot, status, bad, now);
+    default:
+      return { ...nothing, status };
+  }
+}
+
+/** A machine whose node did not join in time is given up; its set makes another one. */
+function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
+  const leftMs = creationDeadline(snapshot) - now.getTime();
+  if (leftMs >= 0) return { ...nothing, status, wakeAfterMs: leftMs + 1 };
+  const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
+  const operation: OperationText = {
+    description: message,
+    state: "Failed",
+    type: status.lastOperation?.type ?? "Create",
+    ...(status.lastOperation?.errorCode === undefined ? {} : { errorCode: status.lastOperation.errorCode }),
+  };
+  return {
+    actions: [],
+    status: withPhase(withOperation(status, operation, now), "Failed", now),
+    because: [{ type: "Warning", reason: machineEventReasons.joinTimedOut, message }],
+  };
+}
+
+/** The status with the clock of its phase started anew. */
+const withClockReset = (status: MachineStatus, now: Date): MachineStatus => ({
+  ...status,
+  currentStatus: { ...status.currentStatus, lastUpdateTime: apiTime(now) },
+});
+
+/**
+ * A machine that has been unhealthy for the health timeout is Failed, which is what its set replaces (machine-controller.md, 2.5 rows 11 and 18, and ours for
+ * an updated node that does not come back, F22). The clock is that of the phase, which nothing but a change of phase moves (F23); it starts anew when the node was
+ * healthy in between, and when nobody could see the node for a while.
+ */
+function healthTimeout(
+  snapshot: MachineSnapshot,
+  status: MachineStatus,
+  bad: readonly string[],
+  now: Date,
+): MachineDecision {
+  const { machine, history, repair } = snapshot;
+  const { name, uid = "" } = machine.metadata;
+  if (machine.spec.disableHealthTimeout === true) return { ...nothing, status };
+  const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
+  if (Number.isNaN(since)) return { ...nothing, status: withClockReset(status, now) };
+  const { regainedAt = 0, isLost } = repair.contact;
+  // Stored times are whole seconds.
+  if (!isLost && Math.floor(regainedAt / 1000) * 1000 > since) {
+    const message = healthTimeoutReset(name);
+    return {
+      actions: [],
+      status: withClockReset(withText(status, message, now), now),
+      because: [{ type: "Normal", reason: machineEventReasons.healthTimeoutReset, message }],
+    };
+  }
+  const timeoutMs = healthTimeoutMs(snapshot);
+  const leftMs = Math.max(since, history.healthyUntil ?? 0) + timeoutMs - now.getTime();
+  if (leftMs >= 0) return { ...nothing, status, wakeAfterMs: leftMs + 1 };
+
+  const hold = holdOf(snapshot, now);
+  if (hold !== undefined) {
+    const message = replacementHeld(name, timeoutMs, hold.text);
+    const isNews = status.lastOperation?.description !== message;
+    return {
+      actions: [],
+      status: withText(status, message, now),
+      because: isNews ? [{ ...hold.because, message }] : [],
+      ...(hold.wakeAfterMs === undefined ? {} : { wakeAfterMs: hold.wakeAfterMs }),
+    };
+  }
+  const message = healthTimedOut(name, timeoutMs, bad.join(", "));
+  // First of all actions: the permit is taken before anything else can run.
+  const actions: readonly MachineAction[] = [{ kind: "TakeReplacementPermit", uid, group: repair.group }];
+  return {
+    actions,
+    status: withPhase(withText(status, message, now, "Failed"), "Failed", now),
+    because: [{ type: "Warning", reason: machineEventReasons.healthTimedOut, message }],
+  };
+}
+
+/** Another text of the last operation; its type stays, as in MCM. */
+const withText = (
+  status: MachineStatus,
+  description: string,
+  now: Date,
+  state: OperationText["state"] = status.lastOperation?.state ?? "Processing",
+): MachineStatus =>
+  withOperation(status, { description, state, type: status.lastOperation?.type ?? "HealthCheck" }, now);
+
+/** What holds a replacement back. */
+interface Hold {
+  readonly text: string;
+  readonly because: Pick<Reason, "type" | "reason">;
+  readonly wakeAfterMs?: number;
+}
+
+/** What stands in the way of a replacement, the greater trouble first; `undefined` when nothing does. */
+function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefined {
+  const suspended = { type: "Warning", reason: machineEventReasons.repairSuspended } as const;
+  // Its end wakes the machine.
+  if (repair.contact.isLost) return { text: replacementHolds.noContact(), because: suspended };
+  if (repair.outage !== undefined) {
+    const { zone, until } = repair.outage;
+    const text = zone === undefined ? replacementHolds.outage() : replacementHolds.zoneOutage(zone);
+    return { text, because: suspended, wakeAfterMs: Math.max(0, until - now.getTime()) + 1 };
+  }
+  if (isGateOpen(repair, settings.nodeConditions, now)) return undefined;
+  const { group, note } = repair;
+  return {
+    text: note === undefined ? replacementHolds.gate(group) : replacementHolds.gateWithNote(group, note),
+    because: { type: "Normal", reason: machineEventReasons.replacementWaiting },
+  };
+}

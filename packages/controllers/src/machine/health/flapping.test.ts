@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { noHistory, settleTimeMs } from "./flapping.ts";
+
+const rule = { flapWindowMs: 3_600_000, settleMs: 30_000, maxSettleMs: 600_000 };
+
+test.each([
+  [0, 0],
+  [1, 0],
+  [2, 30_000],
+  [3, 60_000],
+  [6, 480_000],
+  [7, 600_000],
+  [1_000, 600_000],
+])("after %i flaps a node has to hold still for %i ms", (flaps, expected) => {
+  expect(settleTimeMs({ ...noHistory, flaps }, rule)).toBe(expected);
+});

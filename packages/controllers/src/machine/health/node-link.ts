@@ -1,0 +1,43 @@
+import { type LastOperation, labelKeys, type Machine, machineEventReasons, nodeOfAnotherVm } from "@millwright/core";
+import type { Reason } from "../../decision.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+
+/**
+ * The label `node` where it does not name the node that has the machine's provider id, such as after a kubelet registered under another name than the driver
+ * told; `undefined` when it is right. Other programs find the node of a machine by nothing else.
+ */
+export function nodeLabelOf({ machine, node }: MachineSnapshot): string | undefined {
+  const vm = machine.spec.providerID ?? "";
+  if (node === undefined || vm === "" || node.spec?.providerID !== vm) return undefined;
+  return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node.metadata.name;
+}
+
+/** Says that the node with the machine's node name is that of another VM (machine-controller.md, F35), where that is so and its own is missing. */
+export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot): string | undefined {
+  if (node !== undefined || foreignNode === undefined) return undefined;
+  const { name } = foreignNode.metadata;
+  return nodeOfAnotherVm(
+    machine.metadata.name,
+    machine.spec.providerID ?? "",
+    name,
+    foreignNode.spec?.providerID ?? "",
+  );
+}
+
+/** The event that goes with it; none when the machine's last operation says it already. */
+export const foreignNodeNews = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
+  lastOperation?.description === message
+    ? []
+    : [{ type: "Warning", reason: machineEventReasons.nodeOfAnotherVm, message }];
+
+/** A patch of a machine's metadata that holds for this very machine only. */
+export const metadataPatch = (
+  { metadata: { uid } }: Machine,
+  { labels, annotations }: Partial<Pick<Machine["metadata"], "labels" | "annotations">>,
+): object => ({
+  metadata: {
+    ...(uid === undefined ? {} : { uid }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  },
+});

@@ -1,0 +1,36 @@
+/** Machines of the namespace, or of one of its zones, as the protection against outages counts them. */
+export interface Tally {
+  /** Machines that have a node and are not on their way out: Running, Unknown, or in an update in place. */
+  readonly joined: number;
+  /** When each of them that is Unknown became so; wall clock, milliseconds, oldest first. */
+  readonly unknownSince: readonly number[];
+}
+
+/** When many machines that turn Unknown are taken for an outage. */
+export interface OutageRule {
+  /** Share of the machines that have joined, 0 to 1. */
+  readonly outageShare: number;
+  /** Fewer machines than this are never an outage: in a small pool each machine is a large share. */
+  readonly outageMinimum: number;
+  /**
+   * Machines that have been Unknown for longer no longer count, milliseconds. This bounds the suspension: what is still broken when it is over is replaced, one
+   * machine of a deployment after the other.
+   */
+  readonly outageWindowMs: number;
+}
+
+/**
+ * When the outage ends that a tally shows at `now`, should nothing else happen; wall clock, milliseconds. `undefined` when there is none: fewer machines than
+ * minimum and share turned Unknown within the window.
+ */
+export function outageUntil(
+  { joined, unknownSince }: Tally,
+  { outageShare, outageMinimum, outageWindowMs }: OutageRule,
+  now: number,
+): number | undefined {
+  const lately = unknownSince.filter((since) => since + outageWindowMs > now);
+  const threshold = Math.max(1, outageMinimum, Math.ceil(outageShare * joined));
+  // With this one out of the window, the rest is too few.
+  const last = lately[lately.length - threshold];
+  return last === undefined ? undefined : last + outageWindowMs;
+}

@@ -1,0 +1,155 @@
+import {
+  annotationKeys,
+  type IntOrPercent,
+  labelKeys,
+  type Machine,
+  type MachinePhase,
+  phaseOf,
+} from "@millwright/core";
+import { type Controller, watchTriggers } from "@millwright/kube";
+import type { ControllerContext } from "../../cluster/context.ts";
+import type { Node } from "../../cluster/node-objects.ts";
+import { isReplacement, parseReplacementLimit, replacementGroupOf } from "../replacement-gate.ts";
+import { createReplacementPermits } from "../replacement-permits.ts";
+import type { MachineSettings } from "../snapshot.ts";
+import { createContactWatch } from "./contact-watch.ts";
+import { badConditionsOf } from "./bad-conditions.ts";
+import { type NodeHistory, noHistory } from "./flapping.ts";
+import { createNodeHistories } from "./node-histories.ts";
+import { createOutageWatch } from "./outage-watch.ts";
+import { noObstacle, type RepairView } from "./repair-view.ts";
+
+/** What a snapshot says about the repair of a machine. */
+export interface RepairPart {
+  readonly history: NodeHistory;
+  readonly repair: RepairView;
+}
+
+/** What is known of all machines together, as far as the repair of one depends on it. */
+export interface RepairWatch {
+  /** A machine passes the gate of its group. Must be called in the turn of the event loop in which that was decided. */
+  take(uid: string, group: string): void;
+  /** The machine passed the gate and is not replaced after all: others may. */
+  release(uid: string): void;
+  read(machine: Machine, node: Node | undefined): RepairPart;
+}
+
+const nothingInTheWay: RepairPart = { history: noHistory, repair: noObstacle };
+
+/** Phases from which a machine can become Failed, or come back, by its node's health alone. */
+const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
+  "Unknown",
+  "Failed",
+  "InPlaceUpdateFailed",
+  "InPlaceUpdateSuccessful",
+]);
+
+/** The limit that a deployment asks for, else the one of the settings; with a note on what cannot be read. */
+function limitOf(
+  machine: Machine,
+  { caches, namespace }: ControllerContext,
+  { maxReplacements }: MachineSettings,
+): { readonly limit: IntOrPercent; readonly note: string | undefined } {
+  const name = machine.metadata.labels?.[labelKeys.name] ?? "";
+  const deployment = caches.deployments.store.getByRef({ namespace, name });
+  const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
+  if (written === undefined) return { limit: maxReplacements, note: undefined };
+  const limit = parseReplacementLimit(written);
+  if (limit !== undefined) return { limit, note: undefined };
+  const found = JSON.stringify(written.slice(0, 40));
+  const note = `annotation ${annotationKeys.maxReplacements} is ${found} where a whole number or a percentage is expected`;
+  return { limit: maxReplacements, note };
+}
+
+/** Starts to watch, and wakes machines whose replacement was held back when what held it is over. */
+export function createRepairWatch(
+  context: ControllerContext,
+  settings: MachineSettings,
+  controller: Pick<Controller, "enqueue">,
+): RepairWatch {
+  const { caches, target, clock, log, namespace } = context;
+  const { store } = caches.machines;
+  const permits = createReplacementPermits();
+  const keyOf = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
+  const isWaiting = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine));
+  const waitingIn = (group: string): readonly string[] => store.byIndex("group", group).filter(isWaiting).map(keyOf);
+  const wake = (keys: Iterable<string>): void => {
+    for (const key of keys) controller.enqueue(key, "routine");
+  };
+  const wakeAll = (): void => wake(store.list().filter(isWaiting).map(keyOf));
+
+  const contact = createContactWatch({
+    contacts: [caches.machines.contact, ...(target === undefined ? [] : [target.caches.nodes.contact])],
+    clock,
+    lostAfterMs: settings.contactLostAfterMs,
+    onRegained(lostForMs) {
+      log("warn", "An API server answers again; health timeouts start anew", { lostForMs: Math.round(lostForMs) });
+      wakeAll();
+    },
+  });
+  const histories = createNodeHistories(store, clock, settings.flapWindowMs);
+  const outageOf = createOutageWatch({
+    machines: store,
+    zoneOf: ({ spec }) =>
+      spec.nodeTemplate?.metadata?.labels?.[labelKeys.zone] ??
+      caches.classes.store.getByRef({ namespace, name: spec.class?.name ?? "" })?.nodeTemplate?.zone,
+    rule: settings,
+    clock,
+    log,
+    onEnd: wakeAll,
+  });
+
+  const isGoing = (machine: Machine | undefined): boolean =>
+    machine !== undefined && isReplacement(machine, settings.nodeConditions, clock.now());
+  watchTriggers({
+    store,
+    controller,
+    keys: (machine) => waitingIn(replacementGroupOf(machine)),
+    when: (old, current) => isGoing(old) && !isGoing(current),
+    priority: () => "routine",
+  });
+  watchTriggers({
+    store: caches.deployments.store,
+    controller,
+    keys: ({ metadata }) => waitingIn(`deployment ${metadata.name}`),
+    when: (old, current) =>
+      old?.metadata.annotations?.[annotationKeys.maxReplacements] !==
+      current?.metadata.annotations?.[annotationKeys.maxReplacements],
+    priority: () => "routine",
+  });
+  // A permit is over when the cache shows what it was for.
+  store.subscribe((old, current) => {
+    if (current !== undefined && phaseOf(current) !== "Failed" && isWaiting(current)) return;
+    permits.release((current ?? old)?.metadata.uid ?? "");
+  });
+
+  return {
+    take: permits.take,
+    release(uid) {
+      const group = permits.release(uid);
+      if (group !== undefined) wake(waitingIn(group));
+    },
+    read(machine, node) {
+      if (!isWaiting(machine) || target === undefined) return nothingInTheWay;
+      const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
+      const history = histories.note(machine, bad?.length === 0);
+      if (phaseOf(machine) === "Failed") return { history, repair: noObstacle };
+      const uid = machine.metadata.uid ?? "";
+      const group = replacementGroupOf(machine);
+      const peers = store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid);
+      const permitted = permits.heldIn(group).filter((holder) => holder !== uid);
+      const holdsPermit = permits.holds(uid);
+      const outage = outageOf(machine, clock.now().getTime());
+      const repair = {
+        group,
+        peers,
+        permitted,
+        holdsPermit,
+        ...limitOf(machine, context, settings),
+        outage,
+        contact: contact(),
+      };
+      return { history, repair };
+    },
+  };
+}
