@@ -1,7 +1,7 @@
 import type { MachineTemplate } from "@millwright/core";
 
 /** JSON with sorted keys, so that equal templates give equal text whatever order their fields came in. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const fields = Object.entries(value)

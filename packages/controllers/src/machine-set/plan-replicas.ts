@@ -33,7 +33,7 @@ export type NodesOfMachines = ReadonlyMap<string, Node>;
  * Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does, the node's before the
  * machine's, just as the machine controller will read it. MCM replaces a machine whose node is gone whatever its own annotation says.
  */
-function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
+export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
   if (phaseOf(machine) !== "Failed") return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return !isPreserved(machine, now);
   return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));

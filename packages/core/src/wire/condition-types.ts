@@ -70,6 +70,13 @@ export const machineConditionTypes = {
   healthCheckSucceeded: "HealthCheckSucceeded",
   ownerRemediated: "OwnerRemediated",
   updating: "Updating",
+  /** Ours: the pods have left the node; only while the machine is being deleted. */
+  drained: "Drained",
+  /** Ours: nothing is attached any more that was; only while the machine is being deleted. */
+  volumesDetached: "VolumesDetached",
+  /** Ours, only in the sum: the taint of critical components is gone. */
+  criticalComponentsReady: "CriticalComponentsReady",
+  paused: "Paused",
   deleting: "Deleting",
 } as const;
 

@@ -1,0 +1,20 @@
+import { clusterApiReasons as reasons, machineConditionTypes as types, phaseOf } from "@millwright/core";
+import { cutText } from "../../conditions/message-lines.ts";
+import { isPast } from "./deleting.ts";
+import { classKindOf, type ConditionOf, phaseSince, said } from "./facts.ts";
+
+/** Whether there is a VM, and if not, what keeps it from being. */
+export const infrastructureReady: ConditionOf = (facts) => {
+  const { machine, hasClass } = facts;
+  const { providerID = "" } = machine.spec;
+  const { type, state, description = "" } = machine.status?.lastOperation ?? {};
+  const phase = phaseOf(machine);
+  const not = (reason: string, message: string) =>
+    said(types.infrastructureReady, "False", reason, cutText(message), phaseSince(facts));
+  if (isPast(facts, "DeleteVm")) return not(reasons.objectDeleted, "VM has been deleted");
+  if (providerID === "" && !hasClass) return not(reasons.objectDoesNotExist, `${classKindOf(facts)} does not exist`);
+  if (providerID !== "" && phase !== "" && phase !== "CrashLoopBackOff")
+    return said(types.infrastructureReady, "True", reasons.provisioned, "", phaseSince(facts));
+  const failed = phase === "CrashLoopBackOff" || (type === "Create" && state === "Failed");
+  return not(reasons.notProvisioned, failed && description !== "" ? description : "Waiting for the VM to be created");
+};

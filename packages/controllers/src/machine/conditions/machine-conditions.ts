@@ -1,0 +1,56 @@
+import { clusterApiReasons as reasons, machineConditionTypes as types } from "@millwright/core";
+import type { DerivedCondition } from "../../conditions/derived-condition.ts";
+import { isDeleting } from "../phase.ts";
+import { healthTimeoutMs } from "../timeouts.ts";
+import { deleting, drained, slowDeletionMs, slowDrainMs, volumesDetached } from "./deleting.ts";
+import { type ConditionOf, type MachineFacts, phaseSince, said, timeOf } from "./facts.ts";
+import { infrastructureReady } from "./infrastructure-ready.ts";
+import { nodeHealthy, nodeReady } from "./node-conditions.ts";
+import { available, ready, untilAvailableMs } from "./ready.ts";
+import { healthCheckSucceeded, ownerRemediated } from "./remediation.ts";
+import { updating, upToDate } from "./updating.ts";
+
+/** A machine cannot be paused, only its deployment. */
+const paused: ConditionOf = () => said(types.paused, "False", reasons.notPaused);
+
+/** All conditions, in the order in which they are shown. */
+const all: readonly ConditionOf[] = [
+  available,
+  ready,
+  upToDate,
+  infrastructureReady,
+  nodeHealthy,
+  nodeReady,
+  healthCheckSucceeded,
+  ownerRemediated,
+  updating,
+  drained,
+  volumesDetached,
+  paused,
+  deleting,
+];
+
+/**
+ * The conditions of a machine in Cluster API's sense (cluster-api-conditions.md, 10), for people and for the aggregates of its parents. They are stored
+ * nowhere: `Machine.status.conditions` is a copy of the node's, where `Ready` is the kubelet's word.
+ */
+export const machineConditions = (facts: MachineFacts, now: Date): readonly DerivedCondition[] =>
+  all.map((condition) => condition(facts, now)).filter((condition) => condition !== undefined);
+
+/**
+ * Milliseconds until time alone changes a condition: a deletion or drain becomes slow, a ready machine available, an unhealthy one overdue. `undefined` when
+ * only a change of an object can.
+ */
+export function untilConditionsChange(facts: MachineFacts, now: Date): number | undefined {
+  const { machine } = facts;
+  const after = (since: string | null | undefined, ms: number): number =>
+    (timeOf(since) ?? Number.NaN) + ms + 1 - now.getTime();
+  const times = isDeleting(machine)
+    ? [after(machine.metadata.deletionTimestamp, slowDeletionMs), after(phaseSince(facts), slowDrainMs)]
+    : [
+        ready(facts, now)?.status === "True" ? untilAvailableMs(facts, now) : 0,
+        machine.status?.currentStatus?.phase === "Unknown" ? after(phaseSince(facts), healthTimeoutMs(facts)) : 0,
+      ];
+  const next = Math.min(...times.filter((ms) => ms > 0));
+  return Number.isFinite(next) ? next : undefined;
+}
