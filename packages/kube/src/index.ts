@@ -45,6 +45,7 @@ export type { PatchKind, PatchOptions } from "./patch.ts";
 export { collectionPath, objectPath } from "./resource-path.ts";
 export { listAll } from "./list-all.ts";
 export type { ListAllOptions } from "./list-all.ts";
+export { defaultInactivityMs } from "./watch.ts";
 export type { WatchEvent } from "./watch.ts";
 export {
   ApiError,

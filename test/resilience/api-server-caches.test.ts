@@ -1,0 +1,257 @@
+import { createServer } from "node:net";
+import { crds, machineResource } from "@millwright/core";
+import { type ApiServer, createApiServer, type Fault } from "@millwright/devcluster";
+import {
+  type ApiClient,
+  createApiClient,
+  createController,
+  customResourceDefinitionResource,
+  done,
+  keyOf,
+  watchTriggers,
+} from "@millwright/kube";
+import { seededRandom, systemClock } from "@millwright/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CacheUnderTest, configMap, configMaps, startCache, userAgent } from "./cache-under-test.ts";
+
+/** Within which everything here has to come right; the caches of these tests wait half a second between attempts at most. */
+const soon = { timeout: 20_000, interval: 50 };
+
+async function freePort(): Promise<number> {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+  const address = holder.address();
+  await new Promise((resolve) => holder.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+describe("a cache of an API server in trouble", () => {
+  let server: ApiServer;
+  let url: string;
+  let truth: ApiClient;
+  const caches: CacheUnderTest[] = [];
+  const cacheOf = (...[at, more]: Parameters<typeof startCache>): CacheUnderTest => {
+    const cache = startCache(at, more);
+    caches.push(cache);
+    return cache;
+  };
+  const strike = (fault: Fault) => server.faults.add({ ...fault, match: { ...fault.match, userAgent } });
+  const create = (name: string) => truth.create(configMaps, configMap(name));
+  const change = (name: string, value: string) =>
+    truth.patch(configMaps, { namespace: "default", name }, { data: { value } }, { kind: "merge" });
+  const remove = (name: string) => truth.delete(configMaps, { namespace: "default", name });
+  const asked = (verb: string) => server.requests.filter((r) => r.verb === verb && r.userAgent?.includes(userAgent));
+
+  beforeEach(async () => {
+    server = createApiServer();
+    ({ url } = await server.listen());
+    truth = createApiClient({ server: url });
+  });
+  afterEach(async () => {
+    await Promise.all(caches.splice(0).map(({ stop }) => stop()));
+    await truth.close();
+    await server.close();
+  });
+
+  it("waits for a server that is down at the start, while no controller acts, and starts when it is there (1)", async () => {
+    const port = await freePort();
+    const cache = cacheOf(`http://127.0.0.1:${port}`);
+    const seen: string[] = [];
+    const controller = createController({
+      name: "waiting",
+      waitFor: [cache.informer],
+      clock: systemClock,
+      random: seededRandom(1),
+      reconcile: async (key) => {
+        seen.push(key);
+        return done;
+      },
+    });
+    watchTriggers({ store: cache.informer.store, controller, keys: (object) => [keyOf(object)] });
+    const stop = new AbortController();
+    const running = controller.start(stop.signal);
+    controller.enqueue("default/early");
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(cache.informer.hasSynced()).toBe(false);
+    expect(seen).toEqual([]);
+    const { failures } = cache.informer.counts();
+    expect(failures).toBeGreaterThan(2);
+    expect(failures).toBeLessThan(15);
+    expect(cache.logged.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+
+    const late = createApiServer();
+    await late.listen({ port });
+    await cache.informer.synced();
+    await expect.poll(() => seen, soon).toContain("default/early");
+    stop.abort(new Error("the test ends"));
+    await running;
+    await cache.stop();
+    await late.close();
+  });
+
+  it("tells of each change once, and lists once, while its watches are closed again and again (5)", async () => {
+    await create("kept");
+    const cache = cacheOf(url);
+    await cache.informer.synced();
+    const written: string[] = [];
+    for (let round = 0; round < 12; round++) {
+      const partition = strike({ match: { verbs: ["watch"] }, effect: { kind: "partition" } });
+      written.push(`+n${round} ${(await create(`n${round}`)).metadata.resourceVersion}`);
+      written.push(`~kept ${(await change("kept", `v${round}`)).metadata.resourceVersion}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      partition.remove();
+      const [last] = written.slice(-1);
+      await expect.poll(() => cache.told, soon).toContain(last);
+    }
+    expect(cache.told.slice(-24)).toEqual(written);
+    expect(cache.told).toHaveLength(25);
+    expect(cache.informer.counts().lists).toBe(1);
+  });
+
+  it.each([true, false])(
+    "lists afresh when its version is gone, and tells what vanished meanwhile with its last state (6, 8; streamed: %s)",
+    async (streamingList) => {
+      await create("stays");
+      await create("goes");
+      const cache = cacheOf(url, { streamingList, pageSize: 1 });
+      await cache.informer.synced();
+      const last = (await change("goes", "last")).metadata.resourceVersion;
+      await expect.poll(() => cache.told, soon).toContain(`~goes ${last}`);
+      const partition = strike({ effect: { kind: "partition" } });
+      await remove("goes");
+      await create("new");
+      server.compactHistory();
+      partition.remove();
+      await expect.poll(cache.names, soon).toEqual(["new", "stays"]);
+      expect(cache.told.filter((line) => line.startsWith("-"))).toEqual([`-goes ${last}`]);
+      expect(cache.informer.counts().lists).toBe(2);
+    },
+  );
+
+  it("mixes no pages of two snapshots when the history is compacted between them (7, 8)", async () => {
+    for (let i = 0; i < 9; i++) await create(`n${i}`);
+    const cache = cacheOf(url, { streamingList: false, pageSize: 2 });
+    const slow = strike({ match: { verbs: ["list"] }, effect: { kind: "latency", ms: 150 } });
+    await expect.poll(() => asked("list").length, soon).toBeGreaterThan(1);
+    await remove("n0");
+    await create("n9");
+    server.compactHistory();
+    await cache.informer.synced();
+    slow.remove();
+    await expect.poll(cache.names, soon).toEqual(["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"]);
+  });
+
+  it.each([500, 429, 410])(
+    "follows the server through watches that end with an error %i at every fifth line (13)",
+    async (code) => {
+      for (let i = 0; i < 20; i++) await create(`n${String(i).padStart(2, "0")}`);
+      strike({ effect: { kind: "watch-error", code }, probability: 0.2 });
+      const cache = cacheOf(url);
+      await expect.poll(() => cache.informer.hasSynced(), soon).toBe(true);
+      for (let i = 0; i < 20; i++)
+        await (i % 2 === 0 ? remove : (name: string) => change(name, "x"))(`n${String(i).padStart(2, "0")}`);
+      await expect.poll(cache.names, soon).toHaveLength(10);
+      await expect
+        .poll(() => cache.informer.store.list().map((object) => object["data"]), soon)
+        .toEqual(Array.from({ length: 10 }, () => ({ value: "x" })));
+    },
+  );
+
+  it("follows a server that comes back without its data, and starts its versions again (2)", async () => {
+    for (let i = 0; i < 5; i++) await create(`n${i}`);
+    const cache = cacheOf(url);
+    await cache.informer.synced();
+    await server.restart({ keepData: false, downMs: 300 });
+    await create("first");
+    await expect.poll(cache.names, soon).toEqual(["first"]);
+  });
+
+  it("is not full, says so, and lists again when the kind is declared; is empty when it is taken back (22)", async () => {
+    const definition = crds().find(({ spec }) => spec.names.plural === machineResource.plural);
+    if (definition === undefined) throw new Error("there is no definition of machines");
+    const machine = {
+      metadata: { namespace: "default", name: "m" },
+      spec: { class: { kind: "MachineClass", name: "c" } },
+    };
+    const cache = cacheOf(url, { watched: machineResource });
+    await expect.poll(() => cache.logged.join("\n"), soon).toContain("machines.machine.sapcloud.io");
+    expect(cache.informer.hasSynced()).toBe(false);
+    await truth.create(customResourceDefinitionResource, definition);
+    await expect.poll(() => truth.create(machineResource, machine).then(() => "made", String), soon).toBe("made");
+    await expect.poll(cache.names, soon).toEqual(["m"]);
+
+    await truth.delete(customResourceDefinitionResource, { name: definition.metadata.name });
+    await expect.poll(cache.names, soon).toEqual([]);
+    strike({ effect: { kind: "partition" }, times: 1 }).remove();
+    const before = cache.informer.counts().failures;
+    await expect.poll(() => cache.informer.counts().failures, soon).toBeGreaterThan(before + 2);
+    await expect
+      .poll(() => truth.create(customResourceDefinitionResource, definition).then(() => "made", String), soon)
+      .toBe("made");
+    await expect
+      .poll(
+        () =>
+          truth
+            .create(machineResource, { ...machine, metadata: { namespace: "default", name: "again" } })
+            .then(() => "made", String),
+        soon,
+      )
+      .toBe("made");
+    await expect.poll(cache.names, soon).toContain("again");
+  });
+});
+
+describe("a cache of an API server that forbids", () => {
+  it("names the right that is missing, and is full when it is granted (18)", async () => {
+    const server = createApiServer({
+      authorization: "RBAC",
+      tokens: { root: { user: "root", groups: ["system:masters"] }, poor: { user: "poor", groups: [] } },
+    });
+    const { url } = await server.listen();
+    const headers = { authorization: "Bearer root" };
+    const root = createApiClient({ server: url, credentials: async () => ({ headers }) });
+    const cache = startCache(url, { token: "poor" });
+    await expect
+      .poll(() => cache.logged.join("\n"), soon)
+      .toMatch(/User \\"poor\\" cannot (list|watch) resource \\"configmaps\\"/);
+    expect(cache.informer.hasSynced()).toBe(false);
+    expect(cache.logged.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+
+    const rbac = (kind: string, plural: string) => ({
+      group: "rbac.authorization.k8s.io",
+      version: "v1",
+      kind,
+      plural,
+      namespaced: true,
+    });
+    const metadata = { namespace: "default", name: "reader" };
+    await root.create(rbac("Role", "roles"), {
+      metadata,
+      rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }],
+    });
+    const binding = {
+      metadata,
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "poor" }],
+    };
+    await root.create(rbac("RoleBinding", "rolebindings"), binding);
+    await cache.informer.synced();
+    await root.create(configMaps, configMap("seen"));
+    await expect.poll(cache.names, soon).toContain("seen");
+
+    // Taken away again, in the middle: what is known stays, and the cache comes back by itself.
+    await root.delete(rbac("RoleBinding", "rolebindings"), metadata);
+    const partition = server.faults.add({ match: { userAgent }, effect: { kind: "partition" } });
+    partition.remove();
+    const failures = () => cache.informer.counts().failures;
+    const before = failures();
+    await expect.poll(failures, soon).toBeGreaterThan(before + 2);
+    expect(cache.names()).toContain("seen");
+    await root.create(configMaps, configMap("later"));
+    await root.create(rbac("RoleBinding", "rolebindings"), binding);
+    await expect.poll(cache.names, soon).toContain("later");
+    await cache.stop();
+    await root.close();
+    await server.close();
+  });
+});

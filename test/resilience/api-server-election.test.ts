@@ -1,0 +1,105 @@
+import { type ApiServer, createApiServer } from "@millwright/devcluster";
+import {
+  type ApiClient,
+  createApiClient,
+  isRecord,
+  type Leadership,
+  leaseResource,
+  startLeaderElection,
+} from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { configMaps, startCache } from "./cache-under-test.ts";
+
+const leaseDurationMs = 3_000;
+
+describe("leadership on an API server in trouble", () => {
+  let server: ApiServer;
+  let url: string;
+  let truth: ApiClient;
+  const leaderships: Leadership[] = [];
+  const candidate = (identity: string): Leadership => {
+    const leadership = startLeaderElection({
+      cluster: { cluster: { server: url } },
+      lease: { namespace: "default", name: "election" },
+      identity,
+      leaseDurationMs,
+      renewDeadlineMs: 2_000,
+      retryPeriodMs: 400,
+    });
+    leaderships.push(leadership);
+    return leadership;
+  };
+  const spec = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const lease = await truth.get(leaseResource, { namespace: "default", name: "election" });
+    return isRecord(lease["spec"]) ? lease["spec"] : {};
+  };
+  const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  beforeEach(async () => {
+    server = createApiServer();
+    ({ url } = await server.listen());
+    truth = createApiClient({ server: url });
+  });
+  afterEach(async () => {
+    await Promise.all(leaderships.splice(0).map(({ stop }) => stop()));
+    await truth.close();
+    await server.close();
+  });
+
+  it("goes on while everything else that the process asks for is throttled or hangs (29)", async () => {
+    const userAgent = "busy-controller";
+    const busy = createApiClient({ server: url }, { userAgent, maxConnections: 2, timeoutMs: 20_000 });
+    const leadership = candidate("a");
+    await leadership.acquired();
+    server.faults.add({ match: { userAgent, verbs: ["list"] }, effect: { kind: "latency", ms: 10_000 } });
+    server.faults.add({
+      match: { userAgent, verbs: ["create"] },
+      effect: { kind: "status", code: 429, retryAfterSeconds: 1 },
+    });
+    const requests = Array.from({ length: 200 }, (_, index) =>
+      index % 2 === 0
+        ? busy.list(configMaps)
+        : busy.create(configMaps, { metadata: { namespace: "default", name: `n${index}` } }),
+    );
+    const settled = Promise.allSettled(requests);
+    const before = (await spec())["renewTime"];
+    await wait(3 * leaseDurationMs);
+    expect(leadership.isLeader()).toBe(true);
+    expect(leadership.lost.aborted).toBe(false);
+    expect((await spec())["renewTime"]).not.toBe(before);
+    expect(await spec()).toMatchObject({ holderIdentity: "a", leaseTransitions: 0 });
+    await busy.close();
+    await settled;
+  });
+
+  it.each([5 * 60_000, -5 * 60_000])(
+    "measures nothing by the server's clock: with that off by %i ms one leads, and the next one takes over in time (30)",
+    async (offMs) => {
+      server.faults.skewClock(offMs);
+      const first = candidate("a");
+      await first.acquired();
+      const second = candidate("b");
+      await wait(2 * leaseDurationMs);
+      expect([first.isLeader(), second.isLeader()]).toEqual([true, false]);
+      server.faults.skewClock(-offMs);
+      await wait(leaseDurationMs);
+      expect([first.isLeader(), second.isLeader()]).toEqual([true, false]);
+      const stoppedMs = performance.now();
+      await first.stop();
+      await second.acquired();
+      expect(performance.now() - stoppedMs).toBeLessThan(leaseDurationMs);
+    },
+  );
+
+  it("keeps a cache and its order of versions while the server's clock jumps (30)", async () => {
+    const cache = startCache(url);
+    await cache.informer.synced();
+    for (const [index, offMs] of [0, 300_000, -300_000, 86_400_000].entries()) {
+      server.faults.skewClock(offMs);
+      await truth.create(configMaps, { metadata: { namespace: "default", name: `n${index}` } });
+    }
+    await expect.poll(cache.names).toEqual(["n0", "n1", "n2", "n3"]);
+    expect(cache.informer.counts()).toMatchObject({ lists: 1, failures: 0 });
+    await cache.stop();
+  });
+});

@@ -1,0 +1,81 @@
+import { seededRandom, systemClock } from "@millwright/core";
+import {
+  createApiClient,
+  createInformer,
+  type Informer,
+  type InformerOptions,
+  type KubeObject,
+  type ResourceType,
+} from "@millwright/kube";
+
+/** What the tests of caches fill them with: a kind that nothing else makes objects of. */
+export const configMaps: ResourceType = {
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
+
+/** Only what calls itself so is struck by the faults of these tests. */
+export const userAgent = "cache-under-test";
+
+export const configMap = (name: string, value = ""): KubeObject => ({
+  metadata: { namespace: "default", name },
+  data: { value },
+});
+
+/** A cache that runs, with what it said and told. */
+export interface CacheUnderTest {
+  readonly informer: Informer<KubeObject>;
+  /** Names, sorted. */
+  readonly names: () => readonly string[];
+  /** `+a`, `~a`, `-a` with the version, as subscribers were told. */
+  readonly told: readonly string[];
+  readonly logged: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts a cache of the objects of a type in the namespace `default`, which lists and watches on its own connections. */
+export function startCache(
+  server: string,
+  more: Partial<InformerOptions<KubeObject, never>> & { readonly token?: string; readonly watched?: ResourceType } = {},
+): CacheUnderTest {
+  const { token, watched = configMaps, ...options } = more;
+  const credentials =
+    token === undefined ? {} : { credentials: async () => ({ headers: { authorization: `Bearer ${token}` } }) };
+  const api = createApiClient({ server, ...credentials }, { userAgent, timeoutMs: 5_000 });
+  const logged: string[] = [];
+  const told: string[] = [];
+  const stop = new AbortController();
+  const informer = createInformer({
+    api,
+    type: watched,
+    namespace: "default",
+    clock: systemClock,
+    random: seededRandom(1),
+    backoff: { initialMs: 50, maxMs: 500 },
+    log: (level, message, fields) => logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    ...options,
+  });
+  informer.store.subscribe((old, current) => {
+    const { name, resourceVersion } = (current ?? old)?.metadata ?? {};
+    told.push(`${old === undefined ? "+" : current === undefined ? "-" : "~"}${name} ${resourceVersion}`);
+  });
+  const running = informer.run(stop.signal);
+  return {
+    informer,
+    names: () =>
+      informer.store
+        .list()
+        .map(({ metadata }) => metadata.name ?? "")
+        .toSorted(),
+    told,
+    logged,
+    stop: async () => {
+      stop.abort(new Error("the test ends"));
+      await running;
+      await api.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * A process with a cache that uses up its file descriptors and gives them back, for api-server-descriptors.test.ts. Says how
+ * many objects its cache has whenever it is told to, and what it just did.
+ */
+import { closeSync, openSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { createApiClient, isApiError } from "@millwright/kube";
+import { configMaps, startCache } from "./cache-under-test.ts";
+
+const [server = ""] = process.argv.slice(2);
+const cache = startCache(server);
+const api = createApiClient({ server });
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const taken: number[] = [];
+
+/** Takes what there is. */
+function exhaust(): string {
+  try {
+    for (;;) taken.push(openSync("/dev/null", "r"));
+  } catch (error) {
+    return error instanceof Error && "code" in error ? String(error.code) : "";
+  }
+}
+let hoarding: NodeJS.Timeout | undefined;
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  if (line === "exhaust") {
+    say(`exhausted ${exhaust()}`);
+    hoarding = setInterval(exhaust, 1);
+  } else if (line === "release") {
+    clearInterval(hoarding);
+    for (const descriptor of taken.splice(0)) closeSync(descriptor);
+    say("released");
+  } else if (line === "report") {
+    say(`has ${cache.names().join(",")}`);
+    say(`failures ${cache.informer.counts().failures}`);
+  } else if (line === "ask") {
+    api.list(configMaps).then(
+      ({ items }) => say(`answered ${items.length}`),
+      (error: unknown) => say(isApiError(error) ? `failed ${error.reason}` : `threw ${String(error)}`),
+    );
+  }
+});
+process.on("uncaughtException", (error) => say(`uncaught ${String(error)}`));
+await cache.informer.synced();
+say("synced");
