@@ -52,10 +52,14 @@ export interface ForeignTool {
 /** Longest time for one command, milliseconds; commands that wait have a shorter one of their own. */
 const TIMEOUT_MS = 60_000;
 
-async function createTool(tool: keyof typeof tools, kubeconfig: string): Promise<ForeignTool> {
+async function createTool(
+  tool: keyof typeof tools,
+  kubeconfig: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ForeignTool> {
   const path = await pathOf(tool);
   // A home of its own: neither reads what the machine's user has configured.
-  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: cache, HELM_CACHE_HOME: join(cache, "helm") };
+  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: cache, HELM_CACHE_HOME: join(cache, "helm"), ...more };
   const attempt = (args: readonly string[], input?: string): Promise<ToolResult> =>
     new Promise((resolve) => {
       const options = { env, timeout: TIMEOUT_MS, maxBuffer: 64 << 20 };
@@ -73,8 +77,11 @@ async function createTool(tool: keyof typeof tools, kubeconfig: string): Promise
   return Object.assign(run, { attempt });
 }
 
-/** A real kubectl for the cluster of a kubeconfig. */
-export const createKubectl = (kubeconfig: string): Promise<ForeignTool> => createTool("kubectl", kubeconfig);
+/** A real kubectl for the cluster of a kubeconfig; `environment` goes beside its own (`EDITOR`). */
+export const createKubectl = (
+  kubeconfig: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ForeignTool> => createTool("kubectl", kubeconfig, environment);
 
 /** A real Helm for the cluster of a kubeconfig. */
 export const createHelm = (kubeconfig: string): Promise<ForeignTool> => createTool("helm", kubeconfig);

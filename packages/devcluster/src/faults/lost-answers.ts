@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { TLSSocket } from "node:tls";
 
 const lost = new WeakSet<ServerResponse>();
 
@@ -18,5 +19,7 @@ export function isAnswerLost(response: ServerResponse): boolean {
 export function resetConnection(response: ServerResponse): void {
   const { socket } = response;
   if (socket === null) response.destroy();
+  // A TLS socket has no reset of its own, and throws: ending it without the notice of TLS is as abrupt for the other side.
+  else if (socket instanceof TLSSocket) socket.destroy();
   else if ("resetAndDestroy" in socket) socket.resetAndDestroy();
 }

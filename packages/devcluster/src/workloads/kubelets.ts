@@ -1,4 +1,4 @@
-import { arrayAt, at, field, type Json, type JsonObject, stringAt } from "../json.ts";
+import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 import type { Trouble } from "../faults/trouble.ts";
 import { isInSecondHalf, isNamed, troublesOf } from "../faults/troubles.ts";
 import { isTrue, withCondition } from "../object-conditions.ts";
@@ -20,6 +20,10 @@ export interface PodTimes {
 export const stopAfterAnnotation = "simulation.millwright.dev/stop-after-seconds";
 /** `"false"` keeps a running pod from being ready. */
 export const readyAnnotation = "simulation.millwright.dev/ready";
+/** How long the containers of a pod run until they end by themselves, in seconds. Without it they run for ever. */
+export const finishAfterAnnotation = "simulation.millwright.dev/finish-after-seconds";
+/** What they end with: default 0. */
+export const exitCodeAnnotation = "simulation.millwright.dev/exit-code";
 
 /**
  * What kubelets do for the pods of their nodes: run them once their volumes are there, report readiness, end them within
@@ -41,8 +45,39 @@ export function runPods(view: View, times: PodTimes): readonly Action[] {
     if (isDeleting(pod)) return endPod(view, pod, times);
     if (isFinished(pod)) return [];
     if (stringAt(pod, "status", "phase") !== "Running") return startPod(view, pod, node, times);
+    const finished = finishPod(view, pod);
+    if (finished !== undefined) return finished;
     const wanted = isWantedReady(view, pod);
     return isTrue(pod, "Ready") === wanted ? [] : reportReady(view, pod, wanted);
+  });
+}
+
+/** The end of a pod that ends by itself; undefined for others, and while it runs. Pods that are always restarted never end. */
+function finishPod(view: View, pod: Item): readonly Action[] | undefined {
+  const seconds = Number(at(pod, "metadata", "annotations", finishAfterAnnotation) ?? Number.NaN);
+  if (!Number.isFinite(seconds) || stringAt(pod, "spec", "restartPolicy") === "Always") return undefined;
+  if (!view.due(`finish/${pod.metadata.uid}`, seconds * 1000)) return undefined;
+  const exitCode = Number(at(pod, "metadata", "annotations", exitCodeAnnotation) ?? 0);
+  const reason = exitCode === 0 ? "Completed" : "Error";
+  const finishedAt = rfc3339(view.now);
+  const { conditions } = readiness(pod, false, finishedAt);
+  const containerStatuses = arrayAt(pod, "status", "containerStatuses").map((status) => ({
+    ...(isObject(status) ? status : {}),
+    ready: false,
+    started: false,
+    state: {
+      terminated: {
+        exitCode,
+        reason,
+        startedAt: stringAt(status, "state", "running", "startedAt") ?? finishedAt,
+        finishedAt,
+      },
+    },
+  }));
+  return statusPatch("pods", pod, {
+    phase: exitCode === 0 ? "Succeeded" : "Failed",
+    ...(conditions === undefined ? {} : { conditions }),
+    containerStatuses,
   });
 }
 

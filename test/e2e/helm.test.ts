@@ -1,0 +1,79 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { createHelm, createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { startWorkingCluster, type WorkingCluster } from "../harness/working-cluster.ts";
+
+const chart = fileURLToPath(new URL("testdata/service", import.meta.url));
+
+/** One release from its installation to its end: each test goes on where the one before ended. */
+describe("Helm 4 on a cluster with workloads", () => {
+  let cluster: WorkingCluster;
+  let helm: ForeignTool;
+  let kubectl: ForeignTool;
+
+  beforeAll(async () => {
+    cluster = await startWorkingCluster("a");
+    helm = await createHelm(cluster.kubeconfig);
+    kubectl = await createKubectl(cluster.kubeconfig);
+  });
+  afterAll(() => cluster.close());
+
+  const history = async (): Promise<readonly string[]> => {
+    const revisions: unknown = JSON.parse(await helm(["history", "web", "-o", "json"]));
+    return Array.isArray(revisions) ? revisions.map(({ revision, status }) => `${revision} ${status}`) : [];
+  };
+  const minAvailable = (): Promise<string> => kubectl(["get", "pdb", "web", "-o", "jsonpath={.spec.minAvailable}"]);
+
+  it("installs and waits until all of it is ready", async () => {
+    expect(await helm(["install", "web", chart, "--wait", "--timeout=30s"])).toContain("STATUS: deployed");
+    expect(await kubectl(["get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}"])).toBe("2");
+    expect(await helm(["get", "manifest", "web"])).toContain("kind: PodDisruptionBudget");
+  });
+
+  it("runs a release's test, and says when it fails", async () => {
+    expect(await helm(["test", "web", "--timeout=20s"])).toMatch(/Phase:\s+Succeeded/);
+    await helm(["upgrade", "web", chart, "--set", "exitCode=1", "--wait", "--timeout=30s"]);
+    expect((await helm.attempt(["test", "web", "--timeout=20s"])).code).toBe(1);
+  });
+
+  it("gives up an upgrade that does not become ready, and rolls back what it had changed", async () => {
+    const failed = await helm.attempt([
+      "upgrade",
+      "web",
+      chart,
+      "--set",
+      "ready=false,minAvailable=2",
+      "--wait",
+      "--timeout=4s",
+    ]);
+    expect(failed.code).toBe(1);
+    expect((await history()).at(-1)).toBe("3 failed");
+    expect(await minAvailable()).toBe("2");
+    await helm(["rollback", "web", "1", "--wait", "--timeout=30s"]);
+    expect(await minAvailable()).toBe("1");
+    expect((await history()).at(-1)).toBe("4 deployed");
+  });
+
+  it("undoes a failed upgrade by itself when told to", async () => {
+    const upgrade = ["upgrade", "web", chart, "--set", "ready=false,minAvailable=2", "--rollback-on-failure"];
+    expect((await helm.attempt([...upgrade, "--timeout=4s"])).code).toBe(1);
+    expect(await minAvailable()).toBe("1");
+    expect((await history()).slice(-2)).toEqual(["5 failed", "6 deployed"]);
+  });
+
+  it("refuses an upgrade that the server refuses, and leaves the release as it was", async () => {
+    const refused = await helm.attempt(["upgrade", "web", chart, "--set", "minAvailable=-1"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/spec\.minAvailable/);
+    expect(await minAvailable()).toBe("1");
+  });
+
+  it("uninstalls all of it, and waits until it is gone", async () => {
+    expect(await helm(["uninstall", "web", "--wait", "--timeout=30s"])).toContain('release "web" uninstalled');
+    await eventually(async () =>
+      expect(await kubectl(["get", "deployments,pdb,replicasets,pods", "-l", "app=web", "-o", "name"])).toBe(""),
+    );
+    expect(await helm(["list", "-o", "json"])).toBe("[]\n");
+  });
+});

@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@millwright/core";
+import {
+  type ApiServer,
+  createApiServer,
+  createSimulatedNodes,
+  createWorkloads,
+  kubeconfigFor,
+} from "@millwright/devcluster";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { eventually } from "./eventually.ts";
+import { createKubectl } from "./foreign-tools.ts";
+
+/** A cluster as people get one: over TLS, with RBAC, with nodes on which workloads run. No machines. */
+export interface WorkingCluster {
+  readonly server: ApiServer;
+  /** For files of the test; removed at the end. */
+  readonly folder: string;
+  /** Path of an administrator's kubeconfig, by client certificate. */
+  readonly kubeconfig: string;
+  /** Path of a kubeconfig of somebody else. */
+  kubeconfigOf(user: string, groups?: readonly string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Starts a cluster whose nodes, by these names, are ready. */
+export async function startWorkingCluster(...nodeNames: readonly string[]): Promise<WorkingCluster> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
+  const server = createApiServer({ tls: true, tokens: {}, authorization: "RBAC" });
+  const { url, certificateAuthority } = await server.listen();
+  const kubeconfigOf = async (user: string, groups: readonly string[] = []): Promise<string> => {
+    const file = join(folder, `kubeconfig-${user}`);
+    const clientCertificate = await server.issueClientCertificate({ user, groups });
+    await writeFile(file, kubeconfigFor(url, { certificateAuthority, clientCertificate }));
+    return file;
+  };
+  const kubeconfig = await kubeconfigOf("admin", ["system:masters"]);
+  const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "life" });
+  const { troubles } = server;
+  const common = { api, clock: systemClock, troubles };
+  const nodes = createSimulatedNodes({ ...common, joinDelayMs: 0, heartbeatMs: 1_000, silenceMs: 4_000 });
+  const workloads = createWorkloads({ ...common, podStartMs: 50, podStopMs: 100, attachMs: 50, detachMs: 50 });
+  const stop = new AbortController();
+  const ended = Promise.all([nodes.start(stop.signal), workloads.start(stop.signal)]);
+  nodes.sync(nodeNames.map((nodeName) => ({ nodeName, providerId: `sim:///${nodeName}` })));
+  const kubectl = await createKubectl(kubeconfig);
+  await eventually(() => kubectl(["wait", "--for=condition=Ready", "node", ...nodeNames, "--timeout=20s"]));
+  return {
+    server,
+    folder,
+    kubeconfig,
+    kubeconfigOf,
+    async close() {
+      stop.abort(new Error("the test ends"));
+      await ended;
+      await api.close();
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
