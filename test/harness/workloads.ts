@@ -1,0 +1,70 @@
+import { systemClock } from "@millwright/core";
+import { createWorkloads } from "@millwright/devcluster";
+import { type ApiClient, type KubeObject, podDisruptionBudgetResource, podResource } from "@millwright/kube";
+
+const namespace = "default";
+
+const deploymentResource = {
+  group: "apps",
+  version: "v1",
+  kind: "Deployment",
+  plural: "deployments",
+  singular: "deployment",
+  shortNames: ["deploy"],
+  namespaced: true,
+} as const;
+
+/** Pods that run on the nodes of a cluster. */
+export interface RunningWorkloads {
+  /** Declares a Deployment of so many pods. */
+  deploy(name: string, replicas: number): Promise<void>;
+  /** Forbids every eviction of a Deployment's pods until the returned function is called. */
+  forbidEvictions(name: string): Promise<() => Promise<void>>;
+  /** Names of the pods on a node that are not on their way out, in order. */
+  podsOn(nodeName: string): Promise<readonly string[]>;
+  /** Resolves when scheduler, kubelets and workload controllers have stopped. */
+  close(): Promise<void>;
+}
+
+interface PodObject extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+/** Starts scheduler, kubelets and workload controllers for a cluster that has none of its own. */
+export function startWorkloads(api: ApiClient): RunningWorkloads {
+  const stop = new AbortController();
+  const workloads = createWorkloads({ api, clock: systemClock, podStartMs: 50, podStopMs: 100 });
+  const ended = workloads.start(stop.signal);
+  return {
+    async deploy(name, replicas) {
+      const labels = { app: name };
+      await api.create(deploymentResource, {
+        metadata: { name, namespace },
+        spec: {
+          replicas,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers: [{ name, image: "pause" }] } },
+        },
+      });
+    },
+    async forbidEvictions(name) {
+      const ref = { namespace, name };
+      await api.create(podDisruptionBudgetResource, {
+        metadata: ref,
+        spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
+      });
+      return async () => void (await api.delete(podDisruptionBudgetResource, ref));
+    },
+    async podsOn(nodeName) {
+      const { items } = await api.list<PodObject>(podResource, { namespace });
+      return items
+        .filter(({ metadata, spec }) => spec?.nodeName === nodeName && metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => metadata.name)
+        .toSorted();
+    },
+    async close() {
+      stop.abort(new Error("the test ends"));
+      await ended;
+    },
+  };
+}
