@@ -7,6 +7,7 @@ import { keyOf } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
 import type { Log } from "./log.ts";
 import { createStore } from "./store.ts";
+import { ApiError } from "./api-error.ts";
 import { conflictError, tooManyRequestsError } from "./testing/errors.ts";
 import { watchTriggers } from "./watch-triggers.ts";
 
@@ -113,6 +114,17 @@ test("does not come back before a server that is busy said to", async () => {
   expect(times).toHaveLength(1);
   await run.clock.advance(1);
   expect(times).toHaveLength(2);
+  await run.end();
+});
+
+test("asks a server that takes its writes for invalid ever more slowly, and says why", async () => {
+  const invalid = new ApiError({ status: 422, reason: "Invalid", message: "status.phase: Unsupported value" });
+  const run = setUp(async () => Promise.reject(invalid));
+  run.controller.enqueue("a");
+  await run.clock.advance(3_600_000);
+  expect(run.controller.counts().passes).toBeGreaterThan(10);
+  expect(run.controller.counts().passes).toBeLessThan(40);
+  expect(run.log.mock.calls[0]?.[2]).toMatchObject({ error: "status.phase: Unsupported value" });
   await run.end();
 });
 

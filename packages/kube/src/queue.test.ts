@@ -1,4 +1,4 @@
-import { seededRandom } from "@millwright/core";
+import { seededRandom, systemClock } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -58,6 +58,22 @@ test("lets the earliest of several times count", async () => {
   queue.done("a");
   await clock.advance(10_000);
   expect(queue.length).toBe(0);
+});
+
+test("waits as long as it says for delays beyond what setTimeout can hold", async () => {
+  const { clock, queue } = setUp();
+  const monthMs = 31 * 24 * 3_600_000;
+  queue.addAfter("a", monthMs);
+  await clock.advance(monthMs - 1);
+  expect(queue.length).toBe(0);
+  await clock.advance(1);
+  expect(queue.length).toBe(1);
+  const real = createQueue({ clock: systemClock, random: seededRandom(1), backoff: { initialMs: 1, maxMs: 2 } });
+  real.addAfter("b", 2 ** 31);
+  real.addAfter("c", Infinity);
+  await systemClock.sleep(20);
+  expect(real.length).toBe(0);
+  await real.shutDown();
 });
 
 test("makes a key ready at once for zero, a negative number and NaN", () => {

@@ -1,5 +1,6 @@
 import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
+import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
@@ -424,6 +425,45 @@ test("replaces a watch on which nothing arrives within 60 s, without a list and 
   expect(opened[1]?.atMs).toBeLessThanOrEqual(55_000);
   expect(run.reflector.counts()).toMatchObject({ lists: 1, silences: 1, failures: 0 });
   await run.end();
+});
+
+test("asks for a new watch within 60 s of the last sign of life, whenever that came and however late timers are", async () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: defaultInactivityMs - 1 }), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(gaps, fc.integer({ min: 0, max: 5_000 }), async (pauses, lateMs) => {
+      const clock = createVirtualClock();
+      // A process that has much to do, or a machine that has: timers fire late.
+      const late = { ...clock, setTimer: (ms: number, fire: () => void) => clock.setTimer(ms + lateMs, fire) };
+      const opened: number[] = [];
+      let lastMs = 0;
+      const transport: Pick<Transport, "stream"> = {
+        async stream() {
+          opened.push(clock.monotonicMs());
+          const closed = Promise.withResolvers<never>();
+          closed.promise.catch(() => {});
+          async function* chunks(): AsyncGenerator<Uint8Array> {
+            for (const [index, pause] of opened.length === 1 ? pauses.entries() : []) {
+              await Promise.race([clock.sleep(pause), closed.promise]);
+              lastMs = clock.monotonicMs();
+              yield Buffer.from(`${JSON.stringify(bookmark(10 + index))}\n`);
+            }
+            await closed.promise;
+          }
+          return { chunks: chunks(), close: () => closed.reject(new Error("closed")) };
+        },
+      };
+      const script = scripted([page([], 5)], []);
+      const watch: ApiClient["watch"] = (_, { inactivityMs = defaultInactivityMs }, signal) =>
+        openWatch({ transport, path: "/nodes", clock: late, inactivityMs, signal });
+      const run = start({ ...script, api: { ...script.api, watch } }, { clock });
+      await clock.advance(pauses.reduce((sum, pause) => sum + pause, 60_000));
+      expect((opened[1] ?? Infinity) - lastMs).toBeLessThanOrEqual(60_000);
+      expect((opened[1] ?? 0) - lastMs).toBeGreaterThanOrEqual(defaultInactivityMs);
+      expect(run.listed).toHaveLength(1);
+      await run.end();
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test("lives on bookmarks for an hour without a list", async () => {

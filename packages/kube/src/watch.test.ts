@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "./api-client.ts";
 import { isGone } from "./api-error.ts";
@@ -128,6 +129,27 @@ test("gives up a connection on which nothing arrives any more, and closes it", a
   expect(events).toHaveLength(1);
   expect(error).toMatchObject({ reason: "WatchSilent" });
   expect(String(error)).toContain("nothing arrived on the watch within 200 ms");
+  await expect.poll(server.open).toBe(0);
+});
+
+test("gives up a TCP connection on which nothing arrives any more after 50 s, and not before", async () => {
+  const clock = createVirtualClock();
+  const server = await startLoopbackServer((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(event("ADDED", node("2")));
+  });
+  const api = createApiClient({ server: server.url }, { clock });
+  closers.push(api.close, server.close);
+  const seen: string[] = [];
+  const ended = (async () => {
+    for await (const { type } of api.watch(nodeResource, from, never)) seen.push(type);
+  })().catch((error: unknown) => error);
+  await expect.poll(() => seen).toEqual(["ADDED"]);
+  await clock.advance(49_999);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(server.open()).toBe(1);
+  await clock.advance(1);
+  expect(await ended).toMatchObject({ reason: "WatchSilent" });
   await expect.poll(server.open).toBe(0);
 });
 
