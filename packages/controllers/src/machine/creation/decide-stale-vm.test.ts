@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, aNode, annotated, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
+import {
+  aSnapshot,
+  failed,
+  kindsOf,
+  later,
+  machineAfter,
+  running,
+  succeeded,
+  testNow,
+  unusable,
+} from "../../testing/snapshots.ts";
+import { decideMachine } from "../decide.ts";
+import { decideCreation } from "./decide-creation.ts";
+import { readIntent } from "./intent.ts";
+
+const vm = { providerId: "vm-1", nodeName: "old-node" };
+const namesake = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });
+const found = () => aSnapshot({ operation: succeeded("create", vm), namesake });
+/** The machine when its VM is known and to be deleted. */
+const marked = machineAfter(found(), decideCreation(found(), testNow));
+const remove = { kind: "StartOperation", operation: "delete" };
+
+// F10: the VM under an old node's name is gone before the machine is given up, and never adopted.
+describe("a VM under the name of an existing node", () => {
+  it("is stored by its id alone, without a link to that node, and said to be stale", () => {
+    const decision = decideCreation(found(), testNow);
+    expect(marked.spec.providerID).toBe("vm-1");
+    expect(marked.metadata.labels).not.toHaveProperty("node");
+    expect(readIntent(marked)?.staleNode).toBe("old-node");
+    expect(decision.status).toBeUndefined();
+    expect(decision.because).toMatchObject([{ type: "Warning", reason: "StaleNode" }]);
+  });
+
+  it("is found stale also when it was adopted after a crash", () => {
+    const operation = succeeded("create", { ...vm, isAdopted: true });
+    expect(decideCreation(aSnapshot({ operation, namesake }), testNow).because[0]?.reason).toBe("StaleNode");
+  });
+
+  it("is no trouble where there is no cluster to join", () => {
+    const decision = decideCreation({ ...found(), hasTarget: false }, testNow);
+    expect(decision.status?.currentStatus?.phase).toBe("Available");
+  });
+
+  it("is deleted, and the machine is Failed when it is gone, without its id", () => {
+    expect(decideCreation(aSnapshot({ machine: marked }), testNow).actions).toEqual([remove]);
+    expect(kindsOf(decideCreation(aSnapshot({ machine: marked, operation: running("delete") }), testNow))).toEqual([]);
+    for (const operation of [succeeded("delete"), failed("delete", "NotFound")]) {
+      const snapshot = aSnapshot({ machine: marked, operation });
+      const after = machineAfter(snapshot, decideCreation(snapshot, testNow));
+      expect(after.spec).not.toHaveProperty("providerID");
+      expect(after.status).toMatchObject({
+        currentStatus: { phase: "Failed" },
+        lastOperation: { type: "Create", state: "Failed", description: "VM using old node obj old-node" },
+      });
+      expect(kindsOf(decideMachine(aSnapshot({ machine: after }), later(3_600_000)))).toEqual([]);
+    }
+  });
+
+  it("makes the machine Failed also when the process died between the two writes", () => {
+    const machine = aMachine(marked, { spec: { providerID: null } });
+    const { status, actions } = decideCreation(aSnapshot({ machine }), testNow);
+    expect([status?.currentStatus?.phase, actions]).toEqual(["Failed", []]);
+  });
+
+  it("is tried again when it cannot be deleted, and its id stays", () => {
+    const operation = failed("delete", "Internal");
+    const snapshot = aSnapshot({ machine: marked, operation });
+    const decision = decideCreation(snapshot, testNow);
+    const machine = machineAfter(snapshot, decision);
+    expect(decision.wakeAfterMs).toBe(600_000);
+    expect(machine.status?.currentStatus?.phase).toBe("CrashLoopBackOff");
+    expect(machine.status?.lastOperation?.description).toMatch(
+      /^VM using old node obj old-node; its VM cannot be deleted/,
+    );
+    const acknowledged = { ...operation, isAcknowledged: true };
+    expect(decideCreation(aSnapshot({ machine, operation: acknowledged }), later(1)).wakeAfterMs).toBe(599_999);
+    expect(decideCreation(aSnapshot({ machine, operation: acknowledged }), later(600_000)).actions).toEqual([remove]);
+  });
+
+  it("leaves a machine Failed with its id when the creation timeout passes first", () => {
+    const late = aMachine(marked, createdAt("2025-01-01T00:00:00Z"));
+    const decision = decideCreation(aSnapshot({ machine: late, operation: failed("delete", "Internal") }), testNow);
+    expect(decision.status?.currentStatus?.phase).toBe("Failed");
+    expect(decision).not.toHaveProperty("wakeAfterMs");
+  });
+
+  it("waits for a class that was taken away", () => {
+    const classView = unusable("MachineClassNotFound", "no class", true);
+    expect(decideCreation(aSnapshot({ machine: marked, classView }), testNow)).toMatchObject({
+      actions: [],
+      status: { lastOperation: { description: "no class" } },
+    });
+  });
+
+  it("is deleted with its machine, and the node of the same name is never drained", () => {
+    const machine = aMachine(marked, beingDeleted());
+    const first = decideMachine(aSnapshot({ machine }), testNow);
+    expect(first.actions).toEqual([remove]);
+    expect(first.status?.lastOperation?.description).toBe("VM using old node obj old-node. Initiate VM deletion");
+  });
+
+  it("keeps the phase of a machine that had one", () => {
+    const machine = aMachine(marked, inPhase("Running"), { spec: { providerID: null } });
+    expect(decideCreation(aSnapshot({ machine }), testNow).status?.currentStatus?.phase).toBe("Running");
+  });
+
+  it("is found stale by the deletion that finds it, too", () => {
+    for (const kind of ["create", "find"] as const) {
+      const machine = aMachine(beingDeleted());
+      const snapshot = aSnapshot({ machine, operation: succeeded(kind, vm), namesake });
+      const after = machineAfter(snapshot, decideMachine(snapshot, testNow));
+      expect(after.metadata.labels).not.toHaveProperty("node");
+      expect(readIntent(after)?.staleNode).toBe("old-node");
+    }
+  });
+
+  it("is marked also on a machine of which nothing but the name is known", () => {
+    const { uid: _, ...metadata } = aMachine().metadata;
+    const machine = { metadata, spec: {} };
+    const snapshot = aSnapshot({ machine, operation: succeeded("create", vm), namesake });
+    expect(kindsOf(decideCreation(snapshot, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    const gone = aSnapshot({
+      machine: {
+        ...machine,
+        spec: { providerID: "vm-1" },
+        metadata: { ...metadata, ...annotated(marked.metadata.annotations ?? {}).metadata },
+      },
+      operation: succeeded("delete"),
+    });
+    expect(kindsOf(decideCreation(gone, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { aMachine, aMachineClass, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
+import { aSnapshot, itsNode, kindsOf, lastly, testNow, withVm } from "../../testing/snapshots.ts";
+import { decideMachine } from "../decide.ts";
+import { intentAnnotation, intentFor } from "./intent.ts";
+
+const asked = (wantsToken: boolean) =>
+  annotated(intentAnnotation(intentFor(aMachine(), aMachineClass(), { wantsToken })));
+const pending = (wantsToken: boolean) =>
+  aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"), asked(wantsToken));
+const removes = (change: Parameters<typeof aSnapshot>[0]) =>
+  kindsOf(decideMachine(aSnapshot(change), testNow)).includes("RemoveBootstrapToken");
+
+it("removes the bootstrap token when the node joins, where there is one", () => {
+  expect(removes({ machine: pending(true), node: itsNode() })).toBe(true);
+  expect(removes({ machine: pending(false), node: itsNode() })).toBe(false);
+  expect(removes({ machine: pending(true) })).toBe(false);
+});
+
+it("does not look for it again when the node comes back", () => {
+  const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "x"), asked(true));
+  expect(removes({ machine, node: itsNode() })).toBe(false);
+});
+
+it("removes it once when the machine is deleted, joined or not (F12)", () => {
+  expect(removes({ machine: aMachine(asked(true), beingDeleted()) })).toBe(true);
+  expect(removes({ machine: aMachine(asked(false), beingDeleted()) })).toBe(false);
+  expect(removes({ machine: aMachine(asked(true), beingDeleted(), inPhase("Terminating")) })).toBe(false);
+  expect(removes({ machine: aMachine(asked(true), beingDeleted()), hasTarget: false })).toBe(false);
+});
