@@ -1,6 +1,7 @@
 import { systemClock } from "@millwright/core";
 import { createWorkloads } from "@millwright/devcluster";
 import { type ApiClient, type KubeObject, podDisruptionBudgetResource, podResource } from "@millwright/kube";
+import { eventually } from "./eventually.ts";
 
 const namespace = "default";
 
@@ -30,6 +31,10 @@ interface PodObject extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
 }
 
+interface BudgetObject extends KubeObject {
+  readonly status?: { readonly expectedPods?: number; readonly currentHealthy?: number };
+}
+
 /** Starts scheduler, kubelets and workload controllers for a cluster that has none of its own. */
 export function startWorkloads(api: ApiClient): RunningWorkloads {
   const stop = new AbortController();
@@ -52,6 +57,12 @@ export function startWorkloads(api: ApiClient): RunningWorkloads {
       await api.create(podDisruptionBudgetResource, {
         metadata: ref,
         spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
+      });
+      // Before the disruption controller has counted, and for pods that are not ready, a budget forbids nothing.
+      await eventually(async () => {
+        const budget = await api.get<BudgetObject>(podDisruptionBudgetResource, ref);
+        const { expectedPods = 0, currentHealthy = 0 } = budget.status ?? {};
+        if (expectedPods === 0 || currentHealthy < expectedPods) throw new Error(`budget ${name} is not in force`);
       });
       return async () => void (await api.delete(podDisruptionBudgetResource, ref));
     },

@@ -1,0 +1,151 @@
+import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { type KubeObject, nodeResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
+
+const candidate = "node.machine.sapcloud.io/candidate-for-update";
+const selected = "node.machine.sapcloud.io/selected-for-update";
+const result = "node.machine.sapcloud.io/update-result";
+const failedReason = "node.machine.sapcloud.io/update-failed-reason";
+
+interface NodeObject extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[];
+  };
+}
+
+describe("an update in place, with an agent that a test plays", () => {
+  let installation: Installation;
+  let workloads: RunningWorkloads;
+  const started: MillwrightProcess[] = [];
+  let name: string;
+  let nodeName: string;
+
+  const startControllers = (...flags: readonly string[]): MillwrightProcess => {
+    const process = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      "--control-kubeconfig",
+      installation.kubeconfig,
+      ...flags,
+    ]);
+    started.push(process);
+    return process;
+  };
+  const machine = (): Promise<Machine> =>
+    installation.api.get<Machine>(machineResource, { namespace: "default", name });
+  const node = (): Promise<NodeObject> => installation.api.get<NodeObject>(nodeResource, { name: nodeName });
+  const reach = (phase: string): Promise<Machine> =>
+    eventually(async () => {
+      const found = await machine();
+      expect(found.status?.currentStatus?.phase).toBe(phase);
+      return found;
+    });
+  const said = (reason: string): Promise<void> =>
+    eventually(async () => {
+      const condition = (await node()).status?.conditions?.find(({ type }) => type === "InPlaceUpdate");
+      expect(condition?.reason).toBe(reason);
+    });
+  const label = (labels: Readonly<Record<string, string | null>>, annotations = {}): Promise<unknown> =>
+    installation.api.patch(nodeResource, { name: nodeName }, { metadata: { labels, annotations } }, { kind: "merge" });
+  const createFleet = async (replicas: number): Promise<void> => {
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", replicas));
+    await eventually(async () => {
+      const { items } = await installation.api.list<Machine>(machineResource, { namespace: "default" });
+      const phases = items.map(({ status }) => status?.currentStatus?.phase);
+      expect(phases).toEqual(Array.from({ length: replicas }, () => "Running"));
+      name = items[0]?.metadata.name ?? "";
+      nodeName = items[0]?.metadata.labels?.["node"] ?? "";
+    }, 60_000);
+  };
+
+  beforeEach(async () => {
+    installation = await startInstallation();
+    workloads = startWorkloads(installation.api);
+    await installation.api.create(machineClassResource, machineClass("small"));
+  });
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
+    await workloads.close();
+    await installation.close();
+  });
+
+  it("empties the node, hands it to the agent and believes its report, though the controller is killed twice on the way", async () => {
+    const first = startControllers();
+    await createFleet(2);
+    const vms = installation.cloud.vms().map(({ providerId }) => providerId);
+    await workloads.deploy("web", 4);
+    await eventually(async () => expect((await workloads.podsOn(nodeName)).length).toBeGreaterThan(0));
+    const allow = await workloads.forbidEvictions("web");
+
+    await label({ [candidate]: "true" });
+    await said("CandidateForUpdate");
+    await label({ [selected]: "true" });
+    await eventually(async () => expect((await machine()).status?.lastOperation?.type).toBe("DrainNode"));
+    await first.stop("SIGKILL");
+    expect((await workloads.podsOn(nodeName)).length).toBeGreaterThan(0);
+    // An agent that reports before its turn is not believed.
+    await label({ [result]: "successful" });
+    const second = startControllers();
+    await eventually(async () => expect((await node()).metadata.labels).not.toHaveProperty([result]));
+    await allow();
+    await said("ReadyForUpdate");
+    await reach("InPlaceUpdating");
+    expect(await workloads.podsOn(nodeName)).toEqual([]);
+    expect((await node()).spec?.unschedulable).toBe(true);
+
+    await second.stop("SIGKILL");
+    await label({ [result]: "successful" });
+    startControllers();
+    await said("UpdateSuccessful");
+    const updated = await reach("Running");
+    expect(updated.metadata.uid).toBe((await machine()).metadata.uid);
+    expect(installation.cloud.vms().map(({ providerId }) => providerId)).toEqual(vms);
+
+    // The same report again, and one that comes after the end, change nothing.
+    const before = (await machine()).metadata.resourceVersion;
+    await label({ [result]: "failed" }, { [failedReason]: "too late" });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await said("UpdateSuccessful");
+    expect((await machine()).metadata.resourceVersion).toBe(before);
+
+    // The deployment controller cleans up; the next rollout begins anew.
+    await label({ [result]: null, [selected]: null }, { [failedReason]: null });
+    await said("CandidateForUpdate");
+  });
+
+  it("repeats why an update failed, and takes a success that comes later", async () => {
+    startControllers();
+    await createFleet(1);
+    await label({ [candidate]: "true", [selected]: "true" });
+    await said("ReadyForUpdate");
+    await label({ [result]: "failed" }, { [failedReason]: "disk is full" });
+    const failed = await reach("InPlaceUpdateFailed");
+    expect(failed.status?.lastOperation).toMatchObject({
+      type: "InPlaceUpdate",
+      state: "Failed",
+      description: `Machine ${name} failed to update dependencies: disk is full`,
+    });
+    await said("UpdateFailed");
+    await label({ [result]: "successful" });
+    await said("UpdateSuccessful");
+    await reach("Running");
+  });
+
+  it("gives an agent up that says nothing until the timeout", async () => {
+    startControllers("--machine-inplace-update-timeout=2s");
+    await createFleet(1);
+    await label({ [candidate]: "true", [selected]: "true" });
+    const failed = await reach("InPlaceUpdateFailed");
+    expect(failed.status?.lastOperation?.description).toBe(`Machine ${name} failed to in-place update in 2s`);
+    await said("ReadyForUpdate");
+    await label({ [result]: "successful" });
+    await reach("Running");
+  });
+});
