@@ -118,6 +118,10 @@ export {
   releasePatch,
 } from "./owner-references.ts";
 export type { Claims, OwnerPatch } from "./owner-references.ts";
+export { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
+export type { Finalized, FinalizerPatch } from "./finalizers.ts";
+export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./conditions.ts";
+export type { Condition, ConditionState, SetConditionOptions } from "./conditions.ts";
 export { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";

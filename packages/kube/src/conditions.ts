@@ -1,0 +1,80 @@
+/** One entry of a list of conditions. Source: Kubernetes API conventions, "Typical status properties", and apimachinery `metav1.Condition`. */
+export interface Condition {
+  readonly type: string;
+  /** `True`, `False` or `Unknown`. */
+  readonly status: string;
+  /** One word in CamelCase, for programs. */
+  readonly reason?: string;
+  /** For people. */
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+  /** Older kinds have it. */
+  readonly lastUpdateTime?: string;
+  readonly observedGeneration?: number;
+}
+
+/** What a condition is to say; the times follow from what it said before. */
+export interface ConditionState {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration?: number;
+}
+
+/** Options of {@link setCondition}. */
+export interface SetConditionOptions {
+  readonly now: Date;
+  /** Whether conditions of this kind have `lastUpdateTime`. Default false. */
+  readonly updateTime?: boolean | undefined;
+  /** Renews `lastUpdateTime` although nothing else changes. Default false. */
+  readonly touch?: boolean | undefined;
+}
+
+/** The entry of a type. */
+export function findCondition<T extends { readonly type: string }>(
+  list: readonly T[] | undefined,
+  type: string,
+): T | undefined {
+  return list?.find((condition) => condition.type === type);
+}
+
+/** Whether there is a condition of a type whose status is `True`. */
+export function isConditionTrue(list: readonly Condition[] | undefined, type: string): boolean {
+  return findCondition(list, type)?.status === "True";
+}
+
+/**
+ * A list with one condition set. `lastTransitionTime` moves with the status alone, `lastUpdateTime` with whatever changes. The list keeps its order, a new
+ * entry goes to its end, and a list in which nothing changes is returned as it is, so that an unchanged status stays equal and is not written.
+ */
+export function setCondition(
+  list: readonly Condition[],
+  state: ConditionState,
+  { now, updateTime = false, touch = false }: SetConditionOptions,
+): readonly Condition[] {
+  const before = findCondition(list, state.type);
+  const isSameStatus = before?.status === state.status;
+  const isSame =
+    isSameStatus &&
+    before.reason === state.reason &&
+    before.message === state.message &&
+    (state.observedGeneration === undefined || before.observedGeneration === state.observedGeneration);
+  if (isSame && !(touch && updateTime)) return list;
+  const after: Condition = {
+    ...state,
+    lastTransitionTime: (isSameStatus ? before.lastTransitionTime : undefined) ?? apiTime(now),
+    ...(updateTime ? { lastUpdateTime: apiTime(now) } : {}),
+  };
+  return before === undefined ? [...list, after] : list.map((entry) => (entry === before ? after : entry));
+}
+
+/** The list without the conditions of a type; the same list when there is none. */
+export function removeCondition<T extends { readonly type: string }>(list: readonly T[], type: string): readonly T[] {
+  return list.some((condition) => condition.type === type) ? list.filter((condition) => condition.type !== type) : list;
+}
+
+/** A time as objects carry it: RFC 3339 in UTC, whole seconds (`metav1.Time`). Leases want `MicroTime`, which is another thing. */
+export function apiTime(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}
