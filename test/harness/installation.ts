@@ -2,12 +2,19 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crds, machineApiVersion, systemClock } from "@millwright/core";
-import { type ApiServer, createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
+import {
+  type ApiServer,
+  type ApiServerOptions,
+  createApiServer,
+  createSimulatedNodes,
+  kubeconfigFor,
+} from "@millwright/devcluster";
 import {
   type ApiClient,
   createApiClient,
   customResourceDefinitionResource,
   type KubeObject,
+  loadKubeConfig,
   secretResource,
 } from "@millwright/kube";
 import {
@@ -111,15 +118,19 @@ export async function startFleet(api: ApiClient, options: Partial<SimulatedCloud
   };
 }
 
-/** Starts a fleet on an API server of its own. */
-export async function startInstallation(options: Partial<SimulatedCloudOptions> = {}): Promise<Installation> {
+/** Starts a fleet on an API server of its own; with authentication, `token` is the administrator's. */
+export async function startInstallation(
+  options: Partial<SimulatedCloudOptions> = {},
+  { token, ...serverOptions }: ApiServerOptions & { readonly token?: string } = {},
+): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
-  const server = createApiServer();
+  const server = createApiServer(serverOptions);
   const { url } = await server.listen();
-  const api = createApiClient({ server: url });
-  const fleet = await startFleet(api, options);
   const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, kubeconfigFor(url));
+  await writeFile(kubeconfig, kubeconfigFor(url, { token }));
+  // A name of its own: faults and counts are for the controllers under test.
+  const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
+  const fleet = await startFleet(api, options);
   return {
     ...fleet,
     url,

@@ -1,0 +1,88 @@
+import type { ApiServerOptions, RequestRecord } from "@millwright/devcluster";
+import { machineClassResource, machineDeploymentResource, type Machine, machineResource } from "@millwright/core";
+import type { SimulatedCloudOptions } from "@millwright/provider-mock";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
+import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+
+/** A deployment `fleet` of machines of the class `small`, and `millwright run` to look after it. */
+export interface ControlledFleet extends Installation {
+  /** Starts the controllers as a process of their own. */
+  run(...args: readonly string[]): MillwrightProcess;
+  /** Creates the deployment. */
+  deploy(replicas: number): Promise<void>;
+  scale(replicas: number): Promise<void>;
+  machines(): Promise<readonly Machine[]>;
+  /** Waits until that many machines run, each with its one VM. */
+  untilRunning(count: number, timeoutMs?: number): Promise<void>;
+  untilGone(timeoutMs?: number): Promise<void>;
+  /** What the controllers asked the API server for. */
+  requests(): readonly RequestRecord[];
+  callsOf(operation: string): number;
+}
+
+const namespace = "default";
+const name = "fleet";
+
+/** By which the controllers are told apart from the test and the nodes. */
+export const controllersAgent = "millwright";
+
+/** Short leases, so that a process is succeeded soon. */
+const election = [
+  "--leader-elect-lease-duration=2s",
+  "--leader-elect-renew-deadline=1500ms",
+  "--leader-elect-retry-period=400ms",
+];
+
+/** Starts the cluster and the cloud; no controllers yet. */
+export async function startControlledFleet(
+  cloud: Partial<SimulatedCloudOptions> = {},
+  server: ApiServerOptions & { readonly token?: string } = {},
+): Promise<ControlledFleet> {
+  const installation = await startInstallation(cloud, server);
+  const { api } = installation;
+  await api.create(machineClassResource, machineClass("small"));
+  const started: MillwrightProcess[] = [];
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await api.list<Machine>(machineResource, { namespace })).items;
+  return {
+    ...installation,
+    run(...args) {
+      const kubeconfig = args.some((arg) => arg.startsWith("--control-kubeconfig"))
+        ? []
+        : ["--control-kubeconfig", installation.kubeconfig];
+      const process = startMillwright(["run", "--provider=mock", ...kubeconfig, ...election, ...args]);
+      started.push(process);
+      return process;
+    },
+    async deploy(replicas) {
+      await eventually(() => api.create(machineDeploymentResource, machineDeployment(name, "small", replicas)));
+    },
+    async scale(replicas) {
+      await eventually(() =>
+        api.patch(machineDeploymentResource, { namespace, name }, { spec: { replicas } }, { kind: "merge" }),
+      );
+    },
+    machines,
+    async untilRunning(count, timeoutMs = 60_000) {
+      await eventually(async () => {
+        const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+        expect(phases).toEqual(Array.from({ length: count }, () => "Running"));
+        expect(installation.cloud.vms()).toHaveLength(count);
+      }, timeoutMs);
+    },
+    async untilGone(timeoutMs = 60_000) {
+      await eventually(async () => {
+        expect(await machines()).toEqual([]);
+        expect(installation.cloud.vms()).toEqual([]);
+      }, timeoutMs);
+    },
+    requests: () => installation.server.requests.filter(({ userAgent }) => userAgent.includes(controllersAgent)),
+    callsOf: (operation) => installation.cloud.calls.filter((call) => call.operation === operation).length,
+    async close() {
+      await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
+      await installation.close();
+    },
+  };
+}

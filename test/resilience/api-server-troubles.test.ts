@@ -1,0 +1,115 @@
+import { machineDeploymentResource } from "@millwright/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+describe("millwright run beside an API server in trouble", () => {
+  let fleet: ControlledFleet;
+  afterEach(() => fleet.close());
+
+  it("1: waits for an API server that is down at its start, calls no cloud meanwhile, and begins when it is there", async () => {
+    fleet = await startControlledFleet();
+    await fleet.deploy(2);
+    const restarted = fleet.server.restart({ downMs: 8_000 });
+    const controllers = fleet.run();
+    await pause(6_000);
+    expect(controllers.child.exitCode).toBeNull();
+    expect(controllers.output()).not.toContain('"Ready"');
+    expect(fleet.cloud.calls).toEqual([]);
+    await restarted;
+    await fleet.untilRunning(2);
+    expect(fleet.callsOf("create")).toBe(2);
+  });
+
+  it("2: makes no machine twice when the API server restarts in the middle of many creations", async () => {
+    fleet = await startControlledFleet({ latencyMs: 150 });
+    const controllers = fleet.run();
+    await controllers.waitFor(/"Leading"/);
+    let most = 0;
+    fleet.cloud.subscribe(() => {
+      most = Math.max(most, fleet.cloud.vms().length);
+    });
+    await fleet.deploy(20);
+    for (let round = 0; round < 3; round += 1) {
+      await pause(500);
+      await fleet.server.restart({ downMs: 400 });
+    }
+    await fleet.untilRunning(20, 100_000);
+    expect(most).toBe(20);
+    expect(controllers.child.exitCode).toBeNull();
+  });
+
+  it("5: misses and repeats nothing when watches end again and again", async () => {
+    fleet = await startControlledFleet();
+    await fleet.run().waitFor(/"Ready"/);
+    const match = { verbs: ["watch"], userAgent: controllersAgent };
+    const stop = new AbortController();
+    const cutting = (async () => {
+      while (!stop.signal.aborted) {
+        fleet.server.faults.add({ match, effect: { kind: "partition" } }).remove();
+        await pause(1_000);
+      }
+    })();
+    await fleet.deploy(4);
+    await fleet.untilRunning(4);
+    await fleet.scale(1);
+    await fleet.untilRunning(1);
+    await fleet.scale(3);
+    await fleet.untilRunning(3);
+    stop.abort();
+    await cutting;
+    expect(fleet.callsOf("create")).toBe(6);
+    expect(fleet.callsOf("delete")).toBeGreaterThanOrEqual(3);
+  });
+
+  it("6: after 410 it finds out from a fresh list what was deleted meanwhile, and finishes it", async () => {
+    fleet = await startControlledFleet();
+    await fleet.run().waitFor(/"Ready"/);
+    await fleet.deploy(3);
+    await fleet.untilRunning(3);
+    const blind = fleet.server.faults.add({
+      match: { verbs: ["watch", "list"], userAgent: controllersAgent },
+      effect: { kind: "partition" },
+    });
+    await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });
+    await pause(1_000);
+    fleet.server.compactHistory();
+    blind.remove();
+    await fleet.untilGone();
+    expect(fleet.callsOf("create")).toBe(3);
+  });
+
+  it("14: keeps to Retry-After when writes are refused with 429, and drops none of its work", async () => {
+    fleet = await startControlledFleet();
+    await fleet.run().waitFor(/"Leading"/);
+    const match = {
+      verbs: ["create", "patch", "update"],
+      resources: ["machines", "machines/status", "machinesets"],
+      userAgent: controllersAgent,
+    };
+    const fault = fleet.server.faults.add({
+      match,
+      effect: { kind: "status", code: 429, retryAfterSeconds: 1 },
+      times: 12,
+    });
+    await fleet.deploy(4);
+    await fleet.untilRunning(4, 90_000);
+    expect(fault.hits).toBe(12);
+    const refused = fleet.requests().filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(12);
+    for (const first of refused) {
+      if (first.name === "") continue;
+      const next = fleet
+        .requests()
+        .find(
+          ({ time, verb, resource, subresource, name }) =>
+            time > first.time &&
+            `${verb} ${resource} ${subresource} ${name}` ===
+              `${first.verb} ${first.resource} ${first.subresource} ${first.name}`,
+        );
+      if (next !== undefined) expect(next.time.getTime() - first.time.getTime()).toBeGreaterThanOrEqual(900);
+    }
+  });
+});

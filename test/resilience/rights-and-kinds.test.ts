@@ -1,0 +1,163 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join, dirname } from "node:path";
+import { crds, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { customResourceDefinitionResource, isNotFound, namespaceResource, secretResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const namespace = "default";
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false };
+const clusterRoles = { ...rbac, kind: "ClusterRole", plural: "clusterroles" };
+const clusterRoleBindings = { ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings" };
+
+const tokens = {
+  root: { user: "root", groups: ["system:masters"] },
+  first: { user: "millwright" },
+  second: { user: "millwright" },
+};
+
+/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+describe("millwright run without what it needs", () => {
+  let fleet: ControlledFleet;
+  afterEach(() => fleet.close());
+
+  const everything = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
+  /** Gives the user millwright a role with these rules. */
+  const grant = async (...rules: readonly object[]): Promise<void> => {
+    const metadata = { name: "millwright" };
+    await fleet.api.create(clusterRoles, { metadata, rules });
+    const roleRef = { apiGroup: rbac.group, kind: "ClusterRole", name: "millwright" };
+    const subjects = [{ apiGroup: rbac.group, kind: "User", name: "millwright" }];
+    await fleet.api.create(clusterRoleBindings, { metadata, roleRef, subjects });
+  };
+  /** A kubeconfig of the user millwright; what `change` makes of its text. */
+  const kubeconfigOf = async (change: (text: string, folder: string) => string): Promise<string> => {
+    const folder = dirname(fleet.kubeconfig);
+    const file = join(folder, "millwright.kubeconfig");
+    await writeFile(file, change(await readFile(fleet.kubeconfig, "utf8"), folder));
+    return file;
+  };
+
+  it("18: names the right that it lacks, and goes on as soon as it is given", async () => {
+    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    const most = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "update", "patch"] };
+    const leases = { apiGroups: ["coordination.k8s.io", ""], resources: ["leases", "events"], verbs: ["*"] };
+    await grant(most, leases);
+    const file = await kubeconfigOf((text) => text.replace("token: root", "token: first"));
+    const controllers = fleet.run(`--control-kubeconfig=${file}`);
+    await controllers.waitFor(/"Leading"/);
+    await fleet.deploy(2);
+    await controllers.waitFor(/User \\?"millwright\\?" cannot create resource \\?"machinesets\\?"/);
+    const refused = (): number => fleet.requests().filter(({ status }) => status === 403).length;
+    const before = refused();
+    await pause(3_000);
+    expect(refused() - before).toBeLessThan(30);
+    expect(fleet.cloud.calls).toEqual([]);
+    await fleet.api.patch(clusterRoles, { name: "millwright" }, { rules: [everything] }, { kind: "merge" });
+    await fleet.untilRunning(2, 90_000);
+  });
+
+  it("27: takes a new token out of its file when the old one has ended, without an outage", async () => {
+    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    await grant(everything);
+    const file = await kubeconfigOf((text, folder) =>
+      text.replace("token: root", `tokenFile: ${join(folder, "token")}`),
+    );
+    const token = join(dirname(file), "token");
+    await writeFile(token, "first");
+    const controllers = fleet.run(`--control-kubeconfig=${file}`);
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    await writeFile(token, "second");
+    await pause(1_500);
+    const old = { headers: { authorization: "Bearer first" } };
+    fleet.server.faults.add({ match: old, effect: { kind: "status", code: 401, reason: "Unauthorized" } });
+    // Watches that were opened with the old token end as well.
+    fleet.server.faults.add({ match: { verbs: ["watch"], ...old }, effect: { kind: "partition" } });
+    await fleet.scale(3);
+    await fleet.untilRunning(3);
+    expect(controllers.child.exitCode).toBeNull();
+    expect(fleet.callsOf("create")).toBe(3);
+  });
+
+  it("22: says which kinds are missing at its start, and begins when they are declared", async () => {
+    fleet = await startControlledFleet();
+    for (const { metadata } of crds())
+      await fleet.api.delete(customResourceDefinitionResource, { name: metadata.name });
+    await fleet.api.delete(secretResource, { namespace, name: "cloud" });
+    const controllers = fleet.run();
+    await controllers.waitFor(/"kinds":\["machines".*Waiting for the first list of some kinds/, 40_000);
+    expect(fleet.cloud.calls).toEqual([]);
+    await eventually(() => fleet.declareKinds());
+    await fleet.api.create(machineClassResource, machineClass("small"));
+    await fleet.deploy(2);
+    await fleet.untilRunning(2, 90_000);
+  });
+
+  it("25: makes nothing more in a namespace that ends, and finishes what has to go there", async () => {
+    fleet = await startControlledFleet();
+    const name = "ending";
+    await fleet.api.create(namespaceResource, { metadata: { name } });
+    const secret = await fleet.api.get(secretResource, { namespace, name: "cloud" });
+    await fleet.api.create(secretResource, { metadata: { name: "cloud", namespace: name }, data: secret["data"] });
+    const small = machineClass("small");
+    await fleet.api.create(machineClassResource, {
+      ...small,
+      metadata: { name: "small", namespace: name },
+      secretRef: { name: "cloud", namespace: name },
+    });
+    fleet.run(`--namespace=${name}`);
+    const deployment = machineDeployment("fleet", "small", 3);
+    await fleet.api.create(machineDeploymentResource, { ...deployment, metadata: { name: "fleet", namespace: name } });
+    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 40_000);
+    await fleet.api.delete(namespaceResource, { name });
+    await eventually(async () => {
+      const gone = await fleet.api.get(namespaceResource, { name }).then(() => false, isNotFound);
+      expect(gone).toBe(true);
+    }, 60_000);
+    expect(fleet.cloud.vms()).toEqual([]);
+    expect(fleet.callsOf("create")).toBe(3);
+  });
+
+  it("26: leaves a machine to the finalizer of somebody else, without turning round it", async () => {
+    fleet = await startControlledFleet();
+    fleet.run();
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    const [machine] = await fleet.machines();
+    const ref = { namespace, name: machine?.metadata.name ?? "" };
+    const finalizers = [...(machine?.metadata.finalizers ?? []), "example.com/hold"];
+    await fleet.api.patch(machineResource, ref, { metadata: { finalizers } }, { kind: "merge" });
+    await fleet.api.delete(machineDeploymentResource, { namespace, name: "fleet" });
+    await eventually(async () => {
+      expect((await fleet.machines()).map(({ metadata }) => metadata.finalizers)).toEqual([["example.com/hold"]]);
+    }, 40_000);
+    expect(fleet.cloud.vms()).toEqual([]);
+    const asked = (): number =>
+      fleet.requests().filter(({ resource, verb }) => resource.startsWith("machine") && verb !== "watch").length;
+    const before = asked();
+    await pause(4_000);
+    expect(asked() - before).toBeLessThan(12);
+    await fleet.api.patch(machineResource, ref, { metadata: { finalizers: null } }, { kind: "merge" });
+    await fleet.untilGone();
+    await eventually(async () => {
+      expect((await fleet.api.list(machineDeploymentResource, { namespace })).items).toEqual([]);
+    });
+  });
+
+  it("asks under a name of its own, by which these tests tell it apart", async () => {
+    fleet = await startControlledFleet();
+    fleet.run();
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    const agents = new Set(fleet.requests().map(({ userAgent }) => userAgent));
+    expect(
+      [...agents].every((agent) => agent.startsWith(controllersAgent)),
+      [...agents].join(),
+    ).toBe(true);
+    expect(fleet.requests().length).toBeGreaterThan(5);
+  });
+});

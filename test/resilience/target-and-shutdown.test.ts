@@ -1,0 +1,101 @@
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { systemClock } from "@millwright/core";
+import { createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
+import { createApiClient, leaseResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, controllersAgent, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+describe("millwright run", () => {
+  let fleet: ControlledFleet;
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    await fleet.close();
+    for (const end of ends.splice(0).toReversed()) await end();
+  });
+
+  it("4: creates on while the target's API is down, takes no machine for broken, and finishes when it is back", async () => {
+    fleet = await startControlledFleet();
+    const target = createApiServer();
+    const { url } = await target.listen();
+    const targetKubeconfig = join(dirname(fleet.kubeconfig), "target.kubeconfig");
+    await writeFile(targetKubeconfig, kubeconfigFor(url));
+    const api = createApiClient({ server: url }, { userAgent: "fleet" });
+    const stop = new AbortController();
+    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, heartbeatMs: 1_000 });
+    const ended = nodes.start(stop.signal);
+    const unfollow = fleet.cloud.subscribe(() =>
+      nodes.sync(fleet.cloud.vms().filter(({ state }) => state === "running" || state === "stopping")),
+    );
+    ends.push(async () => {
+      unfollow();
+      stop.abort(new Error("the test ends"));
+      await ended;
+      await api.close();
+      await target.close();
+    });
+    const controllers = fleet.run(`--target-kubeconfig=${targetKubeconfig}`);
+    await fleet.deploy(2);
+    await fleet.untilRunning(2);
+
+    const restarted = target.restart({ downMs: 10_000 });
+    await fleet.scale(3);
+    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 8_000);
+    await restarted;
+    expect(fleet.callsOf("delete")).toBe(0);
+    await fleet.untilRunning(3);
+    expect(fleet.callsOf("create")).toBe(3);
+    expect(controllers.child.exitCode).toBeNull();
+  });
+
+  it("32: finds the VMs that it made before it was killed, although it had not written down their ids", async () => {
+    fleet = await startControlledFleet({ latencyMs: 400 });
+    const first = fleet.run();
+    await first.waitFor(/"Leading"/);
+    // From the first VM on, no write to a machine arrives: none of the ids is written down.
+    const unfollow = fleet.cloud.subscribe(() => {
+      if (fleet.cloud.vms().length === 0) return;
+      unfollow();
+      fleet.server.faults.add({
+        match: { verbs: ["patch", "update"], resources: ["machines", "machines/status"], userAgent: controllersAgent },
+        effect: { kind: "silence" },
+      });
+    });
+    await fleet.deploy(3);
+    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3));
+    await pause(1_000);
+    await first.stop("SIGKILL");
+    fleet.server.faults.clear();
+    expect((await fleet.machines()).map(({ spec }) => spec?.providerID ?? "")).toEqual(["", "", ""]);
+    expect(fleet.callsOf("create")).toBe(3);
+    fleet.run();
+    await fleet.untilRunning(3);
+    expect(new Set(fleet.cloud.vms().map(({ providerId }) => providerId)).size).toBe(3);
+  });
+
+  it("35: on SIGTERM it ends what is under way, gives its lease back, and ends with status 0", async () => {
+    fleet = await startControlledFleet({ latencyMs: 1_000 });
+    const first = fleet.run();
+    await first.waitFor(/"Leading"/);
+    await fleet.deploy(3);
+    await eventually(async () => expect(fleet.callsOf("create")).toBeGreaterThan(0));
+    const startedAt = performance.now();
+    expect(await first.stop("SIGTERM")).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    const holders = (await fleet.api.list(leaseResource, { namespace: "default" })).items.map((lease) =>
+      JSON.stringify(lease["spec"]),
+    );
+    expect(holders.length).toBeGreaterThan(0);
+    for (const holder of holders) expect(holder).toMatch(/"holderIdentity":""|^(?!.*holderIdentity)/);
+    const before = fleet.requests().length;
+    await pause(500);
+    expect(fleet.requests().length).toBe(before);
+    fleet.run();
+    await fleet.untilRunning(3);
+    expect(fleet.cloud.vms()).toHaveLength(3);
+  });
+});
