@@ -90,7 +90,14 @@ export { machineSetResource } from "./api/machine-set.ts";
 export type { MachineSet, MachineSetCondition, MachineSetSpec, MachineSetStatus } from "./api/machine-set.ts";
 export type { ClassReference, MachineSpec, MachineTemplate } from "./api/machine-spec.ts";
 export { machineResource } from "./api/machine.ts";
-export type { CurrentStatus, Machine, MachineStatus, NodeAddress, NodeCondition } from "./api/machine.ts";
+export type {
+  CurrentStatus,
+  Machine,
+  MachineHistoryEntry,
+  MachineStatus,
+  NodeAddress,
+  NodeCondition,
+} from "./api/machine.ts";
 export type { NodeTemplateSpec, Taint } from "./api/node-template.ts";
 export { controllerOf } from "./api/object-meta.ts";
 export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/object-meta.ts";

@@ -1,4 +1,4 @@
-import { readMachine } from "@millwright/core";
+import { finalizers, readMachine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, inPhase } from "../testing/builders.ts";
 import {
@@ -109,7 +109,7 @@ describe("decideMachine", () => {
   });
 
   it("does nothing in steady state", () => {
-    const node = itsNode();
+    const node = itsNode({ metadata: { finalizers: [finalizers.node] } });
     const machine = aMachine(withVm, inPhase("Running"), { status: { conditions: node.status?.conditions ?? [] } });
     expect(decideMachine(aSnapshot({ machine, node }), testNow)).toEqual({
       actions: [],

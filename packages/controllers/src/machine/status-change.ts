@@ -1,5 +1,6 @@
 import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millwright/core";
 import { apiTime } from "../conditions/set-condition.ts";
+import { entryOf, isRemembered, withHistory } from "./history.ts";
 
 /** What a machine's status is to say about its last operation; the time follows. */
 export type OperationText = Pick<LastOperation, "description" | "errorCode" | "state" | "type">;
@@ -30,7 +31,9 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
     before?.state === operation.state &&
     before?.type === operation.type &&
     before?.errorCode === operation.errorCode;
-  return isSame ? status : { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
+  if (isSame) return status;
+  const said = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
+  return isRemembered(operation) ? withHistory(said, entryOf(operation, now)) : said;
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};

@@ -8,6 +8,12 @@ const referenceFile = new URL("./testdata/mcm-crd-fields.tsv", import.meta.url);
 /** What our definitions hold beyond MCM's. Whoever adds a field adds it here and to docs/compatibility.md. */
 const additions = [
   "MachineDeployment\tstatus.conditions[].observedGeneration\tinteger\t\tformat=int64",
+  "Machine\tstatus.history\tarray\t\t",
+  "Machine\tstatus.history[]\tobject\t\t",
+  "Machine\tstatus.history[].message\tstring\t\t",
+  "Machine\tstatus.history[].operation\tstring\t\t",
+  "Machine\tstatus.history[].outcome\tstring\t\t",
+  "Machine\tstatus.history[].time\tstring\t\tformat=date-time",
   "MachineSet\tstatus.machineSetCondition[].observedGeneration\tinteger\t\tformat=int64",
 ];
 

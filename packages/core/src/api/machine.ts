@@ -20,6 +20,13 @@ const nodeConditionSchema = z.object({
   type: text("Type of the condition."),
 });
 
+const historyEntrySchema = z.object({
+  message: text("What was said about it then, cut where it is long.").exactOptional(),
+  operation: text("Create, InPlaceUpdate, DrainNode, HealthCheck or Delete.").exactOptional(),
+  outcome: text("Error code of a failure, or Failed, Processing or Successful.").exactOptional(),
+  time: timestamp("When it was written.").exactOptional(),
+});
+
 const currentStatusSchema = z
   .object({
     lastUpdateTime: timestamp(
@@ -41,6 +48,10 @@ const machineStatusSchema = z
       .exactOptional(),
     conditions: z.array(nodeConditionSchema).meta({ description: "Copy of the Node's conditions." }).exactOptional(),
     currentStatus: currentStatusSchema.exactOptional(),
+    history: z
+      .array(historyEntrySchema)
+      .meta({ description: "The last attempts and errors, the oldest first; at most ten. Only written by Millwright." })
+      .exactOptional(),
     lastKnownState: text("Whatever the driver wants to remember about the VM.").exactOptional(),
     lastOperation: lastOperationSchema.exactOptional(),
   })
@@ -82,3 +93,6 @@ export type NodeAddress = DeepReadonly<z.infer<typeof nodeAddressSchema>>;
 
 /** A condition of a Node, copied into the machine. */
 export type NodeCondition = DeepReadonly<z.infer<typeof nodeConditionSchema>>;
+
+/** One attempt or error in a machine's past. The field is ours; MCM's CustomResourceDefinition prunes it. */
+export type MachineHistoryEntry = DeepReadonly<z.infer<typeof historyEntrySchema>>;
