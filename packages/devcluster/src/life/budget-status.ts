@@ -2,6 +2,7 @@ import type { StoredObject } from "../api-object.ts";
 import { arrayAt, at, entriesOf, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { isTrue } from "../object-conditions.ts";
 import { matcherOfSelectorObject } from "../selectors/label-selector.ts";
+import { plainText } from "../quoting.ts";
 import { rfc3339 } from "../timestamps.ts";
 
 /** For this long an evicted pod that is still there counts as gone. Source: kube-controller-manager's disruption controller. */
@@ -116,7 +117,7 @@ function stillDisrupted(budget: StoredObject, selected: readonly StoredObject[],
   );
   return Object.fromEntries(
     granted.filter(
-      ([name, time]) => waiting.has(name) && Date.parse(String(time)) + deletionTimeoutMs >= now.getTime(),
+      ([name, time]) => waiting.has(name) && Date.parse(plainText(time)) + deletionTimeoutMs >= now.getTime(),
     ),
   );
 }

@@ -1,5 +1,6 @@
 import { arrayAt, at, type Json, type JsonObject, objectAt } from "../json.ts";
 import { withCondition } from "../object-conditions.ts";
+import { plainText } from "../quoting.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
@@ -41,7 +42,7 @@ function scaleTo(deployment: Item, set: Item, replicas: Json): readonly Action[]
 }
 
 function scaled(about: Item, direction: "up" | "down", set: string, from: Json, to: Json): Saying {
-  const message = `Scaled ${direction} replica set ${set} from ${String(from)} to ${String(to)}`;
+  const message = `Scaled ${direction} replica set ${set} from ${plainText(from)} to ${plainText(to)}`;
   const [kind, apiVersion] = ["Deployment", "apps/v1"];
   return {
     about,

@@ -4,7 +4,7 @@ import { rfc3339 } from "../timestamps.ts";
 import { notReadyTaint, unreachableTaint } from "./taints.ts";
 import { type Action, isDeleting, type Saying, type View } from "./view.ts";
 
-const own = [notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"];
+const own: ReadonlySet<string> = new Set([notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"]);
 
 /**
  * Keeps the taints by which a node's state reaches the scheduler and the pods on it: not ready, unreachable, cordoned. As
@@ -21,7 +21,7 @@ export function taintNodes(view: View): readonly Action[] {
       ...(isCordoned ? [taint("node.kubernetes.io/unschedulable", "NoSchedule", view.now)] : []),
       ...(state === undefined ? [] : [taint(state, "NoSchedule", view.now), taint(state, "NoExecute", view.now)]),
     ];
-    const kept = present.filter((one) => !own.includes(stringAt(one, "key") ?? "") || wanted.some(isSameAs(one)));
+    const kept = present.filter((one) => !own.has(stringAt(one, "key") ?? "") || wanted.some(isSameAs(one)));
     const added = wanted.filter((one) => !present.some(isSameAs(one)));
     const taints = [...kept, ...added];
     if (jsonEqual(taints, present)) return [];
@@ -32,7 +32,6 @@ export function taintNodes(view: View): readonly Action[] {
 }
 
 function taint(key: string, effect: string, now: Date): JsonObject {
-  // Times are written where the effect depends on them, and for taints that follow a condition.
   return { key, effect, timeAdded: rfc3339(now) };
 }
 
