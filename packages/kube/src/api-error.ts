@@ -23,8 +23,8 @@ export interface StatusDetails {
 /**
  * Reasons of failures that did not come from an API server, so that a reader of a log can tell them apart:
  * `ClientTimeout` (no answer before the deadline), `Unreachable` (no connection, or it broke),
- * `MalformedResponse` (an answer that is not Kubernetes JSON), `WatchInterrupted` (a watch that ended mid-line, or
- * sent something unreadable), `WatchSilent` (a watch on which nothing arrived for long).
+ * `MalformedResponse` (an answer, or a line of a watch, that is not Kubernetes JSON), `WatchInterrupted` (a watch that broke off, or ended
+ * inside a line), `WatchSilent` (a watch on which nothing arrived for long).
  */
 export type LocalReason = "ClientTimeout" | "Unreachable" | "MalformedResponse" | "WatchInterrupted" | "WatchSilent";
 

@@ -47,14 +47,14 @@ async function play(watches: ((response: ServerResponse) => void)[]) {
   });
   await informer.synced();
   const names = () => informer.store.list().map((object) => object.metadata.name);
-  return { server, lists, versions, names };
+  return { server, lists, versions, names, informer };
 }
 
 const node = (name: string, version: number) => ({ metadata: { name, uid: name, resourceVersion: String(version) } });
 const added = (name: string, version: number) => `${JSON.stringify({ type: "ADDED", object: node(name, version) })}\n`;
 
 test("misses nothing and lists only once when watches are reset, cut off, garbled, silent and ended", async () => {
-  const { lists, versions, names, server } = await play([
+  const { lists, versions, names, server, informer } = await play([
     (response) => response.write(added("a", 11), () => response.socket?.resetAndDestroy()),
     (response) => response.end(added("b", 12) + added("never", 13).slice(0, 20)),
     (response) => response.end(`${added("c", 13)}garbage\n`),
@@ -65,6 +65,7 @@ test("misses nothing and lists only once when watches are reset, cut off, garble
   await expect.poll(names, { timeout: 5_000 }).toEqual(["listed", "a", "b", "c", "d", "e", "f"]);
   expect(versions.slice(0, 6)).toEqual(["10", "11", "12", "13", "14", "15"]);
   expect(lists).toHaveLength(1);
+  expect(informer.counts()).toMatchObject({ lists: 1, malformed: 1 });
   // One pooled connection from the list, one of the watch that is open.
   await expect.poll(server.open).toBeLessThanOrEqual(2);
 });

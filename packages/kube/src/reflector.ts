@@ -52,6 +52,8 @@ export interface ReflectorCounts {
   readonly watches: number;
   readonly events: number;
   readonly failures: number;
+  /** Those of them in which the server sent what cannot be read. */
+  readonly malformed: number;
   /** Watches that were replaced because nothing had arrived on them for long. */
   readonly silences: number;
 }
@@ -103,7 +105,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   };
   const omitManagedFields = options.keepManagedFields !== true;
   const { inactivityMs } = options;
-  const counts = { lists: 0, watches: 0, events: 0, failures: 0, silences: 0 };
+  const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, silences: 0 };
   const firstSync = Promise.withResolvers<void>();
   const waiters = createVersionWaiters();
   const contact = createContactRecord(clock);
@@ -229,6 +231,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
         return;
       }
       counts.failures++;
+      if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
       if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
       if (isGone(error) || isVersionTooLarge(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.

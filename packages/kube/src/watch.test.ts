@@ -100,7 +100,7 @@ test.each([
   const { api } = await serve((response) => void response.end(line + event("ADDED", node("3"))));
   const { events, error } = await readAll(api.watch(nodeResource, from, never));
   expect(events).toEqual([]);
-  expect(error).toMatchObject({ reason: "WatchInterrupted" });
+  expect(error).toMatchObject({ reason: "MalformedResponse" });
 });
 
 test("throws an ERROR event in the middle as the error that it carries", async () => {

@@ -4,6 +4,7 @@ import { startDeadline } from "./deadline.ts";
 import { readLines } from "./json-lines.ts";
 import { isApiObject, isRecord } from "./kube-object.ts";
 import type { KubeObject } from "./kube-object.ts";
+import type { LocalReason } from "./api-error.ts";
 import { messageOf } from "./log.ts";
 import { textWithoutManagedFields } from "./managed-fields.ts";
 import { parseJson } from "./safe-json.ts";
@@ -62,6 +63,15 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   const { clock, path, signal } = options;
   const toText = (line: Buffer): string =>
     options.omitManagedFields === true ? textWithoutManagedFields(line, ["object"]) : line.toString("utf8");
+  function readLine(line: Buffer): WatchEvent {
+    try {
+      return readEvent(toText(line), path);
+    } catch (error) {
+      if (isApiError(error)) throw error;
+      throw failure("MalformedResponse", path, messageOf(error), error);
+    }
+  }
+
   signal.throwIfAborted();
   const idle = startDeadline(clock, options.inactivityMs, signal);
   // A socket that always has more to read would keep the event loop for itself.
@@ -73,7 +83,7 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
     idle.signal.throwIfAborted();
     options.onAnswer?.();
     for await (const line of readLines(notingLife(stream.chunks, idle.extend), maxLineBytes)) {
-      yield readEvent(toText(line), path);
+      yield readLine(line);
       const pause = slices.pauseIfDue();
       if (pause !== undefined) await pause;
       // A slow consumer is not a silent server.
@@ -91,7 +101,7 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
       });
     }
     if (isApiError(error)) throw error;
-    throw interrupted(path, messageOf(error), error);
+    throw failure("WatchInterrupted", path, messageOf(error), error);
   } finally {
     idle.clear();
     stream?.close();
@@ -123,11 +133,6 @@ function readEvent(line: string, path: string): WatchEvent {
   }
 }
 
-function interrupted(path: string, what: string, cause: unknown): ApiError {
-  return new ApiError({
-    status: 0,
-    reason: "WatchInterrupted",
-    message: `GET ${path}: the watch was interrupted: ${what}`,
-    cause,
-  });
+function failure(reason: LocalReason, path: string, what: string, cause: unknown): ApiError {
+  return new ApiError({ status: 0, reason, message: `GET ${path}: the watch was interrupted: ${what}`, cause });
 }
