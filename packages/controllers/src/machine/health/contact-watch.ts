@@ -9,7 +9,7 @@ export interface ContactWatchOptions {
   readonly clock: Clock;
   /** A shorter loss is no loss, milliseconds. */
   readonly lostAfterMs: number;
-  /** Called when contact is back that was lost. */
+  /** Called when contact is back that was lost, and none other is lost any more. */
   readonly onRegained: (lostForMs: number) => void;
 }
 
@@ -19,13 +19,14 @@ export interface ContactWatchOptions {
  */
 export function createContactWatch(options: ContactWatchOptions): () => ContactView {
   const { contacts, clock, lostAfterMs, onRegained } = options;
+  const isLost = (): boolean => contacts.some((contact) => contact.lostForMs() > lostAfterMs);
   let regainedAt: number | undefined;
   for (const contact of contacts) {
     contact.onRegained((lostForMs) => {
       if (lostForMs <= lostAfterMs) return;
       regainedAt = clock.now().getTime();
-      onRegained(lostForMs);
+      if (!isLost()) onRegained(lostForMs);
     });
   }
-  return () => ({ isLost: contacts.some((contact) => contact.lostForMs() > lostAfterMs), regainedAt });
+  return () => ({ isLost: isLost(), regainedAt });
 }

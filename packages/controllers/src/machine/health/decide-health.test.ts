@@ -21,7 +21,7 @@ const critical = {
 describe("a healthy node", () => {
   it("makes a Pending machine Running, in words that tell how long it took", () => {
     const machine = aMachine(withVm, inPhase("Pending"), creating);
-    expect(decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), testNow)).toEqual({
+    expect(decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), testNow)).toMatchObject({
       actions: [],
       status: {
         conditions: healthy,
@@ -361,4 +361,15 @@ describe("a node that goes up and down", () => {
     const { status } = decideHealth(aSnapshot({ machine: up, node: nodeWith(sick), history: flapping }), testNow);
     expect(status).toMatchObject({ conditions: sick, currentStatus: { phase: "Unknown" } });
   });
+});
+
+it("takes a Failed machine back after an update only when that succeeded", () => {
+  const machine = aMachine(withVm, inPhase("Failed"), lastly("InPlaceUpdate", "Failed", "x"), joinedBefore);
+  const phaseWith = (labels: Readonly<Record<string, string>>) => {
+    const node = itsNode({ metadata: { labels }, status: { conditions: healthy } });
+    return decideHealth(aSnapshot({ machine, node }), testNow).status?.currentStatus?.phase;
+  };
+  expect(phaseWith({})).toBe("Failed");
+  expect(phaseWith({ "node.machine.sapcloud.io/update-result": "failed" })).toBe("Failed");
+  expect(phaseWith({ "node.machine.sapcloud.io/update-result": "successful" })).toBe("Running");
 });

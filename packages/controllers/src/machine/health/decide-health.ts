@@ -1,5 +1,6 @@
 import {
   labelKeys,
+  type Machine,
   machineEventReasons,
   type MachineStatus,
   nodeMissing,
@@ -7,6 +8,7 @@ import {
   phaseOf,
   taintEffects,
   taintKeys,
+  updateResults,
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
@@ -34,6 +36,11 @@ const waitsForCriticalComponents = (node: Node): boolean =>
     ({ key, effect }) => key === taintKeys.criticalComponentsNotReady && effect === taintEffects.noSchedule,
   ) === true;
 
+/** A machine that was given up because its update in place failed does not come back by being as healthy as before the update. */
+const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
+  status?.lastOperation?.type === "InPlaceUpdate" &&
+  metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
+
 function toUnknown(description: string, reason: string): Change {
   return {
     phase: "Unknown",
@@ -49,7 +56,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   const phase = phaseOf(machine);
   if (node !== undefined && bad.length === 0) {
     if (!canBecomeRunning.has(phase) || (phase === "Pending" && waitsForCriticalComponents(node))) return undefined;
-    return toRunning(snapshot, node, now);
+    return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }
   if (phase !== "Running") return undefined;
   if (node !== undefined) return toUnknown(nodeUnhealthy(name, bad.join(", ")), machineEventReasons.nodeUnhealthy);

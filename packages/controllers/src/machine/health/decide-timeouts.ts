@@ -25,20 +25,14 @@ export function decideTimeouts(
   bad: readonly string[],
   now: Date,
 ): MachineDecision {
-  switch (phaseOf(snapshot.machine)) {
-    case "Pending":
-      return joinTimeout(snapshot, status, now);
-    case "Unknown":
-    case "InPlaceUpdateSuccessful":
-      return bad.length === 0 ? { ...nothing, status } : healthTimeout(snapshot, status, bad, now);
-    case "InPlaceUpdateFailed":
-      // The phase itself is the trouble, whatever the node says, until its agent reports that it came right after all.
-      return snapshot.node?.metadata.labels?.[labelKeys.updateResult] === updateResults.successful
-        ? { ...nothing, status }
-        : healthTimeout(snapshot, status, bad, now);
-    default:
-      return { ...nothing, status };
-  }
+  const phase = phaseOf(snapshot.machine);
+  if (phase === "Pending") return joinTimeout(snapshot, status, now);
+  const isUnhealthy =
+    ((phase === "Unknown" || phase === "InPlaceUpdateSuccessful") && bad.length > 0) ||
+    // The phase itself is the trouble, whatever the node says, until its agent reports that it came right after all.
+    (phase === "InPlaceUpdateFailed" &&
+      snapshot.node?.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful);
+  return isUnhealthy ? healthTimeout(snapshot, status, bad, now) : { ...nothing, status };
 }
 
 /** A machine whose node did not join in time is given up; its set makes another one. */
