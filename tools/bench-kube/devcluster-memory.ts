@@ -8,6 +8,7 @@ import { forEach, fromSource, withServer } from "./devcluster-process.ts";
 import { fleet, makeMachine, makeNode } from "./fleet.ts";
 
 const restMs = 5_000;
+const aim = { atMost: 200 } as const;
 
 /** Stores the fleet as its writers do: machines with their status, nodes with theirs. */
 async function storeFleet(api: ApiClient): Promise<void> {
@@ -40,17 +41,28 @@ async function residentMebibytes(api: ApiClient): Promise<number> {
 }
 
 /**
- * Memory of the whole server process, empty and with the fleet, from the sources and from the build. Right after the writes it still
- * holds their garbage; after five seconds at rest what is left is what the fleet takes.
+ * Keeps the engine from holding on to memory for garbage: V8 lets its young generation grow to 128 MiB while much is written and does
+ * not give that back, nor the pages of its heap that have become empty. The objects take the same room either way.
+ */
+const frugal = "--optimize-for-size";
+
+/**
+ * Memory of the whole server process, empty and with the fleet: from the build, as it is installed, from the sources, and with the
+ * engine's own idea of what to hold on to, for which there is no aim.
  */
 export async function measureMemory(): Promise<readonly Figure[]> {
-  const source = await memoryOf("sources", fromSource);
   const entry = fileURLToPath(new URL("../../packages/devcluster/dist/index.js", import.meta.url));
-  if (existsSync(entry)) return [...source, ...(await memoryOf("build", []))];
-  return [...source, { name: "RSS of the build", unit: "MiB", why: "npm run build has not been run" }];
+  const built: readonly Figure[] = existsSync(entry)
+    ? await memoryOf("build", [frugal], aim)
+    : [{ name: "RSS of the build", unit: "MiB", aim, why: "npm run build has not been run" }];
+  return [
+    ...built,
+    ...(await memoryOf("sources", [frugal, ...fromSource], aim)),
+    ...(await memoryOf("sources, engine's defaults", fromSource)),
+  ];
 }
 
-function memoryOf(what: string, flags: readonly string[]): Promise<readonly Figure[]> {
+function memoryOf(what: string, flags: readonly string[], wanted?: Figure["aim"]): Promise<readonly Figure[]> {
   return withServer({ flags }, async (api) => {
     const empty = await residentMebibytes(api);
     await storeFleet(api);
@@ -59,8 +71,8 @@ function memoryOf(what: string, flags: readonly string[]): Promise<readonly Figu
     const atRest = await residentMebibytes(api);
     return [
       { name: `RSS of an empty server (${what})`, value: empty, unit: "MiB" },
-      { name: `  right after 10,000 machines and 10,000 nodes`, value: full, unit: "MiB" },
-      { name: "  5 s later", value: atRest, unit: "MiB", aim: { atMost: 200 } },
+      { name: "  right after 10,000 machines and 10,000 nodes", value: full, unit: "MiB" },
+      { name: "  5 s later", value: atRest, unit: "MiB", ...(wanted === undefined ? {} : { aim: wanted }) },
     ];
   });
 }

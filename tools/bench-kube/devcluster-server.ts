@@ -6,6 +6,8 @@ import { createApiServer } from "@millwright/devcluster";
 
 const token = process.argv.includes("--secure") ? "bench" : undefined;
 const server = createApiServer(
-  token === undefined ? {} : { tls: true, tokens: { [token]: { user: "bench", groups: ["system:masters"] } }, authorization: "RBAC" },
+  token === undefined
+    ? {}
+    : { tls: true, tokens: { [token]: { user: "bench", groups: ["system:masters"] } }, authorization: "RBAC" },
 );
 process.stdout.write(`${JSON.stringify({ ...(await server.listen()), token })}\n`);

@@ -34,7 +34,12 @@ export function measureWatches(): Promise<readonly Figure[]> {
     counter.child.stdin.end();
     const lost = counts.reduce((sum, count) => sum + Math.max(0, total - count), 0);
     return [
-      { name: `changes with ${watchers} watchers`, value: Math.round(rate), unit: "/s", aim: { atLeast: perSecond * 0.97 } },
+      {
+        name: `changes with ${watchers} watchers`,
+        value: Math.round(rate),
+        unit: "/s",
+        aim: { atLeast: perSecond * 0.97 },
+      },
       { name: `events lost of ${watchers * total}`, value: lost, unit: "", aim: { atMost: 0 } },
     ];
   });
