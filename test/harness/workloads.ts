@@ -70,8 +70,8 @@ export function startWorkloads(api: ApiClient): RunningWorkloads {
       const { items } = await api.list<PodObject>(podResource, { namespace });
       return items
         .filter(({ metadata, spec }) => spec?.nodeName === nodeName && metadata.deletionTimestamp === undefined)
-        .map(({ metadata }) => metadata.name)
-        .toSorted();
+        .map(({ metadata }) => metadata.name ?? "")
+        .toSorted((a, b) => (a < b ? -1 : 1));
     },
     async close() {
       stop.abort(new Error("the test ends"));

@@ -208,7 +208,7 @@ describe("preservation with workloads on the nodes", () => {
     const nodeName = nodeOf(machine);
     await annotateNode(nodeName, "forever");
     const events = async (): Promise<readonly KubeObject[]> => {
-      const { items } = await installation.api.list<KubeObject>(eventResource, { namespace: "default" });
+      const { items } = await installation.api.list(eventResource, { namespace: "default" });
       return items.filter((event) => event["reason"] === "InvalidPreserveValue");
     };
     await eventually(async () => expect(await events()).toHaveLength(1));

@@ -2,7 +2,7 @@ import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millw
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { hasId } from "./creation/coming-up.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
-import { intentAnnotation, isStored } from "./creation/intent.ts";
+import { intentAnnotation, isStored, readIntent } from "./creation/intent.ts";
 import { obstacleOf } from "./creation/refuse.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
@@ -30,6 +30,10 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
       ],
     };
   }
+  if (snapshot.operation?.state === "waiting" && !mayStillBeMade(snapshot)) {
+    const decision = decideMachine({ ...snapshot, operation: undefined }, now);
+    return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
+  }
   if (machine.metadata.deletionTimestamp != null) return withTokenRemoval(snapshot, decideDeletion(snapshot, now));
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
@@ -37,6 +41,17 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
   if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
   const decision = inTurn(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
   return withTokenRemoval(snapshot, decision);
+}
+
+/** Whether a creation that waits for its turn is still wanted: meanwhile the machine may have been deleted or given up, or may have got a VM from elsewhere. */
+function mayStillBeMade(snapshot: MachineSnapshot): boolean {
+  const { machine } = snapshot;
+  return (
+    machine.metadata.deletionTimestamp === undefined &&
+    needsCreation(snapshot) &&
+    !hasId(machine) &&
+    readIntent(machine)?.staleNode === undefined
+  );
 }
 
 /** The finalizer, and in the same write, where the machine can be created, what is going to be asked of its driver. */
@@ -52,6 +67,6 @@ function firstPatch(snapshot: MachineSnapshot): object {
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
-    return decideCreation(snapshot, now);
-  return withTokenRemoval(snapshot, inTurn(snapshot, now, [decideHealth, decideCreation]));
+    return inTurn(snapshot, now, [decideCreation, decidePreservation]);
+  return withTokenRemoval(snapshot, inTurn(snapshot, now, [decideHealth, decideCreation, decidePreservation]));
 }

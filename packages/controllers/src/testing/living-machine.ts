@@ -48,6 +48,7 @@ function patchNode(node: Node, patch: object): Node {
   if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== node.metadata.resourceVersion)
     throw new Error("conflict");
   // What was a node and is patched by a decision about nodes is one.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return applyMergePatch(node, patch) as Node;
 }
 
@@ -58,27 +59,21 @@ function after(world: LivingMachine, action: MachineAction, now: Date): LivingMa
     ...changed,
     metadata: { ...changed.metadata, resourceVersion: versionAfter(changed) },
   });
-  switch (action.kind) {
-    case "PatchMachine":
-      return { ...world, machine: patchMachine(machine, action.patch) };
-    case "PatchNode":
-      return node === undefined ? world : { ...world, node: bumped(patchNode(node, action.patch)) };
-    case "PatchNodeStatus":
-      return node === undefined ? world : { ...world, node: bumped(mergeConditions(node, action.patch)) };
-    case "EvictPod":
-      return {
-        ...world,
-        pods: pods.map((pod) =>
-          pod.metadata.name === action.name && pod.metadata.deletionTimestamp === undefined
-            ? { ...pod, metadata: { ...pod.metadata, deletionTimestamp: now.toISOString() } }
-            : pod,
-        ),
-      };
-    case "DeletePod":
-      return { ...world, pods: pods.filter(({ metadata }) => metadata.name !== action.name) };
-    default:
-      return world;
+  if (action.kind === "PatchMachine") return { ...world, machine: patchMachine(machine, action.patch) };
+  if (action.kind === "EvictPod") {
+    const evicted = (pod: Pod): Pod =>
+      pod.metadata.name === action.name && pod.metadata.deletionTimestamp === undefined
+        ? { ...pod, metadata: { ...pod.metadata, deletionTimestamp: now.toISOString() } }
+        : pod;
+    return { ...world, pods: pods.map(evicted) };
   }
+  if (action.kind === "DeletePod")
+    return { ...world, pods: pods.filter(({ metadata }) => metadata.name !== action.name) };
+  if (node === undefined) return world;
+  if (action.kind === "PatchNode") return { ...world, node: bumped(patchNode(node, action.patch)) };
+  if (action.kind === "PatchNodeStatus") return { ...world, node: bumped(mergeConditions(node, action.patch)) };
+  // Whatever else a decision asks for happens somewhere else.
+  return world;
 }
 
 /** Makes one pass of a step over the world, and answers what was decided and what became of the world. */

@@ -4,6 +4,7 @@ import type { Node, Pod } from "../../cluster/node-objects.ts";
 import { aMachine, annotated, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { aSnapshot, itsNode, kindsOf, later, testNow, withVm } from "../../testing/snapshots.ts";
+import { decideMachine } from "../decide.ts";
 import { decideNodeSync } from "../node-sync/decide-node-sync.ts";
 import { decidePreservation, isPreservationDrainDue } from "./decide-preservation.ts";
 
@@ -449,7 +450,7 @@ describe("the drain of a Failed machine", () => {
   ])("of %s is forced: see the table", (_, machine, node, isForced) => {
     const { decision, world: after } = once(world(machine, node, aPod("a")));
     expect(decision.actions.some(({ kind }) => kind === "DeletePod")).toBe(isForced);
-    if (isForced) expect(marksOf(after)).toMatchObject({ condition: keptFailed(future).condition });
+    expect(marksOf(after)["condition"] === keptFailed(future).condition).toBe(isForced);
   });
 
   it("says that it could not be done while pods do not end, tells so once, and goes on (F21)", () => {
@@ -607,6 +608,16 @@ describe("a value that means nothing", () => {
     expect(onNode).toMatchObject({ actions: [], because: [{ reason: "InvalidPreserveValue" }] });
     expect(onNode.because[0]?.message).toContain("now, when-failed, auto-preserved, false");
   });
+});
+
+it("begins for a machine that has no VM yet, too, when that is asked for, and goes on", () => {
+  const machine = aMachine(M("now"), inPhase("CrashLoopBackOff"));
+  const { decision, world: after } = passOver(withoutNode(machine), decideMachine, testNow);
+  expect(after.machine.status?.currentStatus).toMatchObject({ preserveExpiryTime: newExpiry });
+  expect(decision.because.map(({ reason }) => reason)).toContain("Preserved");
+  expect(passOver(after, decideMachine, testNow).world.machine.status?.currentStatus?.preserveExpiryTime).toBe(
+    newExpiry,
+  );
 });
 
 it("lives with the sync of the node's template: neither undoes the other", () => {
