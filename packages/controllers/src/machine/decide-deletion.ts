@@ -98,11 +98,6 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
     return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
 
-  // One that only waits for its turn will not be made any more.
-  if (snapshot.operation?.state === "waiting") {
-    const decision = decideDeletion({ ...snapshot, operation: undefined }, now);
-    return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
-  }
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;

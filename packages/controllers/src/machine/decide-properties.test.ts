@@ -1,5 +1,6 @@
 import {
   allowsTransition,
+  annotationKeys,
   continueWith,
   deletionStages,
   finalizers,
@@ -12,35 +13,44 @@ import {
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../cluster/node-objects.ts";
-import { aMachine, aMachineClass } from "../testing/builders.ts";
+import { aMachine, aMachineClass, aNode } from "../testing/builders.ts";
 import {
   aSnapshot,
   failed,
   itsNode,
+  kindsOf,
   later,
   machineAfter,
   running,
   succeeded,
   testNow,
   unusable,
+  waiting,
 } from "../testing/snapshots.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineDecision } from "./decision.ts";
 import type { OperationView } from "./operation.ts";
 import type { ClassView, MachineSnapshot } from "./snapshot.ts";
 
-const kinds = fc.constantFrom("create", "find", "delete");
+const kinds = fc.constantFrom("create", "initialize", "find", "delete");
 const codes = fc.constantFrom(...(Object.keys(machineErrorCodes) as MachineErrorCode[]));
 const operations: fc.Arbitrary<OperationView | undefined> = fc.oneof(
   fc.constant(undefined),
   kinds.map(running),
+  fc.constantFrom(
+    waiting("create"),
+    waiting("create", { code: "ResourceExhausted", message: "quota" }),
+    waiting("create", { code: "Unavailable", message: "busy" }),
+  ),
   fc
-    .tuple(kinds, fc.constantFrom("", "node"))
-    .map(([kind, nodeName]) => succeeded(kind, { providerId: "vm-1", nodeName })),
+    .tuple(kinds, fc.constantFrom("", "node"), fc.boolean())
+    .map(([kind, nodeName, needsInitialization]) =>
+      succeeded(kind, { providerId: "vm-1", nodeName, ...(needsInitialization ? { needsInitialization } : {}) }),
+    ),
   fc
-    .tuple(kinds, codes, fc.boolean(), fc.constantFrom("class-1/secret-1", "older"), fc.nat(700_000))
-    .map(([kind, code, isAcknowledged, inputs, ago]) =>
-      failed(kind, code, { isAcknowledged, inputs, endedAt: testNow.getTime() - ago }),
+    .tuple(kinds, codes, fc.boolean(), fc.constantFrom("class-1/secret-1", "older"), fc.nat(700_000), fc.boolean())
+    .map(([kind, code, isAcknowledged, inputs, ago, isTokenSpent]) =>
+      failed(kind, code, { isAcknowledged, inputs, endedAt: testNow.getTime() - ago, isTokenSpent }),
     ),
 );
 const classViews = fc.constantFrom<ClassView>(
@@ -67,11 +77,16 @@ const machines = fc
     state: fc.constantFrom("Processing", "Failed", "Successful"),
     description: descriptions,
     hadConditions: fc.boolean(),
+    intent: fc.constantFrom(null, { attempt: 1 }, { attempt: 2, bootstrapToken: true }, { attempt: 1, staleNode: "x" }),
   })
   .map((draw) => {
     const change = {
       metadata: {
         labels: { node: draw.label, "force-deletion": draw.force },
+        annotations: {
+          [annotationKeys.creationIntent]:
+            draw.intent === null ? null : JSON.stringify({ class: "small", provider: "mock", ...draw.intent }),
+        },
         finalizers: draw.isHeld ? [finalizers.machine] : [],
         ...(draw.isGoing ? { deletionTimestamp: "2026-01-01T00:09:00Z" } : {}),
       },
@@ -114,13 +129,17 @@ const snapshots: fc.Arbitrary<MachineSnapshot> = fc
     operation: operations,
     classView: classViews,
     node: nodes,
+    namesake: fc.constantFrom(undefined, aNode({ metadata: { name: "node" } })),
+    wantsToken: fc.boolean(),
     pods,
     attachments: fc.constantFrom([], [{ metadata: { name: "va", uid: "va" } }]),
     problems: fc.constantFrom([], [{ path: "spec", message: "is wrong", kind: "invalid" as const }]),
   })
   .map(({ hasTarget, ...drawn }) =>
     aSnapshot(
-      hasTarget ? { ...drawn, hasTarget } : { ...drawn, hasTarget, node: undefined, pods: [], attachments: [] },
+      hasTarget
+        ? { ...drawn, hasTarget }
+        : { ...drawn, hasTarget, node: undefined, namesake: undefined, pods: [], attachments: [] },
     ),
   );
 const times = fc.constantFrom(testNow, later(15 * 60_000), later(3 * 3_600_000));
@@ -173,12 +192,12 @@ describe("whatever the snapshot", () => {
       fc.property(snapshots, times, (snapshot, now) => {
         let machine = snapshot.machine;
         const written: (object | undefined)[] = [];
-        for (let pass = 0; pass < 4; pass++) {
+        for (let pass = 0; pass < 6; pass++) {
           const { status } = decideMachine({ ...snapshot, machine }, now);
           written.push(status);
           machine = machineAfter({ ...snapshot, machine }, { actions: [], because: [], ...(status && { status }) });
         }
-        expect(written[3]).toEqual(written[2]);
+        expect(written[5]).toEqual(written[4]);
       }),
       { numRuns: 1_000 },
     );
@@ -199,6 +218,9 @@ describe("whatever the snapshot", () => {
       fc.property(snapshots, times, (snapshot, now) => {
         const calls = decideMachine(snapshot, now).actions.filter(({ kind }) => kind === "StartOperation");
         const mayCall = snapshot.classView.state === "usable" && snapshot.operation?.state !== "running";
+        // One that waits is taken back first.
+        if (snapshot.operation?.state === "waiting" && calls.length > 0)
+          expect(kindsOf(decideMachine(snapshot, now))).toContain("CancelOperation");
         expect(calls.length).toBeLessThanOrEqual(mayCall ? 1 : 0);
       }),
       { numRuns: 1_000 },
@@ -248,9 +270,12 @@ describe("a deletion", () => {
         const neverWas =
           machine.spec.providerID === "" &&
           classView.state === "unusable" &&
-          (classView.isMissing || machine.metadata.labels?.["force-deletion"] === "True");
+          ((classView.isMissing && machine.metadata.annotations?.[annotationKeys.creationIntent] === undefined) ||
+            machine.metadata.labels?.["force-deletion"] === "True");
         expect(isDeleted || neverWas || isPast(snapshot)).toBe(true);
-        expect(operation?.kind === "create" && operation.state !== "failed").toBe(false);
+        expect(operation?.kind === "create" && (operation.state === "running" || operation.state === "done")).toBe(
+          false,
+        );
       }),
       { numRuns: 4_000 },
     );

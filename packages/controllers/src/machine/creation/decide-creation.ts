@@ -29,9 +29,9 @@ export function needsCreation({ machine }: MachineSnapshot): boolean {
 export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, operation, classView, inputs, settings } = snapshot;
   if (operation?.state === "running") return nothing;
+  if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
   const staleNode = readIntent(machine)?.staleNode;
   if (staleNode !== undefined) return decideStaleVm(snapshot, staleNode, now);
-  if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
   if (hasId(machine)) return decideInitialization(snapshot, now);
 
   const obstacle = obstacleOf(snapshot);

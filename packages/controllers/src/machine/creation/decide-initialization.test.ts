@@ -28,6 +28,17 @@ describe("a VM that wants to be initialized", () => {
     expect(decision.because).toMatchObject([{ reason: "CreatedVM" }]);
   });
 
+  it("is stored without a class, too, and the missing class is said by the next pass", () => {
+    const classView = unusable("MachineClassNotFound", "no class", true);
+    const result = { ...vm, needsInitialization: true };
+    const snapshot = aSnapshot({ classView, operation: succeeded("create", result) });
+    expect(kindsOf(decideCreation(snapshot, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    for (const operation of [undefined, succeeded("find", result)]) {
+      const decision = decideCreation(aSnapshot({ machine: known, classView, operation }), testNow);
+      expect([decision.actions, decision.status?.lastOperation?.description]).toEqual([[], "no class"]);
+    }
+  });
+
   it("is Pending once that is done, which is an event", () => {
     const decision = decideCreation(aSnapshot({ machine: known, operation: succeeded("initialize") }), testNow);
     expect(kindsOf(decision)).toEqual(["AcknowledgeOperation"]);

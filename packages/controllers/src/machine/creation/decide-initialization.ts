@@ -24,14 +24,8 @@ function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): 
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { operation, classView, inputs, settings } = snapshot;
-  if (operation?.state === "done" && operation.kind === "find") {
-    return operation.result.needsInitialization === true
-      ? {
-          actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
-          because: [],
-        }
-      : settle(snapshot, operation.result, now);
-  }
+  if (operation?.state === "done" && operation.kind === "find" && operation.result.needsInitialization !== true)
+    return settle(snapshot, operation.result, now);
   if (operation?.state === "done" && operation.kind === "initialize") {
     const decision = settle(snapshot, operation.result, now);
     const message = `Initialized VM ${snapshot.machine.spec.providerID ?? ""}`;
@@ -45,6 +39,11 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
   }
   // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
   if (classView.state === "unusable") return refuse(snapshot, classView, now);
+  if (operation?.state === "done" && operation.kind === "find")
+    return {
+      actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
+      because: [],
+    };
   if (operation?.state === "failed" && isAsking) {
     const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
-import { aSnapshot, kindsOf, later, machineAfter, testNow, unusable, waiting } from "../../testing/snapshots.ts";
+import {
+  aSnapshot,
+  kindsOf,
+  later,
+  machineAfter,
+  testNow,
+  unusable,
+  waiting,
+  withVm,
+} from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 import { decideCreation } from "./decide-creation.ts";
 
@@ -85,6 +94,15 @@ describe("a machine that waits for its turn", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     const decision = decideCreation(aSnapshot({ operation: waiting("create"), classView }), testNow);
     expect([kindsOf(decision), decision.status?.lastOperation?.description]).toEqual([["CancelOperation"], "no class"]);
+  });
+
+  it.each([
+    ["is given up by somebody", inPhase("Failed"), []],
+    ["got a VM from elsewhere", withVm, ["StartOperation"]],
+    ["runs", { ...withVm, ...inPhase("Running") }, []],
+  ])("waits no more when it %s", (_, change, more) => {
+    const decision = decideMachine(aSnapshot({ machine: aMachine(change), operation: waiting("create") }), testNow);
+    expect(kindsOf(decision)).toEqual(["CancelOperation", ...more]);
   });
 
   it("waits no more when it is deleted", () => {

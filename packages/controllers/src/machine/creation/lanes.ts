@@ -53,7 +53,7 @@ const ownCodes: ReadonlySet<MachineErrorCode> = new Set(["AlreadyExists", "OutOf
 /** So many failures in a row, without a success in between, are those of the class and not of a machine. */
 const FAILURES_IN_A_ROW = { none: 3, persistent: 3, transient: 5, exhausted: 1 } as const;
 
-/** A lane in trouble that nobody has used for so long is forgotten, milliseconds. */
+/** What is known of a lane that nobody has used for so long is forgotten, milliseconds. */
 const FORGET_AFTER_MS = 3_600_000;
 
 interface Lane {
@@ -73,6 +73,8 @@ interface Lane {
   /** Monotonic clock, milliseconds: no call begins before. */
   notBefore: number;
   inputs: string;
+  /** Monotonic clock, milliseconds: when a call came last. */
+  usedAt: number;
   timer: Timer | undefined;
 }
 
@@ -91,7 +93,10 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
 
   const laneOf = ({ lane: name, inputs, isRepeated }: LaneEntry): Lane => {
     const known = lanes.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      known.usedAt = nowMs();
+      return known;
+    }
     const lane: Lane = {
       name,
       limit: isRepeated ? 1 : limits.perLane,
@@ -103,6 +108,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
       trouble: undefined,
       notBefore: 0,
       inputs,
+      usedAt: nowMs(),
       timer: undefined,
     };
     lanes.set(name, lane);
@@ -116,12 +122,13 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
           ({ waiting, running, limit, notBefore }) => waiting.size > 0 && running.size < limit && notBefore <= nowMs(),
         );
 
-  const tidy = (lane: Lane): void => {
-    const isIdle = lane.waiting.size === 0 && lane.running.size === 0;
-    const isForgotten = lane.trouble === undefined || lane.notBefore + FORGET_AFTER_MS < nowMs();
-    if (!isIdle || !isForgotten) return;
-    lane.timer?.cancel();
-    lanes.delete(lane.name);
+  /** Drops the lanes of which there is nothing to remember: classes come and go. */
+  const tidy = (): void => {
+    for (const { name, waiting, running, limit, failuresInARow, usedAt, notBefore } of lanes.values()) {
+      if (waiting.size > 0 || running.size > 0) continue;
+      const isPlain = limit === limits.perLane && failuresInARow === 0;
+      if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) lanes.delete(name);
+    }
   };
 
   const pump = (): void => {
@@ -174,6 +181,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
   return {
     enter(entry) {
       if (isClosed || laneByUid.has(entry.uid)) return;
+      tidy();
       const lane = laneOf(entry);
       laneByUid.set(entry.uid, lane);
       if (lane.inputs !== entry.inputs) reset(lane, entry.inputs);
@@ -196,14 +204,14 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
         lane.limit = Math.min(limits.perLane, lane.limit * 2);
       }
       pump();
-      tidy(lane);
+      tidy();
     },
     cancel(uid) {
       const lane = laneByUid.get(uid);
       if (lane === undefined || !lane.waiting.delete(uid)) return;
       laneByUid.delete(uid);
       pump();
-      tidy(lane);
+      tidy();
     },
     troubleOf: (lane) => lanes.get(lane)?.trouble,
     close() {

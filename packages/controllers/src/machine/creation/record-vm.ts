@@ -47,6 +47,8 @@ export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now
       message: isAdopted ? `Found VM ${providerId} of an earlier attempt` : `Created VM ${providerId}`,
     },
   ] as const;
-  if (result.needsInitialization === true) return { actions: [...actions, initialize], because };
+  // Without its class nothing can be asked of the driver: the next pass says so.
+  if (result.needsInitialization === true)
+    return { actions: snapshot.classView.state === "usable" ? [...actions, initialize] : actions, because };
   return { actions, ...(isComingUp(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}), because };
 }
