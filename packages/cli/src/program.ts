@@ -1,6 +1,13 @@
-import { formatGoDuration, parseGoDuration } from "@millwright/core";
+import {
+  defaultNodeConditions,
+  formatGoDuration,
+  type IntOrPercent,
+  parseGoDuration,
+  readIntOrPercent,
+} from "@millwright/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
+import type { DescribeFlags } from "./commands/describe.ts";
 import type { RunFlags } from "./commands/run.ts";
 
 const MINUTE = 60_000;
@@ -33,6 +40,24 @@ function readCount(text: string): number {
   if (count < 1) throw new InvalidArgumentError("expected a number from 1 to 999999.");
   return count;
 }
+
+/** A number or percentage of machines. */
+function readLimit(text: string): IntOrPercent {
+  const limit = readIntOrPercent(text);
+  if (limit === undefined)
+    throw new InvalidArgumentError('expected a number such as 1, or a percentage such as "10%".');
+  return limit;
+}
+
+/** A percentage, as a share from 0 to 1. */
+function readShare(text: string): number {
+  const percent = /^\d{1,3}%$/.test(text) ? Number(text.slice(0, -1)) : Number.NaN;
+  if (!(percent <= 100)) throw new InvalidArgumentError('expected a percentage from "0%" to "100%".');
+  return percent / 100;
+}
+
+/** A list, separated by commas. */
+const readList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
 
 /** A flag of leader election, with client-go's name and default. */
 const electionFlag = (name: string, seconds: number, description: string): Option =>
@@ -89,6 +114,51 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .addOption(electionFlag("renew-deadline", 10, "how long a leader tries to renew before it gives up"))
     .addOption(electionFlag("retry-period", 2, "how often a leader renews and the others look"))
     .addOption(machineFlag("creation-timeout", 20 * MINUTE, "how long a machine may take to join as a node"))
+    .addOption(
+      machineFlag(
+        "health-timeout",
+        10 * MINUTE,
+        "how long the node of a machine may be missing or unhealthy before it is replaced",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--node-conditions <list>",
+        "node conditions that make a machine unhealthy unless they are False, separated by commas",
+      )
+        .argParser(readList)
+        .default(defaultNodeConditions, defaultNodeConditions.join(",")),
+    )
+    .addOption(
+      new Option(
+        "--machine-max-replacements <limit>",
+        "unhealthy machines of a deployment that may be replaced at once: a number, or a percentage",
+      )
+        .argParser(readLimit)
+        .default(1, "1"),
+    )
+    .addOption(
+      machineFlag(
+        "safety-apiserver-statuscheck-timeout",
+        MINUTE / 2,
+        "how long an API server may not answer before nothing is replaced and health timeouts start anew",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--machine-outage-share <percentage>",
+        "share of the machines, in all or in a zone, that turn Unknown at once in an outage, in which none is replaced",
+      )
+        .argParser(readShare)
+        .default(0.3, "30%"),
+    )
+    .option(
+      "--machine-outage-minimum <count>",
+      "machines that turn Unknown at once in an outage, at least",
+      readCount,
+      3,
+    )
+    .addOption(machineFlag("outage-window", HOUR, "how long machines that turned Unknown at once are not replaced"))
     .option("--machine-creations-per-class <count>", "machines of one class and zone made at once", readCount, 20)
     .option("--machine-creations <count>", "machines made at once, all classes together", readCount, 100)
     .addOption(
@@ -121,6 +191,25 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .action(async (flags: RunFlags) => {
       const { run } = await import("./commands/run.ts");
       setStatus(await run(flags));
+    });
+
+  program
+    .command("describe")
+    .description("say what is going on with an object, and what comes next")
+    .command("machine <name>")
+    .description(
+      "phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",
+    )
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option(
+      "--target-kubeconfig <file>",
+      'cluster that machines join; "none" for no cluster (default: the control cluster)',
+    )
+    .option("-n, --namespace <name>", "namespace of the machine (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format").choices(["text", "json"]).default("text"))
+    .action(async (name: string, flags: DescribeFlags) => {
+      const { describeMachineCommand } = await import("./commands/describe.ts");
+      await describeMachineCommand(name, flags);
     });
 
   program

@@ -59,7 +59,7 @@ export type {
   DefaultedMachineSet,
   DefaultedStrategy,
 } from "./api/defaults.ts";
-export { parseIntOrPercent, resolveFenceposts } from "./api/fenceposts.ts";
+export { parseIntOrPercent, readIntOrPercent, resolveFenceposts } from "./api/fenceposts.ts";
 export type { Fenceposts, IntOrPercent, ParsedIntOrPercent, ResolvedFenceposts } from "./api/fenceposts.ts";
 export type { FieldProblem, FieldProblemKind } from "./api/field-problem.ts";
 export { formatProblems, joinPath } from "./api/field-problem.ts";
@@ -175,6 +175,8 @@ export { operationStates, operationTypes } from "./wire/operations.ts";
 export type { OperationState, OperationType } from "./wire/operations.ts";
 export { allowsTransition, phaseTransitions } from "./wire/phase-transitions.ts";
 export type { PhaseTransition } from "./wire/phase-transitions.ts";
+export { phaseGuide } from "./wire/phase-guide.ts";
+export type { PhaseGuide } from "./wire/phase-guide.ts";
 export { isMachinePhase, phaseOf, phases } from "./wire/phases.ts";
 export type { MachinePhase } from "./wire/phases.ts";
 export { bootstrapToken, containsPlaceholder, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";

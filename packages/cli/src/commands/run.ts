@@ -1,3 +1,4 @@
+import type { IntOrPercent } from "@millwright/core";
 import { createApiClient, type ElectionTimes, isLeadershipLost, loadKubeConfig } from "@millwright/kube";
 import { untilTold } from "../terminal/signals.ts";
 
@@ -13,6 +14,15 @@ export interface RunFlags {
   readonly leaderElectRenewDeadline: number;
   readonly leaderElectRetryPeriod: number;
   readonly machineCreationTimeout: number;
+  readonly machineHealthTimeout: number;
+  readonly nodeConditions: readonly string[];
+  readonly machineMaxReplacements: IntOrPercent;
+  readonly machineSafetyApiserverStatuscheckTimeout: number;
+  /** 0 to 1. */
+  readonly machineOutageShare: number;
+  readonly machineOutageMinimum: number;
+  /** Milliseconds. */
+  readonly machineOutageWindow: number;
   readonly machineCreationsPerClass: number;
   readonly machineCreations: number;
   /** Milliseconds; 0 is the default. */
@@ -59,6 +69,13 @@ export async function run(flags: RunFlags): Promise<number> {
     drivers,
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,
+      healthTimeoutMs: flags.machineHealthTimeout,
+      nodeConditions: flags.nodeConditions,
+      maxReplacements: flags.machineMaxReplacements,
+      contactLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
+      outageShare: flags.machineOutageShare,
+      outageMinimum: flags.machineOutageMinimum,
+      outageWindowMs: flags.machineOutageWindow,
       creationsPerClass: flags.machineCreationsPerClass,
       creationsInAll: flags.machineCreations,
       ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),

@@ -13,13 +13,7 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { testNow } from "../testing/snapshots.ts";
-import {
-  isGateOpen,
-  isReplacement,
-  parseReplacementLimit,
-  replacementGroupOf,
-  replacementsAllowed,
-} from "./replacement-gate.ts";
+import { isGateOpen, isReplacement, replacementGroupOf, replacementsAllowed } from "./replacement-gate.ts";
 
 const nodeConditions = ["DiskPressure"];
 const counts = (...changes: readonly Change<Machine>[]) => isReplacement(aMachine(...changes), nodeConditions, testNow);
@@ -89,21 +83,6 @@ describe("isReplacement", () => {
 });
 
 describe("the limit", () => {
-  test.each([
-    ["1", 1],
-    ["0", 0],
-    ["25%", "25%"],
-    ["0%", "0%"],
-    ["", undefined],
-    ["-1", undefined],
-    ["-5%", undefined],
-    ["1.5", undefined],
-    ["many", undefined],
-    ["99999999999", undefined],
-  ])("%j is read as %j", (text, expected) => {
-    expect(parseReplacementLimit(text)).toBe(expected);
-  });
-
   test.each([
     [1, 1, 1],
     [3, 1, 3],

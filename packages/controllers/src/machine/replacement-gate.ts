@@ -40,13 +40,6 @@ export function isReplacement(machine: Machine, nodeConditions: readonly string[
   return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase);
 }
 
-/** A limit as it is written into an annotation or a flag: digits, or a percentage. `undefined` for what is neither, or negative. */
-export function parseReplacementLimit(text: string): IntOrPercent | undefined {
-  const value = /^\d+$/.test(text) ? Number(text) : text;
-  const parsed = parseIntOrPercent(value);
-  return parsed === undefined || parsed.amount < 0 ? undefined : value;
-}
-
 /** How many of `machines` may be replaced at once: a percentage is rounded down, but is at least one machine unless it is 0 %. */
 export function replacementsAllowed(limit: IntOrPercent, machines: number): number {
   const parsed = parseIntOrPercent(limit);

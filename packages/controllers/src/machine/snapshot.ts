@@ -1,4 +1,10 @@
-import type { FieldProblem, IntOrPercent, Machine, MachineClass } from "@millwright/core";
+import {
+  defaultNodeConditions,
+  type FieldProblem,
+  type IntOrPercent,
+  type Machine,
+  type MachineClass,
+} from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
 import type { FlapRule, NodeHistory } from "./health/flapping.ts";
 import type { OutageRule } from "./health/outage.ts";
@@ -52,7 +58,7 @@ export const defaultMachineSettings: MachineSettings = {
   creationsPerClass: 20,
   creationsInAll: 100,
   bootstrapTokenExtraGroups: "",
-  nodeConditions: ["KernelDeadlock", "ReadonlyFilesystem", "DiskPressure", "NetworkUnavailable"],
+  nodeConditions: defaultNodeConditions,
 };
 
 /** Why machines of a class cannot be made. */

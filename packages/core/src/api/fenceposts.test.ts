@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseIntOrPercent, resolveFenceposts } from "./fenceposts.ts";
+import { parseIntOrPercent, readIntOrPercent, resolveFenceposts } from "./fenceposts.ts";
 
 describe("resolveFenceposts", () => {
   it.each([
@@ -64,5 +64,22 @@ describe("parseIntOrPercent", () => {
   it("reads negative ones, so that a message can show them", () => {
     expect(parseIntOrPercent(-1)).toEqual({ unit: "count", amount: -1 });
     expect(parseIntOrPercent("-5%")).toEqual({ unit: "percent", amount: -5 });
+  });
+});
+
+describe("readIntOrPercent", () => {
+  it.each([
+    ["1", 1],
+    ["0", 0],
+    ["25%", "25%"],
+    ["0%", "0%"],
+    ["", undefined],
+    ["-1", undefined],
+    ["-5%", undefined],
+    ["1.5", undefined],
+    ["many", undefined],
+    ["99999999999", undefined],
+  ])("reads %j as %j", (text, expected) => {
+    expect(readIntOrPercent(text)).toBe(expected);
   });
 });

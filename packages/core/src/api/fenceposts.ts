@@ -21,6 +21,20 @@ export function parseIntOrPercent(value: IntOrPercent): ParsedIntOrPercent | und
   return digits !== undefined && isInt32(amount) ? { unit: "percent", amount } : undefined;
 }
 
+/**
+ * Reads a limit as people write it into an annotation or a flag, where everything is a text: digits, or a percentage. Undefined for
+ * what is neither, or negative.
+ *
+ * @example
+ * readIntOrPercent("5"); // 5
+ * readIntOrPercent("25%"); // "25%"
+ */
+export function readIntOrPercent(text: string): IntOrPercent | undefined {
+  const value = /^\d+$/.test(text) ? Number(text) : text;
+  const parsed = parseIntOrPercent(value);
+  return parsed === undefined || parsed.amount < 0 ? undefined : value;
+}
+
 /** The settings of a rollout that {@link resolveFenceposts} resolves. */
 export interface Fenceposts {
   /** `spec.replicas` of the deployment. */

@@ -5,11 +5,12 @@ import {
   type Machine,
   type MachinePhase,
   phaseOf,
+  readIntOrPercent,
 } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../cluster/node-objects.ts";
-import { isReplacement, parseReplacementLimit, replacementGroupOf } from "../replacement-gate.ts";
+import { isReplacement, replacementGroupOf } from "../replacement-gate.ts";
 import { createReplacementPermits } from "../replacement-permits.ts";
 import type { MachineSettings } from "../snapshot.ts";
 import { createContactWatch } from "./contact-watch.ts";
@@ -54,7 +55,7 @@ function limitOf(
   const deployment = caches.deployments.store.getByRef({ namespace, name });
   const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
   if (written === undefined) return { limit: maxReplacements, note: undefined };
-  const limit = parseReplacementLimit(written);
+  const limit = readIntOrPercent(written);
   if (limit !== undefined) return { limit, note: undefined };
   const found = JSON.stringify(written.slice(0, 40));
   const note = `annotation ${annotationKeys.maxReplacements} is ${found} where a whole number or a percentage is expected`;
