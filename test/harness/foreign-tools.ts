@@ -67,6 +67,8 @@ async function createTool(
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
         resolve({ code, stdout, stderr });
       });
+      // A tool that ends without reading its input has a code and words of its own for why.
+      child.stdin?.on("error", () => undefined);
       child.stdin?.end(input ?? "");
     });
   const run = async (args: readonly string[], input?: string): Promise<string> => {
