@@ -12,10 +12,11 @@ export interface Page {
   readonly text: string;
 }
 
-/** Every page of the repository: at its root, in `docs/`, and the README of each package and provider. */
+/** Every page of the repository: at its root, in `docs/` with its folders, and the README of each package and provider. */
 export async function documentPages(): Promise<readonly Page[]> {
   const entries = (folder: string): Promise<string[]> => readdir(join(root, folder));
-  const docs = (await entries("docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  const inDocs = await readdir(join(root, "docs"), { recursive: true });
+  const docs = inDocs.filter((name) => name.endsWith(".md")).map((name) => `docs/${name.replaceAll("\\", "/")}`);
   const readmes = await Promise.all(
     ["packages", "providers"].map(async (parent) =>
       (await entries(parent)).map((name) => `${parent}/${name}/README.md`),
