@@ -28,11 +28,11 @@ function aCloud() {
       return vmOf(machine.name, idempotencyToken);
     },
     getMachineStatus: async ({ machine }) => {
-      if (!vms.has(machine.uid)) throw new MachineError("NotFound", "no VM");
-      return vmOf(machine.name, machine.uid);
+      if (!vms.has(`${machine.uid}-1`)) throw new MachineError("NotFound", "no VM");
+      return vmOf(machine.name, `${machine.uid}-1`);
     },
     deleteMachine: async ({ machine }) => {
-      vms.delete(machine.uid);
+      vms.delete(`${machine.uid}-1`);
       return {};
     },
   });

@@ -19,8 +19,9 @@ function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): 
 }
 
 /**
- * Takes a machine whose VM has an id to the end of its creation. Who stored the id may be gone: the driver is asked whether the VM is initialized, and a driver
- * that finds no VM, or cannot tell, is not believed against the id (machine-controller.md, 1.4).
+ * Takes a machine whose VM has an id to the end of its creation. Who stored the id may be gone: the driver is asked whether the VM is initialized. A driver
+ * that finds no VM, or cannot tell, is not believed against the id (machine-controller.md, 1.4): its cloud may show VMs late, so the VM is initialized, which does
+ * nothing where that was done, and nothing at all where the driver has no such step.
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { operation, classView, inputs, settings } = snapshot;
@@ -31,15 +32,17 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
     const message = `Initialized VM ${snapshot.machine.spec.providerID ?? ""}`;
     return { ...decision, because: [{ type: "Normal", reason: machineEventReasons.initializedVm, message }] };
   }
+  const isUnseen =
+    operation?.state === "failed" &&
+    operation.kind === "find" &&
+    (operation.code === "NotFound" || operation.code === "Unimplemented");
   const isAsking = operation?.kind === "find" || operation?.kind === "initialize";
   if (operation?.state === "failed" && isAsking) {
-    const isUnknown = operation.code === "NotFound" || operation.code === "Unimplemented";
-    if (operation.kind === "find" && isUnknown) return settle(snapshot, {}, now);
-    if (!operation.isAcknowledged) return recordFailure(snapshot, operation, now);
+    if (!isUnseen && !operation.isAcknowledged) return recordFailure(snapshot, operation, now);
   }
   // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
   if (classView.state === "unusable") return refuse(snapshot, classView, now);
-  if (operation?.state === "done" && operation.kind === "find")
+  if (isUnseen || (operation?.state === "done" && operation.kind === "find"))
     return {
       actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
       because: [],

@@ -1,0 +1,127 @@
+import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { nodeResource } from "@millwright/kube";
+import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
+import { describe, expect, it } from "vitest";
+import { describeMachine } from "./describe-machine.ts";
+
+const namespace = "default";
+const api = machineResource.group + "/v1alpha1";
+const ownedBy = (kind: string, name: string, uid: string) => ({
+  ownerReferences: [{ apiVersion: api, kind, name, uid, controller: true }],
+});
+const template = { spec: { class: { kind: "MachineClass", name: "small" } } };
+const aMachine = (extra: { readonly metadata?: object; readonly spec?: object } = {}) => ({
+  apiVersion: api,
+  kind: "Machine",
+  metadata: { name: "m", namespace, ...ownedBy("MachineSet", "s", "uid-s"), ...extra.metadata },
+  spec: { ...template.spec, providerID: "vm-1", ...extra.spec },
+  status: { currentStatus: { phase: "Running", lastUpdateTime: "2026-01-01T00:00:00Z" } },
+});
+
+function aCluster(machine: object = aMachine()): FakeApi {
+  const fake = createFakeApi();
+  const seed = (
+    type:
+      | typeof machineResource
+      | typeof machineSetResource
+      | typeof machineDeploymentResource
+      | typeof machineClassResource,
+    object: object,
+  ) => fake.seed(type, object as never);
+  seed(machineResource, machine);
+  seed(machineSetResource, {
+    apiVersion: api,
+    kind: "MachineSet",
+    metadata: { name: "s", namespace, uid: "uid-s", ...ownedBy("MachineDeployment", "d", "uid-d") },
+    spec: { template },
+  });
+  seed(machineDeploymentResource, {
+    apiVersion: api,
+    kind: "MachineDeployment",
+    metadata: { name: "d", namespace, uid: "uid-d" },
+    spec: { template },
+  });
+  seed(machineClassResource, {
+    apiVersion: api,
+    kind: "MachineClass",
+    metadata: { name: "small", namespace },
+    provider: "mock",
+    providerSpec: {},
+  });
+  return fake;
+}
+const aNode = (name: string, providerID = "vm-1", labels = {}) => ({
+  metadata: { name, labels },
+  spec: { providerID },
+});
+const ask = (control: FakeApi, target: FakeApi | undefined = control, signal?: AbortSignal) =>
+  describeMachine({
+    control,
+    target,
+    namespace,
+    name: "m",
+    clock: createVirtualClock(),
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+describe("describeMachine", () => {
+  it("reads a machine with its owners, its class and its node, and writes nothing", async () => {
+    const cluster = aCluster(aMachine({ metadata: { labels: { node: "n" } } }));
+    cluster.seed(nodeResource, aNode("n"));
+    await expect(ask(cluster, cluster, new AbortController().signal)).resolves.toMatchObject({
+      name: "m",
+      machineSet: "s",
+      machineDeployment: "d",
+      machineClass: { name: "small", exists: true },
+      node: { name: "n", state: "present" },
+    });
+    expect(cluster.writes()).toEqual([]);
+  });
+
+  it("finds the node by its own label where the machine names none, or one of another VM", async () => {
+    const cluster = aCluster(aMachine({ metadata: { labels: { node: "other" } } }));
+    cluster.seed(nodeResource, aNode("other", "vm-9"));
+    cluster.seed(nodeResource, aNode("n", "vm-1", { "node.gardener.cloud/machine-name": "m" }));
+    expect((await ask(cluster)).node).toEqual({ name: "n", state: "present" });
+  });
+
+  it("does without whatever is not there", async () => {
+    const lonely = aCluster(
+      aMachine({ metadata: { ownerReferences: [] }, spec: { class: { kind: "MachineClass", name: "gone" } } }),
+    );
+    const report = await ask(lonely);
+    expect(report).not.toHaveProperty("machineSet");
+    expect(report).toMatchObject({ machineClass: { name: "gone", exists: false }, node: { state: "missing" } });
+  });
+
+  it("takes no owner of the same name for the owner", async () => {
+    const cluster = aCluster(aMachine({ metadata: ownedBy("MachineSet", "s", "another") }));
+    expect(await ask(cluster)).not.toHaveProperty("machineSet");
+  });
+
+  it("knows machines without a cluster to join, and says which fields are wrong", async () => {
+    const cluster = aCluster(aMachine({ spec: { class: { kind: "", name: "" } } }));
+    const report = await describeMachine({ control: cluster, namespace, name: "m", clock: createVirtualClock() });
+    expect(report.node.state).toBe("none");
+    expect(report.problems.map(({ path }) => path)).toEqual(["spec.class.kind", "spec.class.name"]);
+  });
+
+  it("tells of a target cluster that does not answer, and of all else that it can read", async () => {
+    const target = createFakeApi();
+    target.inject({ error: serverError(), times: 9 });
+    expect(await ask(aCluster(), target)).toMatchObject({ machineSet: "s", node: { state: "unreachable" } });
+  });
+
+  it("names a machine that is not there, or that nobody can read", async () => {
+    await expect(ask(createFakeApi())).rejects.toThrow('there is no machine "m" in namespace default');
+    const broken = aCluster({ ...aMachine(), spec: { class: 7 } });
+    await expect(ask(broken)).rejects.toThrow('machine "m" cannot be read: spec.class');
+  });
+
+  it("fails where the control cluster does", async () => {
+    const control = aCluster();
+    control.inject({ type: machineSetResource, error: serverError(), times: 9 });
+    await expect(ask(control)).rejects.toThrow("timed out");
+  });
+});

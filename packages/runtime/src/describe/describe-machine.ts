@@ -1,0 +1,123 @@
+import { defaultMachineSettings, machineReport, type MachineReport, type Node } from "@millwright/controllers";
+import {
+  type Clock,
+  ConfigError,
+  formatProblems,
+  labelKeys,
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  readMachine,
+  readMachineDeployment,
+  readMachineSet,
+  type ReadResult,
+  type ResourceType,
+  validateMachine,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  controllerRefOf,
+  isNotFound,
+  isTransient,
+  nodeResource,
+} from "@millwright/kube";
+
+/** Which machine, and where to read about it. */
+export interface DescribeMachineOptions {
+  readonly control: ApiClient;
+  /** The cluster that machines join; absent where there is none. */
+  readonly target?: ApiClient | undefined;
+  readonly namespace: string;
+  readonly name: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+}
+
+const orUndefined = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+/** The owner of an object, if it has one of that kind that is there and can be read. */
+async function ownerOf<T>(
+  object: ApiObject,
+  type: ResourceType,
+  read: (raw: unknown) => ReadResult<T>,
+  { control, namespace, signal }: DescribeMachineOptions,
+): Promise<T | undefined> {
+  const owner = controllerRefOf(object);
+  if (owner === undefined || owner.kind !== type.kind) return undefined;
+  const found = await orUndefined(
+    control.get(type, { namespace, name: owner.name }, signal === undefined ? {} : { signal }),
+  );
+  const result = found === undefined || found.metadata.uid !== owner.uid ? undefined : read(found);
+  return result?.ok === true ? result.value : undefined;
+}
+
+type NodeAnswer = { readonly node: Node | "missing" } | "unreachable";
+
+/** A node of the same name that belongs to another VM is not the machine's. */
+const belongsTo = (node: Node, machine: Machine): boolean => {
+  const vm = machine.spec.providerID ?? "";
+  const its = node.spec?.providerID ?? "";
+  return vm === "" || its === "" || vm === its;
+};
+
+/** The node of a machine: by the label of the machine, else by the label of the node. */
+async function findNode(target: ApiClient, machine: Machine, signal: AbortSignal | undefined): Promise<NodeAnswer> {
+  const options = signal === undefined ? {} : { signal };
+  try {
+    const name = machine.metadata.labels?.[labelKeys.node] ?? "";
+    const named = name === "" ? undefined : await orUndefined(target.get<Node>(nodeResource, { name }, options));
+    if (named !== undefined && belongsTo(named, machine)) return { node: named };
+    const labelSelector = `${labelKeys.machineName}=${machine.metadata.name}`;
+    const { items } = await target.list<Node>(nodeResource, { ...options, labelSelector });
+    return { node: items.find((node) => belongsTo(node, machine)) ?? "missing" };
+  } catch (error) {
+    if (signal?.aborted !== true && isTransient(error)) return "unreachable";
+    throw error;
+  }
+}
+
+/**
+ * Reads a machine and what belongs to it, and says what is going on. Timeouts that the machine does not set are taken to be the defaults: what flags the
+ * controllers run with cannot be seen from outside.
+ *
+ * @throws ConfigError when there is no such machine, or none that can be read
+ */
+export async function describeMachine(options: DescribeMachineOptions): Promise<MachineReport> {
+  const { control, target, namespace, name, clock, signal } = options;
+  const asked = signal === undefined ? {} : { signal };
+  const raw = await orUndefined(control.get(machineResource, { namespace, name }, asked));
+  if (raw === undefined) throw new ConfigError(`there is no machine "${name}" in namespace ${namespace}`);
+  const read = readMachine(raw);
+  if (!read.ok) throw new ConfigError(`machine "${name}" cannot be read: ${formatProblems(read.problems)}`);
+  const machine = read.value;
+  const set = await ownerOf(machine, machineSetResource, readMachineSet, options);
+  const className = machine.spec.class?.name ?? "";
+  const [deployment, machineClass, found] = await Promise.all([
+    set === undefined ? undefined : ownerOf(set, machineDeploymentResource, readMachineDeployment, options),
+    className === ""
+      ? undefined
+      : orUndefined(control.get(machineClassResource, { namespace, name: className }, asked)),
+    target === undefined ? undefined : findNode(target, machine, signal),
+  ]);
+  const facts = {
+    machine,
+    set,
+    deployment,
+    hasTarget: target !== undefined,
+    isTargetReachable: found !== "unreachable",
+    node: found === undefined ? "missing" : found === "unreachable" ? "unread" : found.node,
+    hasClass: machineClass !== undefined,
+    settings: defaultMachineSettings,
+  } as const;
+  return machineReport(facts, validateMachine(machine), clock.now());
+}
