@@ -11,3 +11,8 @@ export type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "./machi
 export type { OperationResult } from "./machine/operation.ts";
 export { defaultMachineSettings } from "./machine/snapshot.ts";
 export type { MachineSettings } from "./machine/snapshot.ts";
+export { machineReport } from "./machine/report/machine-report.ts";
+export type { Deadline, MachineReport } from "./machine/report/machine-report.ts";
+export type { DerivedCondition } from "./conditions/derived-condition.ts";
+export type { MachineFacts } from "./machine/conditions/facts.ts";
+export type { Node } from "./cluster/node-objects.ts";

@@ -13,11 +13,11 @@ export const creationTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "
   settings.creationTimeoutMs;
 
 /** Wall clock, milliseconds, after which a machine that has not joined is given up. */
-export const creationDeadline = (snapshot: MachineSnapshot): number =>
+export const creationDeadline = (snapshot: Pick<MachineSnapshot, "machine" | "settings">): number =>
   timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
 
 /** Milliseconds that a drain may take, from whenever it starts, until it is forced. */
-export const drainTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+export const drainTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
 
 /** Milliseconds from a node that is missing or unhealthy to phase Failed. */
@@ -25,11 +25,11 @@ export const healthTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "ma
   durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
 
 /** Wall clock, milliseconds, after which a drain is forced. Counted from the deletion timestamp, so a restart does not start it anew. */
-export const drainDeadline = (snapshot: MachineSnapshot): number =>
+export const drainDeadline = (snapshot: Pick<MachineSnapshot, "machine" | "settings">): number =>
   timeOf(snapshot.machine.metadata.deletionTimestamp) + drainTimeoutMs(snapshot);
 
 /** Milliseconds from a drained node to the report of the agent on it. */
-export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineSnapshot): number =>
+export const inPlaceUpdateTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.inPlaceUpdateTimeout) ?? settings.inPlaceUpdateTimeoutMs;
 
 /** Milliseconds that a preservation lasts. */

@@ -1,0 +1,105 @@
+import type { MachineReport } from "@millwright/runtime";
+import { describe, expect, it } from "vitest";
+import { ago, renderMachine } from "./render-machine.ts";
+
+const now = new Date("2026-01-01T00:10:00Z");
+const report: MachineReport = {
+  name: "w-1",
+  namespace: "default",
+  phase: "CrashLoopBackOff",
+  since: "2026-01-01T00:07:00Z",
+  machineSet: "w-5b",
+  machineDeployment: "w",
+  machineClass: { name: "small", exists: false },
+  providerId: "",
+  node: { name: "", state: "missing" },
+  lastOperation: {
+    type: "Create",
+    state: "Failed",
+    errorCode: "ResourceExhausted",
+    description: "no \u001b[31mquota\u001b[0m",
+    lastUpdateTime: "2026-01-01T00:09:30Z",
+  },
+  conditions: [
+    { type: "Ready", status: "False", reason: "NotReady", message: "* A: x\n* B: y" },
+    { type: "Deleting", status: "False", reason: "NotDeleting", message: "" },
+  ],
+  history: [
+    { time: "2026-01-01T00:09:30Z", operation: "Create", outcome: "ResourceExhausted", message: "no\nquota" },
+    {},
+  ],
+  problems: [{ path: "spec.class", message: "is wrong", kind: "invalid" }],
+  next: {
+    controller: "Tries again.",
+    person: "Mend it.",
+    deadline: { time: "2026-01-01T00:20:00Z", effect: "the machine is Failed" },
+  },
+};
+
+describe("renderMachine", () => {
+  it("shows everything, with no control character that a terminal would obey", () => {
+    expect(renderMachine(report, now)).toBe(
+      [
+        "Name:            w-1",
+        "Namespace:       default",
+        "Phase:           CrashLoopBackOff for 3m",
+        "Owner:           w / w-5b",
+        "Class:           small (does not exist)",
+        "VM:              -",
+        "Node:            - (not there)",
+        "Last operation:  Create Failed ResourceExhausted, 30s ago",
+        "                 no  [31mquota [0m",
+        "Conditions:",
+        "  TYPE      STATUS  REASON       MESSAGE",
+        "  Ready     False   NotReady     * A: x",
+        "                                 * B: y",
+        "  Deleting  False   NotDeleting",
+        "History:",
+        "  TIME                  OPERATION  OUTCOME            MESSAGE",
+        "  2026-01-01T00:09:30Z  Create     ResourceExhausted  no quota",
+        "",
+        "Problems:",
+        "  spec.class: is wrong",
+        "What the controllers do:",
+        "  Tries again.",
+        "  At 2026-01-01T00:20:00Z at the latest the machine is Failed.",
+        "What you can do:",
+        "  Mend it.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("leaves out what there is nothing to say about", () => {
+    const { since: _, machineSet: __, machineDeployment: ___, lastOperation: ____, ...rest } = report;
+    const text = renderMachine(
+      {
+        ...rest,
+        phase: "",
+        machineClass: { name: "", exists: true },
+        node: { name: "n", state: "unreachable" },
+        history: [],
+        problems: [],
+        next: { controller: "c", person: "p" },
+      },
+      now,
+    );
+    expect(text).toContain("Phase:           (being created)\nOwner:           -\nClass:           -\n");
+    expect(text).toContain("Node:            n (its API server does not answer)\nLast operation:  -\n");
+    expect(text).not.toMatch(/History|Problems|at the latest/);
+  });
+});
+
+describe("ago", () => {
+  it.each([
+    ["2026-01-01T00:09:55Z", "5s"],
+    ["2026-01-01T00:05:00Z", "5m"],
+    ["2025-12-31T20:10:00Z", "4h"],
+    ["2025-12-20T00:10:00Z", "12d"],
+    ["2026-01-01T00:10:05Z", "0s"],
+    [undefined, ""],
+    ["x", ""],
+  ])("of %s is %s", (time, expected) => {
+    expect(ago(time, now)).toBe(expected);
+  });
+});

@@ -1,0 +1,92 @@
+import type { MachineReport } from "@millwright/runtime";
+
+/** Text from providers, nodes and users, without what a terminal would take for a command. */
+const plain = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ");
+
+/** Rows with columns as wide as their content; further lines of a cell go under its last column. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<readonly number[]>(
+    (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
+    [],
+  );
+  return rows.flatMap((row) => {
+    const last = row.length - 1;
+    const head = row.slice(0, last).map((cell, index) => cell.padEnd(widths[index] ?? 0));
+    const [first = "", ...more] = (row[last] ?? "").split("\n");
+    const indent = " ".repeat(head.reduce((sum, cell) => sum + cell.length + 2, 0));
+    return [[...head, first].join("  ").trimEnd(), ...more.map((line) => `${indent}${line}`)];
+  });
+}
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`.trimEnd())];
+
+/** How long ago a time was, in the unit that people would choose. */
+export function ago(time: string | undefined, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - Date.parse(time ?? "")) / 1000));
+  if (Number.isNaN(seconds)) return "";
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
+const nodeTexts: Readonly<Record<MachineReport["node"]["state"], string>> = {
+  present: "",
+  missing: " (not there)",
+  unreachable: " (its API server does not answer)",
+  none: " (no target cluster)",
+};
+
+function headLines(report: MachineReport, now: Date): readonly string[] {
+  const { machineClass, node, lastOperation: operation } = report;
+  const since = ago(report.since, now);
+  const owner = [report.machineDeployment, report.machineSet].filter((name) => name !== undefined).join(" / ");
+  const code = operation?.errorCode ?? "";
+  const said = [operation?.type ?? "", operation?.state ?? "", code].filter((text) => text !== "").join(" ");
+  const when = ago(operation?.lastUpdateTime ?? undefined, now);
+  const text = plain(operation?.description ?? "").trim();
+  return table([
+    ["Name:", report.name],
+    ["Namespace:", report.namespace],
+    ["Phase:", `${plain(report.phase) || "(being created)"}${since === "" ? "" : ` for ${since}`}`],
+    ["Owner:", owner || "-"],
+    ["Class:", `${machineClass.name || "-"}${machineClass.exists ? "" : " (does not exist)"}`],
+    ["VM:", plain(report.providerId) || "-"],
+    ["Node:", `${node.name || "-"}${nodeTexts[node.state]}`],
+    [
+      "Last operation:",
+      said === "" ? "-" : `${said}${when === "" ? "" : `, ${when} ago`}${text === "" ? "" : `\n${text}`}`,
+    ],
+  ]);
+}
+
+/** A machine as `kubectl describe` would show it, and what comes next. */
+export function renderMachine(report: MachineReport, now: Date): string {
+  const { conditions, history, problems, next } = report;
+  const conditionRows = conditions.map(({ type, status, reason, message }) => [type, status, reason, plain(message)]);
+  const historyRows = history.map(({ time = "", operation = "", outcome = "", message = "" }) => [
+    time,
+    operation,
+    outcome,
+    plain(message).replaceAll("\n", " "),
+  ]);
+  const deadline =
+    next.deadline === undefined ? [] : [`At ${next.deadline.time} at the latest ${next.deadline.effect}.`];
+  return [
+    ...headLines(report, now),
+    ...section("Conditions", table([["TYPE", "STATUS", "REASON", "MESSAGE"], ...conditionRows])),
+    ...section(
+      "History",
+      historyRows.length === 0 ? [] : table([["TIME", "OPERATION", "OUTCOME", "MESSAGE"], ...historyRows]),
+    ),
+    ...section(
+      "Problems",
+      problems.map(({ path, message }) => plain(`${path}: ${message}`)),
+    ),
+    ...section("What the controllers do", [next.controller, ...deadline]),
+    ...section("What you can do", [next.person]),
+    "",
+  ].join("\n");
+}
