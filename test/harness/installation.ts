@@ -8,6 +8,7 @@ import {
   createApiServer,
   createSimulatedNodes,
   kubeconfigFor,
+  type SimulatedNodesOptions,
 } from "@millwright/devcluster";
 import {
   type ApiClient,
@@ -79,8 +80,15 @@ async function untilServed(api: ApiClient, name: string): Promise<void> {
   });
 }
 
+/** How the nodes of a fleet live: what they suffer from, and how soon their silence is noticed. */
+export type NodeLife = Partial<Pick<SimulatedNodesOptions, "troubles" | "heartbeatMs" | "silenceMs">>;
+
 /** Declares our kinds in a cluster, and starts a cloud whose running VMs become its nodes. Nothing looks after machines yet. */
-export async function startFleet(api: ApiClient, options: Partial<SimulatedCloudOptions> = {}): Promise<Fleet> {
+export async function startFleet(
+  api: ApiClient,
+  options: Partial<SimulatedCloudOptions> = {},
+  nodeLife: NodeLife = {},
+): Promise<Fleet> {
   const stop = new AbortController();
   const cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 300, deleteDelayMs: 200, ...options });
   const cloudServer = createCloudServer(cloud);
@@ -99,7 +107,7 @@ export async function startFleet(api: ApiClient, options: Partial<SimulatedCloud
   };
   await declareKinds();
 
-  const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100 });
+  const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: 100, ...nodeLife });
   const nodesEnded = nodes.start(stop.signal);
   const unfollow = cloud.subscribe(() =>
     nodes.sync(cloud.vms().filter(({ state }) => state === "running" || state === "stopping")),
@@ -122,6 +130,7 @@ export async function startFleet(api: ApiClient, options: Partial<SimulatedCloud
 export async function startInstallation(
   options: Partial<SimulatedCloudOptions> = {},
   { token, ...serverOptions }: ApiServerOptions & { readonly token?: string } = {},
+  nodeLife: NodeLife = {},
 ): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
   const server = createApiServer(serverOptions);
@@ -130,7 +139,7 @@ export async function startInstallation(
   await writeFile(kubeconfig, kubeconfigFor(url, { token }));
   // A name of its own: faults and counts are for the controllers under test.
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
-  const fleet = await startFleet(api, options);
+  const fleet = await startFleet(api, options, { troubles: server.troubles, ...nodeLife });
   return {
     ...fleet,
     url,

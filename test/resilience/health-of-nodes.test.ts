@@ -1,0 +1,134 @@
+import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import type { Trouble } from "@millwright/devcluster";
+import { eventResource, type KubeObject } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const FLEET = 10;
+
+/** Times as they are in life, two hundred times as fast. */
+const HEALTH_TIMEOUT_MS = 4_000;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("a fleet whose nodes fall silent", () => {
+  let installation: Installation;
+  let controllers: MillwrightProcess;
+
+  beforeEach(async () => {
+    installation = await startInstallation({}, {}, { heartbeatMs: 400, silenceMs: 1_600 });
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
+    controllers = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      `--control-kubeconfig=${installation.kubeconfig}`,
+      `--machine-health-timeout=${HEALTH_TIMEOUT_MS}ms`,
+      "--machine-safety-apiserver-statuscheck-timeout=2s",
+    ]);
+    await eventually(async () => expect(await inPhase("Running")).toHaveLength(FLEET), 60_000);
+  });
+
+  afterEach(async () => {
+    await controllers.stop();
+    await installation.close();
+  });
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const inPhase = async (phase: string): Promise<readonly Machine[]> =>
+    (await machines()).filter(({ status }) => status?.currentStatus?.phase === phase);
+  const vms = (): readonly string[] =>
+    installation.cloud
+      .vms()
+      .map(({ providerId }) => providerId)
+      .toSorted();
+  const nodeOf = (machine: Machine | undefined): string => machine?.metadata.labels?.["node"] ?? "";
+  const reasons = async (): Promise<readonly unknown[]> =>
+    (await installation.api.list<KubeObject>(eventResource, { namespace: "default" })).items.map(
+      (event) => event["reason"],
+    );
+  /** Stops the kubelets of that many machines, until the returned function is called. */
+  const silence = async (count: number): Promise<() => void> => {
+    const nodes = (await machines()).slice(0, count).map(nodeOf);
+    const trouble: Trouble = { kind: "kubelet-stops", nodes };
+    return installation.server.troubles.add(trouble).remove;
+  };
+
+  it("replaces a machine whose kubelet stopped, and that one only", async () => {
+    const before = vms();
+    await silence(1);
+    await eventually(async () => {
+      expect(await inPhase("Running")).toHaveLength(FLEET);
+      expect(vms()).not.toEqual(before);
+      expect(vms()).toHaveLength(FLEET);
+    }, 60_000);
+    expect(vms().filter((vm) => before.includes(vm))).toHaveLength(FLEET - 1);
+    expect(await reasons()).toEqual(expect.arrayContaining(["NodeUnhealthy", "HealthTimedOut"]));
+  });
+
+  it("replaces none when 30 % of the kubelets stop at once, and takes all back", async () => {
+    const before = vms();
+    const end = await silence(3);
+    await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(3));
+    await pause(3 * HEALTH_TIMEOUT_MS);
+    expect(vms()).toEqual(before);
+    const unknown = await inPhase("Unknown");
+    expect(unknown).toHaveLength(3);
+    for (const { status } of unknown) expect(status?.lastOperation?.description).toContain("looks like an outage");
+    expect((await reasons()).filter((reason) => reason === "RepairSuspended")).toHaveLength(3);
+    end();
+    await eventually(async () => expect(await inPhase("Running")).toHaveLength(FLEET));
+    expect(vms()).toEqual(before);
+  });
+
+  it("replaces none while the API server is away, nor at once when it is back", async () => {
+    const before = vms();
+    await silence(1);
+    await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(1));
+    await installation.server.restart({ downMs: 3 * HEALTH_TIMEOUT_MS });
+    expect(vms()).toEqual(before);
+    // The others fell silent as well, as far as anybody could see, and come back.
+    await pause(HEALTH_TIMEOUT_MS - 1_000);
+    expect(vms()).toEqual(before);
+    expect(await inPhase("Failed")).toEqual([]);
+    // What is broken is replaced in its time.
+    await eventually(async () => {
+      expect(await inPhase("Running")).toHaveLength(FLEET);
+      expect(vms()).not.toEqual(before);
+    }, 90_000);
+    expect(vms().filter((vm) => before.includes(vm))).toHaveLength(FLEET - 1);
+    expect(await reasons()).toContain("HealthTimeoutReset");
+  });
+
+  it("replaces none for what it could not see while it was cut off", async () => {
+    const before = vms();
+    const end = await silence(1);
+    await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(1));
+    const cut = installation.server.faults.add({ match: { userAgent: "millwright" }, effect: { kind: "partition" } });
+    await pause(2 * HEALTH_TIMEOUT_MS);
+    end();
+    cut.remove();
+    await eventually(async () => expect(await inPhase("Running")).toHaveLength(FLEET), 60_000);
+    expect(vms()).toEqual(before);
+    expect(await reasons()).not.toContain("HealthTimedOut");
+  });
+
+  it("keeps a node that flaps, at a few writes", async () => {
+    const before = vms();
+    const [flapping] = await machines();
+    const trouble = installation.server.troubles.add({
+      kind: "node-flaps",
+      everyMs: 1_000,
+      nodes: [nodeOf(flapping)],
+    });
+    await pause(20_000);
+    expect(vms()).toEqual(before);
+    const flips = (await reasons()).filter((reason) => reason === "NodeUnhealthy");
+    expect(flips.length).toBeLessThanOrEqual(3);
+    trouble.remove();
+    expect(await inPhase("Failed")).toEqual([]);
+  });
+});
