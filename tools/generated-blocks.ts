@@ -6,6 +6,7 @@ import {
   finalizers,
   labelKeys,
   machineErrorCodes,
+  phaseGuide,
   phases,
   phaseTransitions,
   taintKeys,
@@ -32,6 +33,18 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
       markdownTable(
         ["phase", "meaning"],
         Object.entries(phases).map(([name, text]) => [phaseName(name), text]),
+      ),
+    ],
+    [
+      "phase-guide",
+      markdownTable(
+        ["phase", "how a machine comes to it", "what the controllers do", "what you can do"],
+        Object.entries(phaseGuide).map(([name, { cause, controller, person }]) => [
+          phaseName(name),
+          cause,
+          controller,
+          person,
+        ]),
       ),
     ],
     ["phase-diagram", phaseDiagram()],
