@@ -9,7 +9,7 @@ const snapshot = aSnapshot({ machine: aMachine(inPhase("Running")) });
 const acts =
   (name: string, wakeAfterMs?: number): Step =>
   () => ({
-    actions: [{ kind: "PatchNode", name, patch: {} }],
+    actions: [{ kind: "EvictPod", namespace: "default", name, uid: name }],
     because: [{ type: "Normal", reason: name, message: "" }],
     ...(wakeAfterMs === undefined ? {} : { wakeAfterMs }),
   });
@@ -25,7 +25,7 @@ const remembers =
 describe("inTurn", () => {
   it("joins what the steps do and say, in order, and wakes for the earliest of their deadlines", () => {
     expect(inTurn(snapshot, testNow, [acts("a"), acts("b", 7), acts("c", 5)])).toEqual({
-      actions: ["a", "b", "c"].map((name) => ({ kind: "PatchNode", name, patch: {} })),
+      actions: ["a", "b", "c"].map((name) => ({ kind: "EvictPod", namespace: "default", name, uid: name })),
       because: ["a", "b", "c"].map((reason) => ({ type: "Normal", reason, message: "" })),
       wakeAfterMs: 5,
     });
@@ -44,6 +44,13 @@ describe("inTurn", () => {
     const decision = inTurn(snapshot, testNow, [acts("a"), fails, acts("b")]);
     expect(decision.actions).toHaveLength(1);
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
+  });
+
+  it.each(["PatchNode", "PatchNodeStatus"] as const)("ends with a step that does a %s", (kind) => {
+    const writes: Step = () => ({ actions: [{ kind, name: "node", patch: {} }], because: [], wakeAfterMs: 3 });
+    const decision = inTurn(snapshot, testNow, [acts("a"), writes, acts("b")]);
+    expect(decision.actions.map((action) => action.kind)).toEqual(["EvictPod", kind]);
+    expect(decision.wakeAfterMs).toBe(3);
   });
 
   it("has no status when no step changes it", () => {

@@ -6,9 +6,12 @@ import type { MachineSnapshot } from "./snapshot.ts";
 /** One concern of a machine that lives, such as its health or the labels of its node. */
 export type Step = (snapshot: MachineSnapshot, now: Date) => MachineDecision;
 
+const isNodeWrite = ({ kind }: MachineAction): boolean => kind === "PatchNode" || kind === "PatchNodeStatus";
+
 /**
  * Makes one decision of several steps. Each sees the status as the steps before it leave it. A change of phase ends the turn: it is written before
- * anything is built on it, and a node that refuses a patch cannot keep the machine from its phase.
+ * anything is built on it, and a node that refuses a patch cannot keep the machine from its phase. So does a change of the node: the steps that follow
+ * would be built on a version of it that is not there any more; the write wakes the machine, and they have their turn.
  */
 export function inTurn(snapshot: MachineSnapshot, now: Date, steps: readonly Step[]): MachineDecision {
   const actions: MachineAction[] = [];
@@ -22,7 +25,7 @@ export function inTurn(snapshot: MachineSnapshot, now: Date, steps: readonly Ste
     wakeAfterMs = Math.min(wakeAfterMs, decision.wakeAfterMs ?? Number.POSITIVE_INFINITY);
     if (decision.status !== undefined)
       current = { ...current, machine: { ...current.machine, status: decision.status } };
-    if (phaseOf(current.machine) !== phaseOf(snapshot.machine)) break;
+    if (phaseOf(current.machine) !== phaseOf(snapshot.machine) || decision.actions.some(isNodeWrite)) break;
   }
   const { status } = current.machine;
   return {
