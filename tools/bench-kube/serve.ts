@@ -26,8 +26,14 @@ const watches = new Set<ServerResponse>();
 async function writeAll(response: ServerResponse, lines: Iterable<string>): Promise<void> {
   for (const line of lines) {
     if (response.destroyed) return;
-    if (!response.write(line))
-      await new Promise<void>((resolve) => response.once("drain", resolve).once("close", resolve));
+    if (response.write(line)) continue;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        response.off("drain", go).off("close", go);
+        resolve();
+      };
+      response.on("drain", go).on("close", go);
+    });
   }
 }
 

@@ -1,0 +1,44 @@
+import { createControlCaches, createTargetCaches } from "@millwright/controllers";
+import { machineResource, systemClock, systemRandom } from "@millwright/core";
+import {
+  type ApiClient,
+  createInformer,
+  type Informer,
+  isRecord,
+  type KubeObject,
+  nodeResource,
+  podResource,
+} from "@millwright/kube";
+
+/** Which caches: those of the toolkit as it is, by streamed lists or in pages, or those that the manager runs. */
+export type Caches = "streamed" | "pages" | "manager";
+
+/** What every cache can do, whatever it is of. */
+export type AnyInformer = Pick<Informer<KubeObject>, "run" | "synced" | "counts"> & {
+  readonly store: { readonly size: number };
+};
+
+/** Caches of machines, nodes and pods, empty. */
+export function createCaches(kind: Caches, api: ApiClient): readonly AnyInformer[] {
+  const common = { api, clock: systemClock, random: systemRandom };
+  if (kind === "manager") {
+    const { nodes, pods } = createTargetCaches(common);
+    return [createControlCaches({ ...common, namespace: "shoot--project--cluster" }).machines, nodes, pods];
+  }
+  const options = { ...common, streamingList: kind === "streamed" };
+  return [
+    createInformer({
+      ...options,
+      type: machineResource,
+      indexes: { owner: ({ metadata }) => metadata.ownerReferences?.[0]?.uid },
+    }),
+    createInformer({ ...options, type: nodeResource }),
+    createInformer({
+      ...options,
+      type: podResource,
+      indexes: {
+        node: ({ spec }) => (isRecord(spec) && typeof spec["nodeName"] === "string" ? spec["nodeName"] : undefined),
+      },
+    }),
+  ];
+}
