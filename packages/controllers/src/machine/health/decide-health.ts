@@ -113,8 +113,8 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
   if (!hasTarget) return nothing;
   if (node?.metadata.deletionTimestamp != null) return goWithNode(snapshot, node);
   const decision = followNode(snapshot, now);
-  const isFailing = phaseOf({ status: decision.status ?? {} }) === "Failed";
-  return !repair.holdsPermit || isFailing
+  const isReplaced = decision.actions.some(({ kind }) => kind === "TakeReplacementPermit");
+  return !repair.holdsPermit || isReplaced
     ? decision
     : {
         ...decision,

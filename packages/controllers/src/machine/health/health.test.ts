@@ -234,6 +234,22 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toHaveLength(1);
   });
 
+  it("goes on to the next machine when one that passed it recovers before that could be written", async () => {
+    const { api, clock, report, phase } = await aFleet(fleetOf(12));
+    for (const name of ["m00", "m01"]) report(name, "Unknown");
+    await clock.advance(9 * MINUTE);
+    const error = new ApiError({ status: 0, reason: "Unreachable", message: "reset" });
+    const fault = { verb: "patch", type: machineResource, subresource: "status", error, times: 1_000 } as const;
+    api.inject({ ...fault, key: `${testNamespace}/m00` });
+    await clock.advance(2 * MINUTE);
+    // One holds the permit, and cannot say so.
+    const [holder, waiting] = phase("m01") === "Failed" ? ["m01", "m00"] : ["m00", "m01"];
+    expect([holder, phase(waiting)]).toEqual(["m00", "Unknown"]);
+    report(holder, "True");
+    await clock.advance(5 * MINUTE);
+    expect(phase(waiting)).toBe("Failed");
+  });
+
   it("is never passed by more than the limit, however the passes interleave", async () => {
     await fc.assert(
       fc.asyncProperty(
