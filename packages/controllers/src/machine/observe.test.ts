@@ -17,10 +17,11 @@ const stop = new AbortController();
 async function observe(
   machine: ReturnType<typeof aMachine>,
   nodes: readonly ReturnType<typeof aNode>[] = [],
-  options: { readonly hasTarget?: boolean } = {},
+  options: { readonly hasTarget?: boolean; readonly others?: readonly ReturnType<typeof aMachine>[] } = {},
 ) {
   const { api, clock, newContext, run } = createTestCluster();
   const stored = api.seed(machineResource, machine);
+  for (const other of options.others ?? []) api.seed(machineResource, other);
   api.seed(machineClassResource, aMachineClass());
   const data = { userData: Buffer.from("x").toString("base64") };
   api.seed(secretResource, { metadata: { name: "small", namespace: testNamespace }, data } as never);
@@ -73,6 +74,22 @@ describe("the node of a machine", () => {
     ["is none where nothing is known", aMachine(), [node("a", "", "other")], undefined],
   ])("%s", async (_, machine, nodes, expected) => {
     expect((await observe(machine, nodes)).snapshot.node?.metadata.name).toBe(expected);
+  });
+});
+
+describe("other machines that claim the node", () => {
+  const twin = (providerID: string) => aMachine(withVm, named("a-twin"), { spec: { providerID } });
+  test.each([
+    ["count when nothing tells the VMs apart", "vm-1", "vm-1", ["a-twin"]],
+    ["count when it is their VM", "", "vm-1", ["a-twin"]],
+    ["do not count when it is another VM's", "vm-1", "vm-2", []],
+    ["are looked for by the label alone where the node names no VM", "vm-1", "", ["a-twin"]],
+  ])("%s", async (_, own, others, expected) => {
+    const machine = aMachine(withVm, { spec: { providerID: own } });
+    const spec = others === "" ? {} : { providerID: "vm-1" };
+    const nodes = [aNode({ metadata: { name: "node" }, spec })];
+    const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
+    expect(snapshot.betterClaims).toEqual(expected);
   });
 });
 

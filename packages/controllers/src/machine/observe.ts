@@ -7,7 +7,7 @@ import {
   userDataPlaceholders,
   validateMachine,
 } from "@millwright/core";
-import type { TargetCaches } from "../cluster/caches.ts";
+import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
@@ -15,6 +15,7 @@ import { type ResolvedClass, resolveClass } from "./class-view.ts";
 import { hasId } from "./creation/coming-up.ts";
 import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
 import type { MachineDriver } from "./driver-port.ts";
+import { betterClaims } from "./node-sync/claims.ts";
 import type { OperationView } from "./operation.ts";
 import { isDraining } from "./draining.ts";
 import type { RepairWatch } from "./health/repair-watch.ts";
@@ -57,6 +58,15 @@ function findForeignNode(machine: Machine, { nodes }: TargetCaches): Node | unde
   return named === undefined || belongsTo(named, machine) ? undefined : named;
 }
 
+/** All machines that could take the node for theirs. */
+function claimantsOf(node: Node, { machines }: ControlCaches): readonly Machine[] {
+  const vm = node.spec?.providerID ?? "";
+  return [
+    ...machines.store.byIndex("node", node.metadata.name),
+    ...(vm === "" ? [] : machines.store.byIndex("providerId", vm)),
+  ].filter((machine) => belongsTo(node, machine));
+}
+
 /** The class of a machine; for one that goes and has lost its own, another through which its VM can be deleted. */
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
@@ -94,6 +104,7 @@ export function observeMachine(
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
+    betterClaims: node === undefined ? [] : betterClaims(node, machine, claimantsOf(node, context.caches)),
     foreignNode: target === undefined ? undefined : findForeignNode(machine, target),
     ...repairs.read(machine, node),
     namesake: namesakeOf(operation, target),

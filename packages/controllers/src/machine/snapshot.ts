@@ -92,6 +92,8 @@ export interface MachineSnapshot {
   /** Whether there is a cluster that machines join as nodes. */
   readonly hasTarget: boolean;
   readonly node: Node | undefined;
+  /** Names of other machines that have a better claim to the node, sorted; none as a rule. */
+  readonly betterClaims: readonly string[];
   /** The node that has the machine's node name and belongs to another VM. */
   readonly foreignNode: Node | undefined;
   /** What the node of an unhealthy machine has been through lately. */

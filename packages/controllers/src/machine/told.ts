@@ -10,7 +10,10 @@ export interface Told {
 }
 
 /** Reasons that tell of a state and not of a change. */
-const lasting: ReadonlySet<string> = new Set([machineEventReasons.invalidPreserveValue]);
+const lasting: ReadonlySet<string> = new Set([
+  machineEventReasons.invalidPreserveValue,
+  machineEventReasons.nodeClaimedTwice,
+]);
 
 /** Makes an empty memory; it grows with the number of machines that have a problem. */
 export function createTold(): Told {

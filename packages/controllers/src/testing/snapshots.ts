@@ -28,6 +28,7 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   inputs: "class-1/secret-1",
   hasTarget: true,
   node: undefined,
+  betterClaims: [],
   foreignNode: undefined,
   history: noHistory,
   repair: noObstacle,

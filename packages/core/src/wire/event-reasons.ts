@@ -88,4 +88,6 @@ export const machineEventReasons = {
   invalidSecret: "InvalidSecret",
   /** Warning: an annotation of the node that says what was applied last is no JSON of the expected shape; it is written anew. */
   lastAppliedUnreadable: "LastAppliedUnreadable",
+  /** Warning: another machine has a better claim to the node of this one; the message names it. */
+  nodeClaimedTwice: "NodeClaimedTwice",
 } as const;

@@ -88,6 +88,16 @@ describe("decideNodeSync", () => {
     expect(decide(node)).toEqual({ actions: [], because: [] });
   });
 
+  it("leaves a node alone to which another machine has a better claim, and says so once", () => {
+    const message = "Node node is that of machine other; machine machine leaves it alone";
+    const contested = { betterClaims: ["other"] };
+    expect(decide(itsNode(), templated(), contested)).toEqual({
+      actions: [],
+      because: [{ type: "Warning", reason: "NodeClaimedTwice", message }],
+    });
+    expect(decide(itsNode(), templated(), { ...contested, told: message })).toEqual({ actions: [], because: [] });
+  });
+
   it("puts only name and finalizer on a node without template", () => {
     expect(patchOf({ metadata: { name: "node" } }, bare)).toEqual({
       metadata: { labels: { [nameLabel]: "machine" }, finalizers: [finalizer] },

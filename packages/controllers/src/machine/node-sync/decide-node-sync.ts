@@ -69,6 +69,13 @@ const unreadable = (node: Node, key: string): Reason => ({
   message: `Annotation ${key} of Node ${node.metadata.name} cannot be read; it is written anew, and nothing that was applied before is removed`,
 });
 
+/** Another machine looks after the node; it is told once. */
+function contested({ machine, betterClaims, told }: MachineSnapshot, node: Node): MachineDecision {
+  const message = `Node ${node.metadata.name} is that of machine ${betterClaims.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
+  if (message === told) return nothing;
+  return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
+}
+
 /**
  * Keeps the node of a machine as its template wants it (machine-controller.md, 5.3): name of the machine, labels, annotations and taints three-way, the
  * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status, and none when all is well.
@@ -77,6 +84,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const { machine, node, classView } = snapshot;
   // A node that goes takes no finalizer any more, and needs nothing else.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
+  if (snapshot.betterClaims.length > 0) return contested(snapshot, node);
   const { name } = node.metadata;
   const live = node.metadata.annotations;
   const last = readLastTemplate(live);
