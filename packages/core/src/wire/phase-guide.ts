@@ -46,7 +46,7 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   Unknown: {
     cause: "The Node is gone, not ready, or has a bad condition; the last operation names it.",
     controller:
-      "Waits for it to recover. After the health timeout the machine is Failed, unless others of its deployment are being replaced, or too many nodes went at once.",
+      "Waits for it to recover. After the health timeout the machine is Failed, unless others of its deployment are being replaced, too many nodes went at once, or the API server was away.",
     person:
       "Look at the node. To keep the machine however it goes, annotate it `node.machine.sapcloud.io/preserve=when-failed`; to replace it now, delete it.",
   },
@@ -71,7 +71,8 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   },
   InPlaceUpdateSuccessful: {
     cause: "The agent on the Node reported success.",
-    controller: "Waits for the Node to be healthy; the machine is Running then.",
+    controller:
+      "Waits for the Node to be healthy; the machine is Running then. After the health timeout it is Failed, and replaced.",
     person: "Nothing is needed while the Node comes back.",
   },
   InPlaceUpdateFailed: {
