@@ -87,7 +87,8 @@ test("a role gives what it says, in its namespace, to groups and service account
   expect((await api.call("GET", "/api/v1/namespaces/other/pods", undefined, as("jane"))).code).toBe(403);
   expect((await api.call("GET", "/api/v1/pods", undefined, as("jane"))).code).toBe(403);
   expect((await api.call("GET", `${pods}?watch=1`, undefined, as("jane"))).code).toBe(403);
-  expect((await api.call("POST", `${pods}/p/eviction`, {}, as("jane"))).code).toBe(404);
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } };
+  expect((await api.call("POST", `${pods}/p/eviction`, eviction, as("jane"))).code).toBe(404);
   expect((await api.call("POST", `${pods}/p/binding`, {}, as("jane"))).code).toBe(403);
   await grant(
     api,
