@@ -53,7 +53,7 @@ describe("a bootstrap token", () => {
       "auth-extra-groups": "system:a,system:b",
     });
     expect(token.reveal()).toBe(`${data(0)["token-id"]}.${data(0)["token-secret"]}`);
-    expect(`${token} ${JSON.stringify(token)}`).not.toContain(token.reveal());
+    expect(`${String(token)} ${JSON.stringify(token)}`).not.toContain(token.reveal());
   });
 
   it("is found again by the next process, and is the same", async () => {

@@ -259,7 +259,7 @@ it("whatever happens: no more than allowed run, nobody is forgotten, no timer st
       }
       // When calls succeed, everybody gets his turn.
       for (let round = 0; round < 30; round++) {
-        for (const uid of [...running]) {
+        for (const uid of running.slice()) {
           wanted.delete(uid);
           leave(uid);
         }
