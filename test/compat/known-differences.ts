@@ -19,19 +19,6 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 /** All that may differ. Each has to be seen in a run: one that is not, is out of date. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
-    id: "crd-served-at-once",
-    what: "kube-apiserver accepts the names of a CRD in a controller, a moment later, and marks one that is deleted; ours says Established in its first answer and holds it by a finalizer from the start",
-    why: "resources are served from the moment their definition is stored, which is what clients wait for",
-    covers: (subject, step, { path }) =>
-      ["custom-resources", "machines", "definitions"].includes(subject) &&
-      /^(the definition|it is established|define |\w+ are established|drop |delete the definition|a small one|a cluster-wide one)/.test(
-        step,
-      ) &&
-      /^body\.(status|metadata\.(finalizers|managedFields|generation|resourceVersion|deletionGracePeriodSeconds))/.test(
-        path,
-      ),
-  },
-  {
     id: "crd-definition-checks",
     what: "kube-apiserver refuses definitions with schemas that are not structural, bad defaults, columns and scale paths; ours checks names, versions and roots only",
     why: "not done; a definition that only ours accepts fails on the first real cluster",
@@ -129,17 +116,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     ),
   },
   {
-    id: "status-checks",
-    what: "kube-apiserver checks condition types of pods and fills in empty states of containers",
-    why: "not done",
-    covers: isOneOf(
-      "subresources / another condition",
-      "subresources / it is bound",
-      "subresources / bind without a target",
-      "tables / prepare its status",
-    ),
-  },
-  {
     id: "scale-accessor",
     what: "kube-apiserver checks the paths of the scale subresource besides the schema, and the schema in another order",
     why: "the fault is named once; that the status has an own prefix is an accident",
@@ -158,12 +134,6 @@ export const knownDifferences: readonly KnownDifference[] = [
       "machines / a set with a text for replicas",
       "machines / a deployment with a bad strategy",
     ),
-  },
-  {
-    id: "custom-resource-nulls",
-    what: "kube-apiserver drops a null that its schema does not allow and calls a required field missing; ours refuses the null",
-    why: "not done",
-    covers: isOneOf("custom-resources / a null spec", "custom-resources / null where it is not allowed"),
   },
   {
     id: "custom-resource-metadata",
@@ -207,19 +177,6 @@ export const knownDifferences: readonly KnownDifference[] = [
       "access / may not delete pods",
       "access / the review of somebody else",
       "access / an aggregated cluster role",
-    ),
-  },
-  {
-    id: "eviction-checks",
-    what: "kube-apiserver checks an eviction before it looks for the pod, and a budget in more depth",
-    why: "not done",
-    covers: isOneOf(
-      "eviction / of another name",
-      "eviction / without metadata",
-      "eviction / of another kind",
-      "eviction / get an eviction",
-      "eviction / a budget with both bounds",
-      "eviction / a budget with a bad selector",
     ),
   },
   {

@@ -114,8 +114,27 @@ export function createNormaliser(): (answer: Answer) => Answer {
 
   return (answer) => {
     note(answer.body);
-    return { ...answer, body: clean(answer.body) ?? null, warnings: answer.warnings.map(text) };
+    return { ...answer, body: inOneOrder(clean(answer.body) ?? null), warnings: answer.warnings.map(text) };
   };
+}
+
+function isOfCustomResources(group: Json | undefined): boolean {
+  return typeof group === "string" && /(?:\.example\.io|\.sapcloud\.io|^apiextensions\.k8s\.io)$/.test(group);
+}
+
+/** Kubernetes walks through a schema in the order of a Go map: what it finds comes in another order each time. */
+function inOneOrder(body: Json): Json {
+  if (!isJsonObject(body) || !isJsonObject(body["details"]) || typeof body["message"] !== "string") return body;
+  const { causes } = body["details"];
+  if (!Array.isArray(causes) || !isOfCustomResources(body["details"]["group"])) return body;
+  const textOf = (cause: Json): string =>
+    isJsonObject(cause) && typeof cause["message"] === "string"
+      ? `${typeof cause["field"] === "string" ? cause["field"] : ""}: ${cause["message"]}`
+      : "";
+  const ordered = causes.toSorted((a: Json, b: Json) => (textOf(a) < textOf(b) ? -1 : 1));
+  const head = body["message"].slice(0, body["message"].indexOf(" is invalid: "));
+  const message = `${head} is invalid: ${ordered.map(textOf).join(", ")}`;
+  return { ...body, message, details: { ...body["details"], causes: ordered } };
 }
 
 /** Ages in a table depend on how fast the test runs. */

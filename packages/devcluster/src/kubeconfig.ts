@@ -27,9 +27,7 @@ export function kubeconfigFor(url: string, options: KubeconfigOptions = {}): str
           "client-key-data": encoded(clientCertificate.keyPem),
         };
   const authority =
-    certificateAuthority === undefined
-      ? {}
-      : { "certificate-authority-data": encoded(certificateAuthority) };
+    certificateAuthority === undefined ? {} : { "certificate-authority-data": encoded(certificateAuthority) };
   // client-node refuses plain HTTP without this; kubectl and Helm do not look at it there.
   const plain = url.startsWith("http:") ? { "insecure-skip-tls-verify": true } : {};
   return stringify({

@@ -6,6 +6,8 @@ export interface WantedCondition {
   readonly status: "True" | "False" | "Unknown";
   readonly reason?: string;
   readonly message?: string;
+  /** The conditions of pods have it, as null, whether anybody probes or not. */
+  readonly lastProbeTime?: null;
 }
 
 /** The condition of a type; undefined when there is none. */

@@ -125,7 +125,7 @@ export function invalid(resource: ResourceName, name: string, causes: readonly C
   return new ApiFault(422, "Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),
     ...(resource.group === "" ? {} : { group: resource.group }),
-    kind: resource.kind,
+    ...(resource.kind === "" ? {} : { kind: resource.kind }),
     causes: causes.map((cause) => ({ ...cause })),
   });
 }

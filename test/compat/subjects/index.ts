@@ -16,6 +16,7 @@ import { machines } from "./machines.ts";
 import { namespaceLife } from "./namespaces.ts";
 import { patch } from "./patch.ts";
 import { read } from "./read.ts";
+import { rules } from "./rules.ts";
 import { selectors } from "./selectors.ts";
 import { subresources } from "./subresources.ts";
 import { tables } from "./tables.ts";
@@ -46,6 +47,7 @@ export const subjects: readonly Subject[] = [
   eviction,
   access,
   discovery,
+  rules,
   wire,
   namespaceLife,
 ];

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../request-script.ts";
+import { isJsonObject, type Json, type JsonObject } from "../request-script.ts";
 
 export const configMaps = "/api/v1/namespaces/{ns}/configmaps";
 export const secrets = "/api/v1/namespaces/{ns}/secrets";
@@ -58,7 +58,13 @@ export function crd(
 
 /** True once a CRD is served. */
 export function isEstablished(_status: number, body: JsonObject): boolean {
+  const status = body["status"];
+  const conditions = isJsonObject(status) ? status["conditions"] : undefined;
   return (
-    JSON.stringify(body).includes('"type":"Established"') && !JSON.stringify(body).includes('"status":"False","type"')
+    Array.isArray(conditions) &&
+    conditions.some(
+      (condition: Json) =>
+        isJsonObject(condition) && condition["type"] === "Established" && condition["status"] === "True",
+    )
   );
 }

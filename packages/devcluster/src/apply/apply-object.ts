@@ -17,6 +17,7 @@ import { difference, emptySet, type FieldSet, intersection, sameSet, union } fro
 import { changedFields, fieldTreeOf, withContainers } from "./field-tree.ts";
 import { isSameManager, type ManagerEntry, readManagers, type TrackedWrite, withManagers } from "./managed-fields.ts";
 import { applyConfiguration } from "./merge-applied.ts";
+import { checkTyped } from "./typed-patch.ts";
 
 /** A server-side apply: the query's field manager (empty when it names none) and the endpoint. */
 export interface ApplyOptions extends WriteOptions {
@@ -148,6 +149,7 @@ function readConfiguration(
   const metadata = objectAt(checked, "metadata");
   if (metadata["managedFields"] !== undefined) throw badRequest("metadata.managedFields must be nil");
   const name = stringAt(metadata, "name") || ref.name;
+  checkTyped(definition, checked, stringAt(metadata, "namespace") ?? "", name);
   const { status, ...main } = checked;
   const identified = { ...metadata, name, ...(definition.namespaced ? { namespace: ref.namespace } : {}) };
   if (subresource === "status") {

@@ -50,14 +50,15 @@ function shownManager({ manager, operation, apiVersion, subresource }: ManagerEn
 
 /** `.spec.containers[name="a"].image`. */
 function shownPath(path: readonly string[]): string {
-  return path
-    .map((element) => {
-      const text = element.slice(2);
-      if (element.startsWith("f:")) return `.${text}`;
-      if (element.startsWith("v:")) return `[=${text}]`;
-      const keys: unknown = JSON.parse(text);
-      const pairs = Object.entries(typeof keys === "object" && keys !== null ? keys : {});
-      return `[${pairs.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(",")}]`;
-    })
-    .join("");
+  return path.map(shownElement).join("");
+}
+
+/** One step of a path: a field, a value of a set, or an item by its keys. */
+export function shownElement(element: string): string {
+  const text = element.slice(2);
+  if (element.startsWith("f:")) return `.${text}`;
+  if (element.startsWith("v:")) return `[=${text}]`;
+  const keys: unknown = JSON.parse(text);
+  const pairs = Object.entries(typeof keys === "object" && keys !== null ? keys : {});
+  return `[${pairs.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(",")}]`;
 }

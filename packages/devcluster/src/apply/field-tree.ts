@@ -98,7 +98,6 @@ const alwaysThere: ReadonlySet<string> = new Set([
   "f:status/f:daemonEndpoints/f:kubeletEndpoint",
   "f:status/f:loadBalancer",
   "f:spec/f:names",
-  "f:spec/f:versions",
   "f:status/f:acceptedNames",
 ]);
 const alwaysThereInCustom: ReadonlySet<string> = new Set(["f:metadata"]);
@@ -123,6 +122,8 @@ export function changedFields(before: FieldTree | undefined, after: FieldTree): 
     const changed = changedFields(before.children.get(key), child);
     if (!isEmptySet(changed)) children.set(key, changed);
   }
-  const isChanged = after.isMember && (!before.isMember || !jsonEqual(before.value, after.value));
+  // A container that was there as null is filled, not made.
+  const wasThere = before.value === null && after.value === undefined;
+  const isChanged = after.isMember && !wasThere && (!before.isMember || !jsonEqual(before.value, after.value));
   return isChanged || children.size > 0 ? { isMember: isChanged, children } : emptySet;
 }

@@ -1,4 +1,5 @@
 import { entriesOf, field, isArray, isObject, type Json, type JsonObject, objectFrom } from "../json.ts";
+import { goPattern } from "./go-pattern.ts";
 import type { Schema } from "../kinds/schema.ts";
 
 const copied = [
@@ -33,7 +34,7 @@ export function toAjvSchema(schema: Schema): JsonObject {
   translateExclusive(schema, result, "minimum", "exclusiveMinimum");
   translateExclusive(schema, result, "maximum", "exclusiveMaximum");
   const pattern = field(schema, "pattern");
-  if (typeof pattern === "string" && isUsablePattern(pattern)) result["pattern"] = pattern;
+  if (typeof pattern === "string" && "regExp" in goPattern(pattern)) result["pattern"] = pattern;
   const allowed = field(schema, "enum");
   if (isArray(allowed)) result["enum"] = isNullable && !allowed.includes(null) ? [...allowed, null] : allowed;
   const properties = entriesOf(field(schema, "properties"));
@@ -62,13 +63,4 @@ function translateExclusive(schema: Schema, result: Record<string, Json>, bound:
   if (!flag || limit === undefined) return;
   delete result[bound];
   result[exclusive] = limit;
-}
-
-/** Go's regular expressions are not JavaScript's; one that does not compile here is not checked. */
-function isUsablePattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern) instanceof RegExp;
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@ import type { Schema } from "../kinds/schema.ts";
 import { objectSchemaFields } from "../kinds/type-notation.ts";
 import { compileJsonPath } from "../table/json-path.ts";
 import { printerColumns } from "./printer-columns.ts";
+import { scaleProblems } from "./scale-problems.ts";
 import { structuralPipeline } from "./structural-pipeline.ts";
 
 const keepEverything: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
@@ -26,6 +27,7 @@ function definitionOf(crd: JsonObject, version: JsonObject): ResourceDefinition 
   const plural = stringAt(names, "plural") ?? "";
   const declared = at(version, "schema", "openAPIV3Schema");
   const structural = isObject(declared) ? declared : keepEverything;
+  const subresources = subresourcesOf(version);
   const selectable = arrayAt(version, "selectableFields").map((entry) => stringAt(entry, "jsonPath") ?? "");
   return {
     group,
@@ -39,7 +41,7 @@ function definitionOf(crd: JsonObject, version: JsonObject): ResourceDefinition 
     namespaced: stringAt(crd, "spec", "scope") === "Namespaced",
     collection: `${plural}.${group}`,
     origin: "custom",
-    subresources: subresourcesOf(version),
+    subresources,
     columns: printerColumns(version),
     schema: withMetadata(structural),
     strategicMerge: false,
@@ -49,7 +51,7 @@ function definitionOf(crd: JsonObject, version: JsonObject): ResourceDefinition 
     nameRule: "subdomain",
     selectable: selectable.map((path) => path.replace(/^\./, "")),
     fieldsOf: fieldReader(selectable),
-    pipeline: pipelineOf(structural),
+    pipeline: withScale(pipelineOf(structural), subresources.scale),
   };
 }
 
@@ -71,6 +73,17 @@ function subresourcesOf(version: JsonObject): ResourceDefinition["subresources"]
 /** The schema with the metadata that all objects share, which CRDs leave out. */
 function withMetadata(schema: Schema): Schema {
   return { ...schema, properties: { ...objectAt(schema, "properties"), ...objectSchemaFields() } };
+}
+
+function withScale(pipeline: SchemaPipeline, paths: ScalePaths | undefined): SchemaPipeline {
+  if (paths === undefined) return pipeline;
+  return {
+    ...pipeline,
+    validate: (object, live, part) => [
+      ...pipeline.validate(object, live, part),
+      ...scaleProblems(object, paths, part ?? "all"),
+    ],
+  };
 }
 
 function pipelineOf(schema: Schema): SchemaPipeline {

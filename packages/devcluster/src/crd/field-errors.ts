@@ -3,9 +3,43 @@ import { isArray, isObject, type Json, jsonTypeOf } from "../json.ts";
 import { quoted, plainText } from "../quoting.ts";
 import type { Cause } from "../status.ts";
 
-/** Puts an error of ajv into the words of kube-apiserver; undefined for errors inside of a union, which is named itself. */
-export function causeOf(error: ErrorObject): Cause | undefined {
-  if (/\/(?:anyOf|oneOf|not)\/./.test(error.schemaPath)) return undefined;
+/**
+ * Puts the errors of ajv into the words of kube-apiserver. Of a union it names the union itself, and what is wrong by the first of
+ * its schemas.
+ */
+export function causesOf(errors: readonly ErrorObject[]): readonly Cause[] {
+  return errors.flatMap((error) => {
+    if (insideOfUnion.test(error.schemaPath) || isHidden(error, errors)) return [];
+    const cause = causeOf(error);
+    if (error.keyword !== "anyOf" && error.keyword !== "oneOf") return [cause];
+    const first = `${error.schemaPath}/0/`;
+    const inside = errors.filter(
+      ({ schemaPath, instancePath }) =>
+        schemaPath.startsWith(first) &&
+        instancePath.startsWith(error.instancePath) &&
+        !insideOfUnion.test(schemaPath.slice(first.length)),
+    );
+    return [cause, ...inside.map(causeOf)];
+  });
+}
+
+/** Of a text, Kubernetes says the first that is wrong: its length comes before its pattern. */
+const textKeywords = ["maxLength", "minLength", "pattern"];
+
+function isHidden(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  const rank = textKeywords.indexOf(error.keyword);
+  return (
+    rank > 0 &&
+    errors.some(
+      ({ keyword, instancePath }) =>
+        instancePath === error.instancePath && textKeywords.slice(0, rank).includes(keyword),
+    )
+  );
+}
+
+const insideOfUnion = /\/(?:anyOf|oneOf|not)\/./;
+
+function causeOf(error: ErrorObject): Cause {
   const path = fieldPath(error.instancePath);
   const value: Json = error.data === undefined ? null : asJson(error.data);
   const inBody = path === "" ? "" : path;
@@ -97,7 +131,7 @@ export function causeOf(error: ErrorObject): Cause | undefined {
 
 function union(path: string, why: string): Cause {
   const message = `Invalid value: "": "${path}" ${why}`;
-  return { reason: "FieldValueInvalid", message, field: shownField(path) };
+  return { reason: "FieldValueInvalid", message, field: "<nil>" };
 }
 
 /** `/spec/items/0/name` as `spec.items[0].name`. */

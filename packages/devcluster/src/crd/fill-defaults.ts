@@ -2,8 +2,8 @@ import { entriesOf, field, isArray, isObject, type Json, type JsonObject, object
 import { itemSchema, propertySchema, type Schema } from "../kinds/schema.ts";
 
 /**
- * Fills in the defaults of a structural schema. A null is replaced as well where the schema does not allow null. Values that
- * are complete are shared, not copied.
+ * Fills in the defaults of a structural schema. A null counts as missing where the schema does not allow null. Values that are
+ * complete are shared, not copied.
  */
 export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
   const filled = new Map<string, Json>();
@@ -11,8 +11,12 @@ export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
   for (const [key, value] of entriesOf(object)) {
     const own = propertySchema(schema, key);
     const fallback = own === undefined ? undefined : field(own, "default");
-    const isMissing = value === null && fallback !== undefined && field(own, "nullable") !== true;
-    const next = fillValue(isMissing ? fallback : value, own);
+    const isRefused = value === null && own !== undefined && !allowsNull(own);
+    if (isRefused && fallback === undefined) {
+      hasChanged = true;
+      continue;
+    }
+    const next = fillValue(isRefused ? (fallback ?? null) : value, own);
     hasChanged ||= next !== value;
     filled.set(key, next);
   }
@@ -23,6 +27,11 @@ export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
     filled.set(key, fillValue(fallback, own));
   }
   return hasChanged ? objectFrom(filled) : object;
+}
+
+/** Whether null is a value like others: where it is allowed, and where nobody says what is. */
+function allowsNull(schema: Schema): boolean {
+  return field(schema, "nullable") === true || field(schema, "type") === undefined;
 }
 
 function fillValue(value: Json, schema: Schema | undefined): Json {

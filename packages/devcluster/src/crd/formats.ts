@@ -25,9 +25,3 @@ export const stringFormats: Readonly<Record<string, (text: string) => boolean>> 
   uri: (text) => URL.canParse(text),
   email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
 };
-
-/** The bounds of the integer formats. */
-export const integerFormats: Readonly<Record<string, { readonly minimum: number; readonly maximum: number }>> = {
-  int32: { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
-  int64: { minimum: -(2 ** 63), maximum: 2 ** 63 },
-};

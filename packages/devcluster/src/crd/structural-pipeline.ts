@@ -5,9 +5,10 @@ import { field, isArray, isObject, type Json, type JsonObject, objectAt, withFie
 import type { Cause } from "../status.ts";
 import { toAjvSchema } from "./ajv-schema.ts";
 import { embeddedProblems } from "./embedded-resources.ts";
-import { causeOf } from "./field-errors.ts";
+import { causesOf } from "./field-errors.ts";
 import { fillDefaults } from "./fill-defaults.ts";
-import { integerFormats, stringFormats } from "./formats.ts";
+import { stringFormats } from "./formats.ts";
+import { goPattern } from "./go-pattern.ts";
 import { duplicateItems } from "./list-uniqueness.ts";
 import { prune } from "./prune.ts";
 import { checkRules } from "./rules/check-rules.ts";
@@ -25,12 +26,14 @@ export function structuralPipeline(schema: Schema): SchemaPipeline {
       const pruned = prune(object, schema);
       return { object: fillDefaults(pruned.object, schema), unknown: pruned.unknown };
     },
-    validate(object, live) {
+    validate(object, live, part = "all") {
       validator ??= compile(schema);
       rules ??= { tree: ruleTreeOf(schema) };
       const errors = validator(object) ? [] : (validator.errors ?? []);
       const causes = [
-        ...errors.filter((error) => !isUnchanged(error, live)).flatMap((error) => causeOf(error) ?? []),
+        ...causesOf(errors.filter((error) => !isUnchanged(error, live) && isOf(error, part))).map((cause) =>
+          part === "status" ? seenFromStatus(cause) : cause,
+        ),
         ...duplicateItems(object, schema),
         ...embeddedProblems(object, schema),
       ];
@@ -40,6 +43,17 @@ export function structuralPipeline(schema: Schema): SchemaPipeline {
       return [...causes, ...broken].slice(0, causeLimit);
     },
   };
+}
+
+/** A write of the status is held against the schema of the status alone. */
+function isOf({ instancePath, params }: ErrorObject, part: "all" | "status"): boolean {
+  if (part === "all") return true;
+  return /^\/status(?:\/|$)/.test(instancePath) || (instancePath === "" && params["missingProperty"] === "status");
+}
+
+/** Kubernetes names what is wrong with a status without its beginning in the text, and with it as the field. */
+function seenFromStatus(cause: Cause): Cause {
+  return { ...cause, message: cause.message.replace(/(?<=: )status(?:\.|(?= in body))/, "") };
 }
 
 /** Findings after which rules are not run: they could not rely on what the schema says. */
@@ -75,6 +89,22 @@ function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean 
   return before !== undefined && JSON.stringify(before) === JSON.stringify(data);
 }
 
+/** Patterns are in Go's syntax; those that Go does not understand are left out of the schema. */
+const goRegExp = Object.assign(
+  (pattern: string): RegExp => {
+    const read = goPattern(pattern);
+    if ("fault" in read) throw new Error(read.fault);
+    return read.regExp;
+  },
+  { code: "goRegExp" },
+);
+
+/** What is wrong with one value by a schema, rules apart. */
+export function schemaChecks(schema: Schema, value: Json): readonly Cause[] {
+  const validator = compile(schema);
+  return validator(value) ? [] : causesOf(validator.errors ?? []);
+}
+
 function compile(schema: Schema): ValidateFunction {
   const ajv = new Ajv({
     strict: false,
@@ -83,11 +113,9 @@ function compile(schema: Schema): ValidateFunction {
     ownProperties: true,
     unicodeRegExp: false,
     logger: false,
+    code: { regExp: goRegExp },
   });
   for (const [name, test] of Object.entries(stringFormats)) ajv.addFormat(name, test);
-  for (const [name, { minimum, maximum }] of Object.entries(integerFormats)) {
-    ajv.addFormat(name, { type: "number", validate: (value: number) => value >= minimum && value <= maximum });
-  }
   // The metadata of every object is checked by the server itself, for all kinds alike.
   const hasMetadata = isObject(objectAt(schema, "properties")["metadata"]);
   const own = hasMetadata ? withField(schema, ["properties", "metadata"], { type: "object" }) : schema;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import type { Registry } from "../kinds/registry.ts";
@@ -81,6 +82,7 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       verbs: verbsOf(definition),
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
+      ...(definition.origin === "built-in" ? { storageVersionHash: storageVersionHash(definition) } : {}),
     },
     ...subresourcesOf(definition).map((entry) => ({
       name: `${plural}/${entry.name}`,
@@ -91,4 +93,10 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
       verbs: entry.verbs,
     })),
   ];
+}
+
+/** What clients tell by whether the stored form of a kind has changed. Events are stored in the core group. */
+function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
+  const stored = kind === "Event" ? "" : group;
+  return createHash("sha256").update(`${stored}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }

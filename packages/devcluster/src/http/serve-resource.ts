@@ -118,7 +118,10 @@ function requireObjectType({ raw }: ApiRequest): void {
 function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
   const value = query.get("includeObject") ?? "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
-  throw badRequest(`includeObject: Unsupported value: "${value}": supported values: "None", "Metadata", "Object"`);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: "${value}": must be 'Metadata', 'Object', 'None', ` +
+      "or empty",
+  );
 }
 
 function getOne(machinery: Machinery, definition: ResourceDefinition, ref: ObjectRef, request: ApiRequest): void {
@@ -213,6 +216,10 @@ async function serveSubresource(
     const { code, body } = bindPod(machinery, definition, ref, await readJsonBody(request.raw));
     return sendJson(request.response, code, body);
   }
+  const isPostOnly =
+    (path.subresource === "eviction" && subresources.eviction === true) ||
+    (path.subresource === "binding" && subresources.binding === true);
+  if (isPostOnly) throw methodNotAllowed();
   if (path.subresource === "scale" && subresources.scale !== undefined) {
     return serveScale(machinery, definition, ref, request);
   }
@@ -235,7 +242,7 @@ async function serveScale(
   const mediaType = mediaTypeOf(request.raw);
   updateObject(machinery, definition, {
     ref,
-    subresource: "",
+    subresource: "scale",
     options,
     change(current) {
       const now = find(machinery, definition, ref) ?? live;

@@ -1,4 +1,4 @@
-import { arrayAt, at, entriesOf, field, type Json, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { arrayAt, at, entriesOf, field, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { quoted, plainText } from "../quoting.ts";
 import { badRequest, type Cause } from "../status.ts";
 import { qualifiedNameFaults } from "../verbs/label-syntax.ts";
@@ -8,7 +8,7 @@ import type { SchemaPipeline } from "./resource-definition.ts";
 interface BuiltInRules {
   readonly prepare?: (object: JsonObject) => JsonObject;
   readonly complete?: (object: JsonObject) => JsonObject;
-  readonly validate?: (object: JsonObject, live: JsonObject | undefined) => readonly Cause[];
+  readonly validate?: (object: JsonObject, live: JsonObject | undefined, part: "all" | "status") => readonly Cause[];
 }
 
 /** The light pipeline of a built-in kind: defaults that other clients rely on, and a few required fields. */
@@ -16,7 +16,7 @@ export function builtInPipeline({ prepare, complete, validate }: BuiltInRules = 
   return {
     prepare: (object) => ({ object: prepare?.(object) ?? object, unknown: [] }),
     ...(complete === undefined ? {} : { complete }),
-    validate: (object, live) => validate?.(object, live) ?? [],
+    validate: (object, live, part = "all") => validate?.(object, live, part) ?? [],
   };
 }
 
@@ -48,6 +48,7 @@ export const secretPipeline = builtInPipeline({
   },
   validate: (secret, live) => [
     ...keyProblems(secret, "data"),
+    ...sizeProblems(secret, ["data"], "data"),
     ...(requiredKeys[stringAt(secret, "type") ?? ""] ?? []).flatMap((key) =>
       at(secret, "data", key) === undefined ? [required(`data[${key}]`)] : [],
     ),
@@ -113,6 +114,24 @@ function immutableProblems(
   ].map((name) => ({ reason: "FieldValueForbidden", message, field: name }));
 }
 
+/** The values of a config map or secret together may not be larger than this. */
+const dataLimitBytes = 1024 * 1024;
+
+function sizeProblems(object: JsonObject, parts: readonly string[], path: string): readonly Cause[] {
+  const size = parts.reduce(
+    (sum, part) =>
+      sum +
+      entriesOf(field(object, part)).reduce((own, [, value]) => {
+        const text = plainText(value);
+        return own + (part === "data" && path !== "data" ? Buffer.byteLength(text) : Buffer.byteLength(text, "base64"));
+      }, 0),
+    0,
+  );
+  if (size <= dataLimitBytes) return [];
+  const message = `Too long: may not be more than ${dataLimitBytes} bytes`;
+  return [{ reason: "FieldValueTooLong", message, field: path }];
+}
+
 /** Config maps: good keys, each either text or binary. */
 export const configMapPipeline = builtInPipeline({
   prepare(map) {
@@ -133,6 +152,7 @@ export const configMapPipeline = builtInPipeline({
           ],
     ),
     ...keyProblems(map, "binaryData"),
+    ...sizeProblems(map, ["data", "binaryData"], "[]"),
     ...immutableProblems(map, live, ["data", "binaryData"]),
   ],
 });
@@ -152,6 +172,14 @@ export const namespacePipeline = builtInPipeline({
     spec: { finalizers: ["kubernetes"], ...objectAt(namespace, "spec") },
     status: { phase: "Active", ...objectAt(namespace, "status") },
   }),
+  validate(namespace) {
+    const phase = stringAt(namespace, "status", "phase") ?? "";
+    const isGoing = stringAt(namespace, "metadata", "deletionTimestamp") !== undefined;
+    if (phase === "" || (phase === "Active") !== isGoing) return [];
+    const [wanted, when] = isGoing ? ["Terminating", "is not empty"] : ["Active", "is empty"];
+    const message = `Invalid value: ${quoted(phase)}: may only be '${wanted}' if ` + "`deletionTimestamp`" + ` ${when}`;
+    return [{ reason: "FieldValueInvalid", message, field: "status.Phase" }];
+  },
 });
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -252,52 +280,6 @@ export const storageClassPipeline = builtInPipeline({
   prepare: (storageClass) => ({ reclaimPolicy: "Delete", volumeBindingMode: "Immediate", ...storageClass }),
   validate: (storageClass) => requireText(storageClass, "provisioner"),
 });
-
-/** Disruption budgets: `minAvailable` or `maxUnavailable`, not both. */
-export const disruptionBudgetPipeline = builtInPipeline({
-  complete: (budget) => ({
-    ...budget,
-    status: {
-      disruptionsAllowed: 0,
-      currentHealthy: 0,
-      desiredHealthy: 0,
-      expectedPods: 0,
-      ...objectAt(budget, "status"),
-    },
-  }),
-  validate(budget) {
-    const bounds = ["minAvailable", "maxUnavailable"].flatMap((key) => boundProblems(key, at(budget, "spec", key)));
-    const policy = stringAt(budget, "spec", "unhealthyPodEvictionPolicy");
-    const policyProblems: readonly Cause[] =
-      policy === undefined || policy === "AlwaysAllow" || policy === "IfHealthyBudget"
-        ? []
-        : [
-            {
-              reason: "FieldValueNotSupported",
-              message: `Unsupported value: ${quoted(policy)}: supported values: "AlwaysAllow", "IfHealthyBudget"`,
-              field: "spec.unhealthyPodEvictionPolicy",
-            },
-          ];
-    if (bounds.length + policyProblems.length > 0) return [...bounds, ...policyProblems];
-    const both = ["minAvailable", "maxUnavailable"].every((key) => at(budget, "spec", key) !== undefined);
-    if (!both) return [];
-    const message = "Invalid value: minAvailable and maxUnavailable cannot be both set";
-    return [{ reason: "FieldValueInvalid", message, field: "spec" }];
-  },
-});
-
-/** A bound of a budget is a number of pods or a percentage of them. */
-function boundProblems(key: string, bound: Json | undefined): readonly Cause[] {
-  const fail = (why: string): readonly Cause[] => [
-    { reason: "FieldValueInvalid", message: `Invalid value: ${quoted(bound ?? null)}: ${why}`, field: `spec.${key}` },
-  ];
-  if (typeof bound === "number" && bound < 0) return fail("must be greater than or equal to 0");
-  if (typeof bound !== "string" || /^[0-9]+%$/.test(bound)) return [];
-  return fail(
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for " +
-      "validation is '[0-9]+%')",
-  );
-}
 
 /** Leases: durations above zero. */
 export const leasePipeline = builtInPipeline({

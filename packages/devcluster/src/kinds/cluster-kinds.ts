@@ -1,5 +1,6 @@
 import { customResourceDefinitionPipeline } from "../crd/crd-pipeline.ts";
-import { disruptionBudgetPipeline, leasePipeline } from "./built-in-pipeline.ts";
+import { disruptionBudgetPipeline } from "./budget-pipeline.ts";
+import { leasePipeline } from "./built-in-pipeline.ts";
 import { customResourceDefinitionColumns, disruptionBudgetColumns, leaseColumns } from "./columns.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { kind } from "./kind-row.ts";

@@ -57,8 +57,6 @@ export const configMapColumns: readonly Column[] = [
   ageColumn,
 ];
 
-export const serviceAccountColumns: readonly Column[] = [nameColumn, countColumn("Secrets", ["secrets"]), ageColumn];
-
 export const serviceColumns: readonly Column[] = [
   nameColumn,
   textColumn("Type", ["spec", "type"], "ClusterIP"),

@@ -40,7 +40,11 @@ test("says nothing of them when it was told to ignore them, and refuses them whe
 });
 
 test.each([
-  [nodes, { unschedulable: 1 }, "cannot unmarshal number into Go struct field NodeSpec.spec.unschedulable of type bool"],
+  [
+    nodes,
+    { unschedulable: 1 },
+    "cannot unmarshal number into Go struct field NodeSpec.spec.unschedulable of type bool",
+  ],
   [pods, { priority: 1.5 }, "cannot unmarshal number 1.5 into Go struct field PodSpec.spec.priority of type int32"],
   [pods, { priority: 2 ** 40 }, "cannot unmarshal number 1099511627776 into Go struct field PodSpec.spec.priority of"],
   [nodes, { taints: [{ key: "k", effect: "NoExecute", timeAdded: "noon" }] }, 'cannot parse "noon" as "2006"'],

@@ -1,7 +1,9 @@
 import { arrayAt, at, entriesOf, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { quoted } from "../quoting.ts";
 import type { Cause } from "../status.ts";
+import { qualifiedNameFaults } from "../verbs/label-syntax.ts";
 import { builtInPipeline } from "./built-in-pipeline.ts";
+import { podConditionProblems, podUpdateProblems } from "./pod-updates.ts";
 
 function withContainerDefaults(container: Json): Json {
   if (!isObject(container)) return container;
@@ -88,9 +90,17 @@ function withStatusDefaults(status: JsonObject): JsonObject {
   const conditions = arrayAt(status, "conditions").map((condition) =>
     isObject(condition) ? { lastProbeTime: null, lastTransitionTime: null, ...condition } : condition,
   );
+  const kinds = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
+  const states = kinds.flatMap((key) => {
+    const list = arrayAt(status, key).map((state) =>
+      isObject(state) ? { lastState: {}, state: {}, ...state } : state,
+    );
+    return list.length === 0 ? [] : [[key, list] as const];
+  });
   const ip = stringAt(status, "podIP");
   return {
     ...status,
+    ...Object.fromEntries(states),
     ...(conditions.length === 0 ? {} : { conditions }),
     ...(ip && at(status, "podIPs") === undefined ? { podIPs: [{ ip }] } : {}),
   };
@@ -108,32 +118,43 @@ export const podPipeline = builtInPipeline({
       ...(isObject(status) ? { status: withStatusDefaults(status) } : {}),
     };
   },
-  complete(pod) {
-    const spec = objectAt(pod, "spec");
-    const tolerations = arrayAt(spec, "tolerations");
-    const missing = defaultTolerations.filter(
-      ({ key }) =>
-        !tolerations.some((toleration) => {
-          const own = stringAt(toleration, "key") ?? "";
-          const effect = stringAt(toleration, "effect") ?? "";
-          return (own === key || own === "") && (effect === "NoExecute" || effect === "");
-        }),
-    );
-    return {
-      ...pod,
-      spec: {
-        priority: 0,
-        preemptionPolicy: "PreemptLowerPriority",
-        serviceAccountName: "default",
-        serviceAccount: "default",
-        ...spec,
-        tolerations: [...tolerations, ...missing],
-      },
-      status: { phase: "Pending", qosClass: qosClassOf(spec), ...objectAt(pod, "status") },
-    };
+  complete,
+  validate(pod, live, part) {
+    if (live === undefined) return podProblems(pod);
+    // Both through admission: what it adds is no change.
+    if (part !== "status") {
+      const changes = podUpdateProblems(objectAt(complete(pod), "spec"), objectAt(complete(live), "spec"));
+      return [...podProblems(pod), ...changes];
+    }
+    return podConditionProblems(pod, qualifiedNameFaults);
   },
-  validate: (pod) => podProblems(pod),
 });
+
+/** What admission and the storage add. */
+function complete(pod: JsonObject): JsonObject {
+  const spec = objectAt(pod, "spec");
+  const tolerations = arrayAt(spec, "tolerations");
+  const missing = defaultTolerations.filter(
+    ({ key }) =>
+      !tolerations.some((toleration) => {
+        const own = stringAt(toleration, "key") ?? "";
+        const effect = stringAt(toleration, "effect") ?? "";
+        return (own === key || own === "") && (effect === "NoExecute" || effect === "");
+      }),
+  );
+  return {
+    ...pod,
+    spec: {
+      priority: 0,
+      preemptionPolicy: "PreemptLowerPriority",
+      serviceAccountName: "default",
+      serviceAccount: "default",
+      ...spec,
+      tolerations: [...tolerations, ...missing],
+    },
+    status: { phase: "Pending", qosClass: qosClassOf(spec), ...objectAt(pod, "status") },
+  };
+}
 
 /** Guaranteed when every container has equal requests and limits of both resources, BestEffort when none has any. */
 function qosClassOf(spec: JsonObject): string {

@@ -37,6 +37,21 @@ export function canonicalQuantity(text: string): string | undefined {
   return negative + (exponent === undefined ? decimal(nanos) : withExponent(nanos));
 }
 
+/** A quantity in billionths, rounded up; undefined for what is no quantity. */
+export function quantityInNanos(text: string): bigint | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const [, sign = "", whole = "", fraction = "", suffix = "", exponent] = match;
+  if (whole === "" && fraction === "") return undefined;
+  const binary = binarySuffixes.findIndex((candidate) => candidate === suffix);
+  const digits = BigInt(`${whole}${fraction}`);
+  const decimalPower = 3 * (decimalSuffixes.findIndex((candidate) => candidate === suffix) - 3);
+  const power = binary > 0 ? 0 : exponent === undefined ? decimalPower : Number(exponent);
+  const scaled = digits * 1024n ** BigInt(Math.max(0, binary)) * 10n ** BigInt(Math.max(0, power));
+  const nanos = nano(scaled, fraction.length + Math.max(0, -power));
+  return sign === "-" ? -nanos : nanos;
+}
+
 /** A number with `places` decimals in billionths, rounded up as Kubernetes does. */
 function nano(digits: bigint, places: number): bigint {
   if (places <= 9) return digits * 10n ** BigInt(9 - places);

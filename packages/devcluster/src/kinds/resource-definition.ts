@@ -37,8 +37,11 @@ export interface SchemaPipeline {
   prepare(object: JsonObject): { readonly object: JsonObject; readonly unknown: readonly string[] };
   /** Adds what admission and the storage add on their own account: nobody becomes the owner of it. */
   complete?(object: JsonObject): JsonObject;
-  /** Everything that is wrong with a prepared object; `live` is what is stored, when there is something. */
-  validate(object: JsonObject, live: JsonObject | undefined): readonly Cause[];
+  /**
+   * Everything that is wrong with a prepared object; `live` is what is stored, when there is something. `part` is `status` for a
+   * write through the status subresource.
+   */
+  validate(object: JsonObject, live: JsonObject | undefined, part?: "all" | "status"): readonly Cause[];
 }
 
 /** All that the server knows of one resource in one version: built in, or read out of a CRD. */

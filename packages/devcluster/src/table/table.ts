@@ -32,7 +32,7 @@ export function partialObject(object: JsonObject): JsonObject {
 function rowObject(definition: ResourceDefinition, object: JsonObject, include: IncludedObject): JsonObject {
   switch (include) {
     case "None":
-      return {};
+      return { object: null };
     case "Metadata":
       return { object: partialObject(object) };
     case "Object":

@@ -14,6 +14,8 @@ export interface Admitted {
 
 /** What the reading of a body has found so far: fields that it names twice, and those that nobody knows. */
 export interface BodyFields {
+  /** Which part of the object the write is about. Default: all of it. */
+  readonly part?: "all" | "status";
   readonly doubled: readonly string[];
   readonly unknown: readonly string[];
 }
@@ -33,7 +35,7 @@ export function admit(
   const { object, unknown } = definition.pipeline.prepare(candidate);
   const fields = { doubled: body.doubled, unknown: [...body.unknown, ...unknown.toSorted()] };
   const warnings = reportFields(definition, fields, options.fieldValidation);
-  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live)];
+  const problems = [...metadataProblems(definition, object), ...definition.pipeline.validate(object, live, body.part)];
   if (problems.length > 0) throw invalid(definition, stringAt(object, "metadata", "name") ?? "", problems);
   if (!isPreparedObject(object)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);
   return { object, warnings };

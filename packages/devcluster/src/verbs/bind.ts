@@ -2,7 +2,7 @@ import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withFi
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef } from "../machinery.ts";
 import { withCondition } from "../object-conditions.ts";
-import { conflict, invalid, notFound } from "../status.ts";
+import { ApiFault, conflict, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
@@ -18,8 +18,7 @@ export function bindPod(
   if (pod === undefined) throw notFound(definition, ref.name);
   const target = stringAt(body, "target", "name") ?? "";
   if (target === "") {
-    const problem = { reason: "FieldValueRequired", message: "Required value", field: "target.name" };
-    throw invalid({ group: "", plural: "bindings", kind: "Binding" }, ref.name, [problem]);
+    throw new ApiFault(500, "", "target.name: Required value");
   }
   const binding = { group: "", plural: "pods/binding", kind: "Binding" };
   const present = stringAt(pod, "spec", "nodeName") ?? "";
@@ -34,7 +33,7 @@ export function bindPod(
   const annotations = { ...pod.metadata.annotations, ...annotationsOf(body) };
   const annotated =
     Object.keys(annotations).length === 0 ? placed : withField(placed, ["metadata", "annotations"], annotations);
-  const scheduled = withCondition(annotated, { type: "PodScheduled", status: "True" }, now);
+  const scheduled = withCondition(annotated, { type: "PodScheduled", status: "True", lastProbeTime: null }, now);
   commit(machinery, definition, pod, scheduled);
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }

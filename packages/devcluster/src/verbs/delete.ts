@@ -1,9 +1,11 @@
+import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
 import { plainText, quoted } from "../quoting.ts";
 import { namespaceOf, type StoredObject } from "../api-object.ts";
 import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json.ts";
 import type { ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
 import { badRequest, type Cause, conflict, forbidden, invalid, notFound, successStatus } from "../status.ts";
+import { withCondition } from "../object-conditions.ts";
 import { rfc3339 } from "../timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
@@ -95,11 +97,14 @@ export function deleteObject(
     throw forbidden(definition, ref.name, "this namespace may not be deleted");
   }
   checkPreconditions(definition, live, options);
-  const finalizers = wantedFinalizers(live, options);
+  const isDefinition = definition.collection === crdCollection;
+  const wanted = wantedFinalizers(live, options);
+  const finalizers = isDefinition && !wanted.includes(crdCleanupFinalizer) ? [...wanted, crdCleanupFinalizer] : wanted;
   const graceSeconds = definition.collection === "pods." ? podGraceSeconds(live, options) : 0;
   const holdsNamespace = definition.collection === "namespaces.";
   if (finalizers.length > 0 || holdsNamespace || graceSeconds > 0) {
-    const next = markDeleted(machinery, definition, live, finalizers, graceSeconds);
+    const marked = markDeleted(machinery, definition, live, finalizers, graceSeconds);
+    const next = isDefinition ? withTerminating(marked, rfc3339(machinery.clock.now())) : marked;
     return { code: 200, body: shown(definition, options.dryRun ? next : commit(machinery, definition, live, next)) };
   }
   if (definition.collection === "pods.") {
@@ -171,6 +176,17 @@ function deadlineOf(live: StoredObject, graceSeconds: number, now: Date): JsonOb
   };
 }
 
+const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
+/** Kinds whose deletion Kubernetes begins by itself: without a grace, and without counting a generation. */
+const hasOwnEnd: ReadonlySet<string> = new Set(["namespaces.", crdCollection]);
+
+/** A definition that is being deleted says that its objects go first. */
+function withTerminating(crd: StoredObject, now: string): StoredObject {
+  const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+  const condition = { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message } as const;
+  return { ...crd, ...withField({ status: crd["status"] }, ["status"], withCondition(crd, condition, now)["status"]) };
+}
+
 function markDeleted(
   { clock }: Machinery,
   definition: ResourceDefinition,
@@ -184,8 +200,12 @@ function markDeleted(
     metadata: {
       ...live.metadata,
       ...(finalizers.length === 0 ? {} : { finalizers }),
-      ...deadlineOf(live, graceSeconds, clock.now()),
-      ...(definition.countsGeneration && deletionTimestamp === undefined ? { generation: (generation ?? 0) + 1 } : {}),
+      ...(hasOwnEnd.has(definition.collection)
+        ? { deletionTimestamp: deletionTimestamp ?? rfc3339(clock.now()) }
+        : deadlineOf(live, graceSeconds, clock.now())),
+      ...(definition.countsGeneration && deletionTimestamp === undefined && !hasOwnEnd.has(definition.collection)
+        ? { generation: (generation ?? 0) + 1 }
+        : {}),
     },
   };
   if (definition.collection !== "namespaces." || at(live, "status", "phase") === "Terminating") return marked;

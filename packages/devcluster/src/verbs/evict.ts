@@ -24,8 +24,6 @@ export function evictPod(
   ref: ObjectRef,
   body: Json | undefined,
 ): Outcome {
-  const pod = find(machinery, definition, ref);
-  if (pod === undefined) throw notFound(definition, ref.name);
   const named = stringAt(body, "metadata", "name");
   const kind = stringAt(body, "kind");
   if (kind !== undefined && kind !== "Eviction") {
@@ -37,6 +35,8 @@ export function evictPod(
   }
   if (named !== ref.name) throw badRequest("name in URL does not match name in Eviction object");
   const options = readDeleteOptions(field(body, "deleteOptions"), new URLSearchParams());
+  const pod = find(machinery, definition, ref);
+  if (pod === undefined) throw notFound(definition, ref.name);
   if (countsForBudgets(pod)) {
     const budgets = machinery.store
       .list(budgetsCollection, ref.namespace)

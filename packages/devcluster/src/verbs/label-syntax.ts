@@ -9,7 +9,8 @@ export function nameFaults(name: string, rule: "label" | "subdomain" | "path"): 
   const faults: string[] = [];
   if (rule === "path") return pathSegmentFaults(name);
   if (rule === "label") {
-    if (name.length > 63) faults.push("must be no more than 63 bytes");
+    if (name.includes(".")) return ["must not contain dots"];
+    if (name.length > 63) faults.push("must be no more than 63 characters");
     if (!labelName.test(name)) {
       faults.push(
         "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +

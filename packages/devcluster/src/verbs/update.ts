@@ -5,7 +5,7 @@ import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } fr
 import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { ApiFault, conflict, invalid, notFound } from "../status.ts";
+import { ApiFault, conflict, invalid, isApiFault, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { duplicatesOf } from "./field-validation.ts";
@@ -16,7 +16,7 @@ import type { WriteOptions } from "./write-options.ts";
 /** A change of an existing object. */
 export interface Update {
   readonly ref: ObjectRef;
-  /** Empty for the object itself. */
+  /** Empty for the object itself; `scale` changes the object as well and is recorded under its own name. */
   readonly subresource: string;
   readonly options: WriteOptions;
   /** Makes the wanted object out of the live one, as the client of the definition sees it. */
@@ -33,22 +33,29 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
   const live = find(machinery, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
   const changed = update.change(shown(definition, live));
-  const { object: wanted, unknown } = decodeObject(definition, checkIdentity(definition, changed, ref));
+  const isPatch = update.isReplace !== true && update.track === undefined;
+  const { object: wanted, unknown } = readable(isPatch, () =>
+    decodeObject(definition, checkIdentity(definition, changed, ref)),
+  );
   if (update.isReplace === true && subresource === "") requireNameInBody(wanted, ref.name);
   checkPreconditions(definition, live, wanted, update.isReplace === true);
   const inStore = definition.view === undefined ? wanted : definition.view.store(wanted);
   const merged = mergeScopes(definition, live, inStore, subresource);
   refuseNewFinalizers(definition, live, merged);
-  const { object, warnings } = admit(definition, merged, live, options, {
-    doubled: duplicatesOf(changed),
-    unknown,
-  });
+  const { object, warnings } = readable(isPatch, () =>
+    admit(definition, merged, live, options, {
+      part: subresource === "status" ? "status" : "all",
+      doubled: duplicatesOf(changed),
+      unknown,
+    }),
+  );
   const write: TrackedWrite = {
     manager: options.fieldManager,
     operation: "Update",
     subresource,
     apiVersion: apiVersionOf(definition),
-    time: rfc3339(machinery.clock.now()),
+    // Kubernetes notes no time for a change of the scale.
+    time: subresource === "scale" ? "" : rfc3339(machinery.clock.now()),
   };
   const trackUpdate = (before: StoredObject, after: PreparedObject): PreparedObject =>
     trackManagedFields(definition, before, after, write);
@@ -56,6 +63,23 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
   const next = bumpGeneration(definition, live, completed(definition, tracked));
   const stored = options.dryRun ? next : commit(machinery, definition, live, next);
   return { code: 200, body: shown(definition, stored), warnings };
+}
+
+/**
+ * A patch whose result cannot be read is an invalid patch (422), where the same as a body is a bad request (400). The object is
+ * not shown, unlike in kube-apiserver's message: it may be a secret.
+ */
+function readable<T>(isPatch: boolean, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const why =
+      isPatch && isApiFault(error) ? /^[^:]* cannot be handled as an? [^:]*: (.*)$/s.exec(error.message) : null;
+    if (why === null) throw error;
+    const message = `Invalid value: "the patched object": ${why[1]}`;
+    const nothing = { group: "", plural: "", kind: "" };
+    throw invalid(nothing, "", [{ reason: "FieldValueInvalid", message, field: "patch" }]);
+  }
 }
 
 /** Writes a changed object, or lets it go when it was only waiting for its last finalizer. An equal one is not written. */

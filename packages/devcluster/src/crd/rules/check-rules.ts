@@ -70,9 +70,9 @@ function checkRule(
   try {
     const result: unknown = rule.evaluate(context);
     if (result === true) return [];
-    return [causeFor(rule, schema, messageOf(rule, context), at)];
+    return [causeFor(rule, shownValue(value, schema), messageOf(rule, context), at)];
   } catch (error) {
-    return [causeFor(rule, schema, `${runtimeText(error)} evaluating rule: ${rule.message}`, at)];
+    return [causeFor(rule, shownType(schema), `${runtimeText(error)} evaluating rule: ${rule.message}`, at)];
   }
 }
 
@@ -87,8 +87,16 @@ function messageOf(rule: CompiledRule, context: Readonly<Record<string, unknown>
   }
 }
 
-function causeFor(rule: CompiledRule, schema: Schema, detail: string, path: string): Cause {
-  const typeName = stringAt(schema, "type") ?? "object";
+/** Kubernetes shows a plain value as it is, anything else by its type. */
+function shownValue(value: Json, schema: Schema): string {
+  return isObject(value) || isArray(value) ? shownType(schema) : quoted(value);
+}
+
+function shownType(schema: Schema): string {
+  return quoted(stringAt(schema, "type") ?? "object");
+}
+
+function causeFor(rule: CompiledRule, value: string, detail: string, path: string): Cause {
   const text = ((): string => {
     switch (rule.reason) {
       case "FieldValueRequired":
@@ -96,9 +104,9 @@ function causeFor(rule: CompiledRule, schema: Schema, detail: string, path: stri
       case "FieldValueForbidden":
         return `Forbidden: ${detail}`;
       case "FieldValueDuplicate":
-        return `Duplicate value: ${quoted(typeName)}`;
+        return `Duplicate value: ${value}`;
       default:
-        return `Invalid value: ${quoted(typeName)}: ${detail}`;
+        return `Invalid value: ${value}: ${detail}`;
     }
   })();
   return { reason: rule.reason, message: text, field: shown(path) };

@@ -1,6 +1,8 @@
-import type { ASTNode, Environment, ParseResult } from "@marcbachmann/cel-js";
+import type { Environment, ParseResult } from "@marcbachmann/cel-js";
 import { field, type Json, stringAt } from "../../json.ts";
-import { optionalRuleEnvironment, ruleEnvironment } from "./cel-environment.ts";
+import { ruleEnvironments } from "./cel-environment.ts";
+import { patternFault, withGoMatches } from "./go-matches.ts";
+import { measure } from "./rule-shape.ts";
 
 /** A rule of `x-kubernetes-validations`, ready to run. */
 export interface CompiledRule {
@@ -24,18 +26,17 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-const loops: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "existsOne", "map", "filter"]);
-
 /** Compiles a rule; returns what is wrong with it when it cannot be compiled. */
 export function compileRule(declaration: Json): CompiledRule | RuleProblem {
   const rule = stringAt(declaration, "rule")?.trim() ?? "";
   const messageRule = stringAt(declaration, "messageExpression")?.trim() ?? "";
-  const environment = field(declaration, "optionalOldSelf") === true ? optionalRuleEnvironment : ruleEnvironment;
+  const { plain, optional } = ruleEnvironments();
+  const environment = field(declaration, "optionalOldSelf") === true ? optional : plain;
   const compiled = compile(environment, rule);
   if (typeof compiled === "string") return { field: "rule", message: compiled };
   const { type } = compiled.check();
   if (type !== "bool" && type !== "dyn") {
-    return { field: "rule", message: "compilation failed: must evaluate to a bool" };
+    return { field: "rule", message: "cel expression must evaluate to a bool" };
   }
   const messageExpression = messageRule === "" ? undefined : compile(environment, messageRule);
   if (typeof messageExpression === "string") return { field: "messageExpression", message: messageExpression };
@@ -62,7 +63,10 @@ export function isCompiled(result: CompiledRule | RuleProblem): result is Compil
 
 function compile(environment: Environment, expression: string): ParseResult | string {
   try {
-    const parsed = environment.parse(expression);
+    const written = environment.parse(expression);
+    const fault = patternFault(written.ast);
+    if (fault !== undefined) return fault;
+    const parsed = environment.parse(withGoMatches(expression, written.ast));
     const { valid, error } = parsed.check();
     return valid ? parsed : `compilation failed: ${firstLine(error)}`;
   } catch (error) {
@@ -74,34 +78,4 @@ function compile(environment: Environment, expression: string): ParseResult | st
 export function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split("\n")[0] ?? "";
-}
-
-interface Shape {
-  readonly nodes: number;
-  readonly depth: number;
-  readonly usesOldSelf: boolean;
-}
-
-function measure(node: ASTNode, depth: number): Shape {
-  const isLoop = node.op === "rcall" && loops.has(node.args[0]);
-  const inner = isLoop ? depth + 1 : depth;
-  let shape: Shape = { nodes: 1, depth: inner, usesOldSelf: node.op === "id" && node.args === "oldSelf" };
-  for (const child of childrenOf(node.args)) {
-    const next = measure(child, inner);
-    shape = {
-      nodes: shape.nodes + next.nodes,
-      depth: Math.max(shape.depth, next.depth),
-      usesOldSelf: shape.usesOldSelf || next.usesOldSelf,
-    };
-  }
-  return shape;
-}
-
-function childrenOf(args: unknown): readonly ASTNode[] {
-  if (isNode(args)) return [args];
-  return Array.isArray(args) ? args.flatMap(childrenOf) : [];
-}
-
-function isNode(value: unknown): value is ASTNode {
-  return typeof value === "object" && value !== null && "op" in value && "args" in value && "pos" in value;
 }

@@ -1,6 +1,7 @@
-import { arrayAt, entriesOf, field, isObject } from "../../json.ts";
+import { arrayAt, at, entriesOf, field, isObject, type Json, stringAt } from "../../json.ts";
 import type { Schema } from "../../kinds/schema.ts";
 import type { Cause } from "../../status.ts";
+import { invalidValue, notSupported, required } from "../definition/cause.ts";
 import { type CompiledRule, compileRule, isCompiled } from "./compile-rule.ts";
 
 /** The rules of a schema, at the places where they stand; parts of the schema without rules are left out. */
@@ -30,22 +31,13 @@ export function ruleTreeOf(schema: Schema): RuleTree | undefined {
   return isEmpty ? undefined : { schema, rules, properties, additional, items };
 }
 
+const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+
 /** What is wrong with the rules of a schema, for the author of the CRD. */
 export function ruleProblems(schema: Schema, path: string): readonly Cause[] {
-  const own = arrayAt(schema, "x-kubernetes-validations").flatMap((declaration, index): Cause[] => {
-    const place = `${path}.x-kubernetes-validations[${index}]`;
-    const rule = field(declaration, "rule");
-    if (typeof rule !== "string" || rule.trim() === "") {
-      return [
-        { reason: "FieldValueRequired", message: "Required value: rule is not specified", field: `${place}.rule` },
-      ];
-    }
-    const result = compileRule(declaration);
-    if (isCompiled(result)) return [];
-    const shown = JSON.stringify(field(declaration, result.field) ?? "");
-    const message = `Invalid value: ${shown}: ${result.message}`;
-    return [{ reason: "FieldValueInvalid", message, field: `${place}.${result.field}` }];
-  });
+  const own = arrayAt(schema, "x-kubernetes-validations").flatMap((declaration, index) =>
+    declarationProblems(declaration, schema, `${path}.x-kubernetes-validations[${index}]`),
+  );
   const below = (key: string): readonly Cause[] => {
     const child = field(schema, key);
     return isObject(child) ? ruleProblems(child, `${path}.${key}`) : [];
@@ -54,4 +46,45 @@ export function ruleProblems(schema: Schema, path: string): readonly Cause[] {
     isObject(child) ? ruleProblems(child, `${path}.properties[${key}]`) : [],
   );
   return [...own, ...inProperties, ...below("additionalProperties"), ...below("items")];
+}
+
+function declarationProblems(declaration: Json, schema: Schema, place: string): readonly Cause[] {
+  const rule = stringAt(declaration, "rule") ?? "";
+  if (rule.trim() === "") return [required(`${place}.rule`, "rule is not specified")];
+  const causes: Cause[] = [];
+  const message = stringAt(declaration, "message") ?? "";
+  if (message.includes("\n")) causes.push(invalidValue(`${place}.message`, message, "must not contain line breaks"));
+  const reason = stringAt(declaration, "reason");
+  if (reason !== undefined && !reasons.includes(reason)) causes.push(notSupported(`${place}.reason`, reason, reasons));
+  const fieldPath = stringAt(declaration, "fieldPath") ?? "";
+  if (fieldPath !== "" && !leadsSomewhere(fieldPath, schema)) {
+    causes.push(invalidValue(`${place}.fieldPath`, fieldPath, "must be a valid path"));
+  }
+  const result = compileRule(declaration);
+  if (isCompiled(result)) return causes;
+  const shown: Json = {
+    Rule: rule,
+    Message: message,
+    MessageExpression: stringAt(declaration, "messageExpression") ?? "",
+    Reason: reason ?? null,
+    FieldPath: fieldPath,
+    OptionalOldSelf: field(declaration, "optionalOldSelf") ?? null,
+  };
+  return [...causes, invalidValue(`${place}.${result.field}`, shown, result.message)];
+}
+
+/** Whether a path (`.a.b`, `['a-b']`) names a property below a schema. */
+function leadsSomewhere(path: string, schema: Schema): boolean {
+  let current: Json | undefined = schema;
+  let rest = path;
+  while (rest !== "") {
+    const step = /^(?:\.([A-Za-z_$][\w$]*)|\['((?:[^'\\]|\\.)*)'\])/.exec(rest);
+    const key = step?.[1] ?? step?.[2];
+    if (step === null || key === undefined) return false;
+    const additional: Json | undefined = field(current, "additionalProperties");
+    current = at(current, "properties", key) ?? (isObject(additional) ? additional : undefined);
+    if (current === undefined) return false;
+    rest = rest.slice(step[0].length);
+  }
+  return true;
 }

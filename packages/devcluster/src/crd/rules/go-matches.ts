@@ -1,0 +1,47 @@
+import type { ASTNode } from "@marcbachmann/cel-js";
+import { goPattern } from "../go-pattern.ts";
+import { ownMatches } from "./library/regular-expressions.ts";
+import { childrenOf } from "./rule-shape.ts";
+
+/** What calls to `matches` and its like say of their patterns, where these are written out. */
+export function patternFault(node: ASTNode): string | undefined {
+  if (node.op === "rcall" && ["matches", ownMatches, "find", "findAll"].includes(node.args[0])) {
+    const [pattern] = node.args[2];
+    if (pattern?.op === "value" && typeof pattern.args === "string") {
+      const read = goPattern(pattern.args);
+      if ("fault" in read) {
+        return node.args[0] === "matches"
+          ? `compilation failed: ${atPlace(node.input, pattern.start, "invalid matches argument")}`
+          : `program instantiation failed: ${read.fault}`;
+      }
+    }
+  }
+  for (const child of childrenOf(node.args)) {
+    const fault = patternFault(child);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** An error of a compiler, with the line that it is about. */
+function atPlace(source: string, start: number, why: string): string {
+  const before = source.slice(0, start).split("\n");
+  const column = before.at(-1)?.length ?? 0;
+  const line = source.split("\n")[before.length - 1] ?? "";
+  return `ERROR: <input>:${before.length}:${column + 1}: ${why}\n | ${line}\n | ${".".repeat(column)}^`;
+}
+
+/** An expression in which `text.matches(pattern)` goes to the function that has Go's patterns. */
+export function withGoMatches(expression: string, node: ASTNode): string {
+  const places = matchesPlaces(node, expression);
+  return places
+    .toSorted((a, b) => b - a)
+    .reduce((text, place) => text.slice(0, place) + ownMatches + text.slice(place + "matches".length), expression);
+}
+
+function matchesPlaces(node: ASTNode, expression: string): readonly number[] {
+  const inside = childrenOf(node.args).flatMap((child) => matchesPlaces(child, expression));
+  if (node.op !== "rcall" || node.args[0] !== "matches") return inside;
+  const place = expression.indexOf("matches", node.args[1].end);
+  return place < 0 ? inside : [...inside, place];
+}
