@@ -99,9 +99,8 @@ describe("millwright run beside an API server in trouble", () => {
     expect(fault.hits).toBe(12);
     const refused = fleet.requests().filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(12);
-    for (const first of refused) {
-      if (first.name === "") continue;
-      const next = fleet
+    const waits = refused.flatMap((first) => {
+      const again = fleet
         .requests()
         .find(
           ({ time, verb, resource, subresource, name }) =>
@@ -109,7 +108,8 @@ describe("millwright run beside an API server in trouble", () => {
             `${verb} ${resource} ${subresource} ${name}` ===
               `${first.verb} ${first.resource} ${first.subresource} ${first.name}`,
         );
-      if (next !== undefined) expect(next.time.getTime() - first.time.getTime()).toBeGreaterThanOrEqual(900);
-    }
+      return first.name === "" || again === undefined ? [] : [again.time.getTime() - first.time.getTime()];
+    });
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(900);
   });
 });

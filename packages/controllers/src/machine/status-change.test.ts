@@ -40,7 +40,10 @@ describe("withOperation", () => {
   const told = withOperation({ lastKnownState: "s" }, text, testNow);
 
   it("dates what it says and keeps the rest", () => {
-    expect(told).toMatchObject({ lastKnownState: "s", lastOperation: { ...text, lastUpdateTime: "2026-01-01T00:10:00Z" } });
+    expect(told).toMatchObject({
+      lastKnownState: "s",
+      lastOperation: { ...text, lastUpdateTime: "2026-01-01T00:10:00Z" },
+    });
   });
 
   it("returns the very same status when it says the same", () => {

@@ -15,7 +15,8 @@ export function checkTyped(definition: ResourceDefinition, body: JsonObject, nam
   if (faults.length === 0) return;
   const [only] = faults;
   const list = faults.length === 1 ? only : `errors:\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
-  const place = `${namespace}/${name}; ${apiVersionOf(definition)}, Kind=${definition.kind}`;
+  const group = definition.group === "" ? "/" : "";
+  const place = `${namespace}/${name}; ${group}${apiVersionOf(definition)}, Kind=${definition.kind}`;
   throw new ApiFault(500, "", `failed to create typed patch object (${place}): ${list}`);
 }
 

@@ -95,8 +95,9 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
   ];
 }
 
-/** What clients tell by whether the stored form of a kind has changed. Events are stored in the core group. */
+/** What clients tell by whether the stored form of a kind has changed. Events are stored in the core group, definitions in their first form. */
 function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
   const stored = kind === "Event" ? "" : group;
-  return createHash("sha256").update(`${stored}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
+  const form = kind === "CustomResourceDefinition" ? "v1beta1" : version;
+  return createHash("sha256").update(`${stored}/${form}/${kind}`).digest().subarray(0, 8).toString("base64");
 }

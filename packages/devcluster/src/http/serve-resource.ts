@@ -216,10 +216,11 @@ async function serveSubresource(
     const { code, body } = bindPod(machinery, definition, ref, await readJsonBody(request.raw));
     return sendJson(request.response, code, body);
   }
-  const isPostOnly =
+  const hasOtherVerb =
+    (path.subresource === "finalize" && subresources.finalize === true) ||
     (path.subresource === "eviction" && subresources.eviction === true) ||
     (path.subresource === "binding" && subresources.binding === true);
-  if (isPostOnly) throw methodNotAllowed();
+  if (hasOtherVerb) throw methodNotAllowed();
   if (path.subresource === "scale" && subresources.scale !== undefined) {
     return serveScale(machinery, definition, ref, request);
   }

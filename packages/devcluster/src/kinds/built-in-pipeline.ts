@@ -177,7 +177,7 @@ export const namespacePipeline = builtInPipeline({
     const isGoing = stringAt(namespace, "metadata", "deletionTimestamp") !== undefined;
     if (phase === "" || (phase === "Active") !== isGoing) return [];
     const [wanted, when] = isGoing ? ["Terminating", "is not empty"] : ["Active", "is empty"];
-    const message = `Invalid value: ${quoted(phase)}: may only be '${wanted}' if ` + "`deletionTimestamp`" + ` ${when}`;
+    const message = `Invalid value: ${quoted(phase)}: may only be '${wanted}' if \`deletionTimestamp\` ${when}`;
     return [{ reason: "FieldValueInvalid", message, field: "status.Phase" }];
   },
 });

@@ -57,6 +57,8 @@ export const configMapColumns: readonly Column[] = [
   ageColumn,
 ];
 
+export const serviceAccountColumns: readonly Column[] = [nameColumn, ageColumn];
+
 export const serviceColumns: readonly Column[] = [
   nameColumn,
   textColumn("Type", ["spec", "type"], "ClusterIP"),

@@ -1,7 +1,7 @@
 import { field, objectAt, stringAt } from "../json.ts";
 import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } from "./built-in-pipeline.ts";
 import { podPipeline } from "./pod-pipeline.ts";
-import { configMapColumns, namespaceColumns, secretColumns, serviceColumns } from "./columns.ts";
+import { configMapColumns, namespaceColumns, secretColumns, serviceAccountColumns, serviceColumns } from "./columns.ts";
 import { nodeColumns } from "./node-columns.ts";
 import { podColumns } from "./pod-columns.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
@@ -89,6 +89,7 @@ export const coreKinds: readonly ResourceDefinition[] = [
     plural: "serviceaccounts",
     shortNames: ["sa"],
     namespaced: true,
+    columns: serviceAccountColumns,
   }),
   kind({
     group: "",

@@ -113,7 +113,9 @@ class Cidr {
   }
 }
 
-class IpFunctions {}
+class IpFunctions {
+  readonly namespace = "ip";
+}
 
 function succeeds(parse: () => unknown): boolean {
   try {

@@ -17,7 +17,9 @@ function extreme(list: readonly Comparable[], isBetter: (a: Comparable, b: Compa
 
 const holds = (list: readonly unknown[], item: unknown): boolean => list.some((own) => isDeepStrictEqual(own, item));
 
-class SetFunctions {}
+class SetFunctions {
+  readonly namespace = "sets";
+}
 
 /** Adds the questions about lists, and about lists as sets. Source: Kubernetes documentation, "Kubernetes list library". */
 export function addLists(environment: Environment): Environment {

@@ -49,7 +49,9 @@ class Format {
   }
 }
 
-class FormatFunctions {}
+class FormatFunctions {
+  readonly namespace = "format";
+}
 
 /** Adds `format.dns1123Label()` and its like, and `format.named()`. */
 export function addNamedFormats(environment: Environment): Environment {
