@@ -103,6 +103,23 @@ describe("millwright dev, driven by kubectl", () => {
     expect(text).toMatch(/Normal +CreatedVM .* millwright +Created VM mock:/);
   });
 
+  it("tells what a machine is doing by `millwright describe machine`, for people and for scripts", async () => {
+    const [name = ""] = (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
+    const describeIt = async (...more: readonly string[]): Promise<string> => {
+      const process = startMillwright(["describe", "machine", name, "--control-kubeconfig", kubeconfig, ...more]);
+      expect(await process.ended).toBe(0);
+      return process.output();
+    };
+    expect(await describeIt()).toMatch(/Phase: +Running for [\s\S]* Ready +True +Ready[\s\S]*What you can do:/);
+    expect(JSON.parse(await describeIt("-o", "json"))).toMatchObject({
+      name,
+      phase: "Running",
+      machineDeployment: "example",
+      node: { state: "present" },
+      history: [{ operation: "Create", outcome: "Successful" }],
+    });
+  });
+
   it("follows a watch while it scales up to five", async () => {
     const watch = kubectl.attempt([
       "get",
