@@ -1,4 +1,3 @@
-import { createControlCaches, createTargetCaches } from "@millwright/controllers";
 import { machineResource, systemClock, systemRandom } from "@millwright/core";
 import {
   type ApiClient,
@@ -19,9 +18,11 @@ export type AnyInformer = Pick<Informer<KubeObject>, "run" | "synced" | "counts"
 };
 
 /** Caches of machines, nodes and pods, empty. */
-export function createCaches(kind: Caches, api: ApiClient): readonly AnyInformer[] {
+export async function createCaches(kind: Caches, api: ApiClient): Promise<readonly AnyInformer[]> {
   const common = { api, clock: systemClock, random: systemRandom };
   if (kind === "manager") {
+    // The toolkit is measured without them.
+    const { createControlCaches, createTargetCaches } = await import("@millwright/controllers");
     const { nodes, pods } = createTargetCaches(common);
     return [createControlCaches({ ...common, namespace: "shoot--project--cluster" }).machines, nodes, pods];
   }

@@ -26,7 +26,7 @@ export async function measureRequests(): Promise<Findings> {
 export async function measureCaches(kind: Caches): Promise<Findings> {
   const server = await startBenchServer();
   const stop = new AbortController();
-  const caches = createCaches(kind, server.api);
+  const caches = await createCaches(kind, server.api);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const started = { ms: performance.now(), cpu: process.cpuUsage() };
   delay.enable();
