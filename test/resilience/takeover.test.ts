@@ -49,6 +49,8 @@ describe("millwright run, killed and started again", () => {
   });
 
   it("makes one VM per machine although the controller dies between the creation of VMs and the note of their ids", async () => {
+    // The VMs are made, and the answers that tell their ids are lost: the kill comes before they are asked for again.
+    await installation.cloud.addFault({ operation: "create", code: "Unavailable", afterAcceptance: true, times: 3 });
     const first = startControllers();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
     await eventually(async () => expect(installation.cloud.vms().length).toBeGreaterThan(0));

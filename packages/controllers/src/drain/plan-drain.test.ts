@@ -284,6 +284,24 @@ describe("pods with volumes", () => {
   });
 });
 
+describe("a pod that says little", () => {
+  it("is told to go all the same", () => {
+    const bare: Pod = { metadata: { name: "bare" } };
+    expect(linesOf({ pods: [bare], record: { moves: [aMove("db")] } })).toEqual([
+      "RecordDrain default/db away",
+      "EvictPod bare",
+      "reattaching db, leaving /bare",
+    ]);
+  });
+
+  it("and has ended by itself is waited for without a word until it is gone, for its volume's sake", () => {
+    const over = aPodWithVolume("db", { metadata: { ...inGrace.metadata }, status: { phase: "Succeeded" } });
+    const progress = planDrain(aDrainView({ pods: [over], record: { moves: [aMove("db")] } }), drainTerms(), testNow);
+    expect(progress).toMatchObject({ state: "draining", blockers: [] });
+    expect(progress).not.toHaveProperty("message");
+  });
+});
+
 describe("the end of a drain", () => {
   it("deletes what is left after the deadline, and not before", () => {
     const view = { pods: [aPod("a"), aPod("b", inGrace), aPod("m", mirror)], record: { moves: [aMove("x")] } };
