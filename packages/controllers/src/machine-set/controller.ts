@@ -30,6 +30,7 @@ import { carryOut, writeStatus } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { problemsOf } from "../cluster/readable.ts";
+import { intentAtBirth } from "../machine/creation/intent-at-birth.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
@@ -135,7 +136,9 @@ export function createMachineSetController(context: ControllerContext, workers: 
     const key = keyOf(set);
     expectations.expectCreation(key, name);
     try {
-      await machines.create(newMachine(set, name));
+      const machine = newMachine(set, name);
+      const annotations = { ...machine.metadata.annotations, ...intentAtBirth(machine, context) };
+      await machines.create({ ...machine, metadata: { ...machine.metadata, annotations } });
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
       expectations.creationSeen(key, name);
     } catch (error) {

@@ -33,7 +33,7 @@ describe("decideMachine", () => {
               ...finalized,
               annotations: {
                 "machine.millwright.dev/creation-intent":
-                  '{"token":"uid-machine-1","attempt":1,"class":"small","provider":"mock","secretRef":"small"}',
+                  '{"attempt":1,"class":"small","provider":"mock","secretRef":"small"}',
               },
             },
           },

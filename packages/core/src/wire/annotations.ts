@@ -34,8 +34,8 @@ export const annotationKeys = {
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
 
   /**
-   * Machine: JSON of what was about to be asked of the driver, written before it is asked: idempotency token, attempt, class, provider, region, zone, names of the
-   * secrets; also the stale node under whose name the VM came up. Never credentials. Written and read by the machine controller.
+   * Machine: JSON of what is about to be asked of the driver, written before it is asked: attempt (with the UID it makes the idempotency token), class, provider, region, zone, names of the
+   * secrets; also the stale node under whose name the VM came up. Never credentials. Written by the MachineSet controller at birth and by the machine controller, read by the latter.
    */
   creationIntent: "machine.millwright.dev/creation-intent",
   /** Secret of a bootstrap token: UID of the Machine that it was made for. Written and read by the machine controller. */

@@ -30,8 +30,6 @@ export const machineEventReasons = {
   nodeHealthy: "NodeHealthy",
   /** Normal: a deletion went a step on; the message says what happened and which stage is next. */
   deleting: "Deleting",
-  /** Normal: the VM is initialized, where its driver asked for that. */
-  initializedVm: "InitializedVM",
   /** Warning: the VM came up under the name of an existing Node of something else; it is deleted, and the machine Failed. */
   staleNode: "StaleNode",
   /** Warning: the VM could not be initialized; the message starts with the code. */

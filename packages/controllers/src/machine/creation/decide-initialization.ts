@@ -1,4 +1,4 @@
-import { labelKeys, machineEventReasons } from "@millwright/core";
+import { labelKeys } from "@millwright/core";
 import { type MachineDecision, nothing } from "../decision.ts";
 import type { OperationResult } from "../operation.ts";
 import { untilRetry } from "../retry.ts";
@@ -27,11 +27,7 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
   const { operation, classView, inputs, settings } = snapshot;
   if (operation?.state === "done" && operation.kind === "find" && operation.result.needsInitialization !== true)
     return settle(snapshot, operation.result, now);
-  if (operation?.state === "done" && operation.kind === "initialize") {
-    const decision = settle(snapshot, operation.result, now);
-    const message = `Initialized VM ${snapshot.machine.spec.providerID ?? ""}`;
-    return { ...decision, because: [{ type: "Normal", reason: machineEventReasons.initializedVm, message }] };
-  }
+  if (operation?.state === "done" && operation.kind === "initialize") return settle(snapshot, operation.result, now);
   const isUnseen =
     operation?.state === "failed" &&
     operation.kind === "find" &&

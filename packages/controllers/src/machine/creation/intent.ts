@@ -6,7 +6,7 @@ import { isRecord } from "@millwright/kube";
  * is lost. Names only, never credentials.
  */
 export interface CreationIntent {
-  /** The idempotency token of the attempt: the same for every try, also of another process. */
+  /** The idempotency token of the attempt, from UID and attempt: the same for every try, also of another process. */
   readonly token: string;
   /** Counts from 1. Grows when a token is spent: no VM of it is left or will come. */
   readonly attempt: number;
@@ -91,11 +91,14 @@ export function intentFor(
   };
 }
 
+/** An intent as it is written. The token is left out: it follows from UID and attempt, and a machine that is only about to be declared has no UID. */
+const textOfIntent = ({ token: _, ...intent }: CreationIntent): string => JSON.stringify(intent);
+
 /** The annotation that holds an intent. */
 export const intentAnnotation = (intent: CreationIntent): Readonly<Record<string, string>> => ({
-  [annotationKeys.creationIntent]: JSON.stringify(intent),
+  [annotationKeys.creationIntent]: textOfIntent(intent),
 });
 
 /** Whether a machine says this already. */
 export const isStored = (machine: Machine, intent: CreationIntent): boolean =>
-  machine.metadata.annotations?.[annotationKeys.creationIntent] === JSON.stringify(intent);
+  machine.metadata.annotations?.[annotationKeys.creationIntent] === textOfIntent(intent);
