@@ -95,8 +95,8 @@ test("lists in pages of one snapshot and watches from its version", async () => 
   await run.clock.advance(0);
   expect(names(run.store.list())).toEqual(["a", "b"]);
   expect(run.listed.map((options) => [options.limit, options.continue])).toEqual([
-    [250, undefined],
-    [250, "next"],
+    [100, undefined],
+    [100, "next"],
   ]);
   expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5"]);
   await run.end();

@@ -29,7 +29,7 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope {
    * a list is complete: a page that fails costs one page, a stream all of it. Default true.
    */
   readonly streamingList?: boolean | undefined;
-  /** Items of one page of a list. Default 250: the text of a page is in memory as a whole, 3 MiB of Nodes. */
+  /** Items of one page of a list. Default 100: the text of a page, 1 MiB of Nodes, is in memory as a whole, and 250 of them take 20 MiB more. */
   readonly pageSize?: number | undefined;
   /** How often subscribers are told of every object, changed or not, milliseconds (up to a tenth more). Default: never. */
   readonly resyncMs?: number | undefined;
@@ -194,7 +194,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function list(signal: AbortSignal): Promise<void> {
-    const pages = { ...scope, pageSize: options.pageSize ?? 250, omitManagedFields };
+    const pages = { ...scope, pageSize: options.pageSize ?? 100, omitManagedFields };
     await fill(async ({ add, startAgain }) => {
       const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
       return resourceVersion;
