@@ -51,9 +51,12 @@ describe.each(subjects)("$name", (subject) => {
   });
 });
 
-test.each(knownDifferences.map(({ id }) => id))("the listed difference %s is still seen", (id) => {
-  expect([...seen]).toContain(id);
-});
+test.each(knownDifferences.filter(({ comesAndGoes }) => comesAndGoes !== true).map(({ id }) => id))(
+  "the listed difference %s is still seen",
+  (id) => {
+    expect([...seen]).toContain(id);
+  },
+);
 
 test("at least 300 requests are checked", () => {
   expect(count.checks).toBeGreaterThanOrEqual(300);

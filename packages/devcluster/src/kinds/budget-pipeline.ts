@@ -43,7 +43,7 @@ export const disruptionBudgetPipeline = builtInPipeline({
   },
 });
 
-const selectorOperators = ["In", "NotIn", "Exists", "DoesNotExist"];
+const selectorOperators: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist"]);
 
 /** What is wrong with a label selector. */
 function selectorProblems(selector: Json | undefined, path: string): readonly Cause[] {
@@ -51,7 +51,7 @@ function selectorProblems(selector: Json | undefined, path: string): readonly Ca
     const place = `${path}.matchExpressions[${index}]`;
     const operator = stringAt(expression, "operator") ?? "";
     const hasValues = arrayAt(expression, "values").length > 0;
-    if (!selectorOperators.includes(operator)) {
+    if (!selectorOperators.has(operator)) {
       const message = `Invalid value: ${quoted(operator)}: not a valid selector operator`;
       return [{ reason: "FieldValueInvalid", message, field: `${place}.operator` }];
     }

@@ -96,8 +96,7 @@ function pathsOf(definition: ResourceDefinition): readonly (readonly [string, Js
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": gvkOf(definition),
   });
-  // Strategic merge patch is left out on purpose: kubectl then takes merge keys from its own types, which know every field,
-  // instead of from the light schemas of this document.
+  // Strategic merge patch is left out on purpose: kubectl then takes merge keys from its own types, as it does for old servers.
   const patchTypes = patchTypesOf(definition).filter((type) => type !== strategicPatchType);
   const patchBody = Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: "object" } }]));
   const base = `/${placeOf(definition)}${namespaced ? "/namespaces/{namespace}" : ""}/${plural}`;

@@ -29,11 +29,16 @@ export function readSelectors(
     (name === undefined || object.metadata.name === name) && byLabel(object.metadata.labels) && byField(object);
 }
 
-/** Reads a resourceVersion. Throws 400 when it is not a whole number, 504 when it lies in the future, as etcd does. */
-export function readVersion({ store }: Machinery, text: string | null, prefix = ""): number | undefined {
+/** Reads a resourceVersion. Throws 400 (or `fault`) when it is not a whole number, 504 when it lies in the future, as etcd does. */
+export function readVersion(
+  { store }: Machinery,
+  text: string | null,
+  prefix = "",
+  fault = badRequest,
+): number | undefined {
   if (text === null || text === "") return undefined;
   if (!/^\d{1,15}$/.test(text)) {
-    throw badRequest(
+    throw fault(
       `${prefix}resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
     );
   }

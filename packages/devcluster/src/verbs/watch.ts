@@ -6,12 +6,15 @@ import type { Representation } from "../http/negotiation.ts";
 import { type JsonObject, jsonText } from "../json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { type Machinery, shown } from "../machinery.ts";
-import { isApiFault } from "../status.ts";
+import { ApiFault, isApiFault } from "../status.ts";
 import type { StoreEvent } from "../storage/object-store.ts";
 import { textIn, textOf } from "../storage/object-text.ts";
 import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
 import { checkListOptions } from "./list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
+
+/** For a watch, unlike for a list, a version that is no number is a fault of the server. */
+const withoutReason = (message: string): ApiFault => new ApiFault(500, "", message);
 
 /** A client that has this much unread is cut off; it comes back with its last version. */
 const unreadLimitBytes = 16 * 1024 * 1024;
@@ -53,7 +56,7 @@ export async function serveWatch(
   const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
   const encode = createEncoder(machinery, request);
-  const asked = readVersion(machinery, query.get("resourceVersion"));
+  const asked = readVersion(machinery, query.get("resourceVersion"), "", withoutReason);
   const initial = wantsInitialEvents(query, asked);
 
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
