@@ -1,0 +1,123 @@
+import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("millwright run on a cloud that is", () => {
+  let installation: Installation;
+  let controllers: MillwrightProcess | undefined;
+
+  afterEach(async () => {
+    await controllers?.stop("SIGKILL");
+    await installation.close();
+  });
+
+  const start = (...flags: readonly string[]): void => {
+    controllers = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      `--control-kubeconfig=${installation.kubeconfig}`,
+      ...flags,
+    ]);
+  };
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const inPhase = async (phase: string): Promise<number> =>
+    (await machines()).filter(({ status }) => status?.currentStatus?.phase === phase).length;
+  const declare = async (name: string, className: string, replicas: number): Promise<void> => {
+    await installation.api.create(machineDeploymentResource, machineDeployment(name, className, replicas));
+  };
+  const allRun = (count: number): Promise<void> =>
+    eventually(
+      async () => expect([await inPhase("Running"), (await machines()).length]).toEqual([count, count]),
+      90_000,
+    );
+  const creations = (): number => installation.cloud.calls.filter(({ operation }) => operation === "create").length;
+
+  it("slow: no machine waits longer than its own calls take", async () => {
+    installation = await startInstallation({ latencyMs: 1_500 });
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await declare("fleet", "small", 10);
+    start();
+    await allRun(10);
+    expect([installation.cloud.vms().length, creations()]).toEqual([10, 10]);
+  });
+
+  it("flaky: every call may fail, before or after it had its effect, and each machine gets one VM", async () => {
+    installation = await startInstallation();
+    await installation.api.create(machineClassResource, machineClass("small"));
+    for (const afterAcceptance of [false, true])
+      await installation.cloud.addFault({
+        operation: "*",
+        code: "Unavailable",
+        probability: 0.15,
+        times: 60,
+        afterAcceptance,
+      });
+    await declare("fleet", "small", 8);
+    start();
+    await allRun(8);
+    expect(installation.cloud.vms()).toHaveLength(8);
+  });
+
+  it("out of quota: one machine of the class tries, the others say so and wait, and all follow when there is room", async () => {
+    installation = await startInstallation({ latencyMs: 100 });
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.api.create(machineClassResource, machineClass("other"));
+    await installation.cloud.addFault({
+      operation: "create",
+      code: "ResourceExhausted",
+      message: "quota of 0 VMs is used up",
+      times: 1_000,
+      match: "fleet",
+    });
+    await declare("fleet", "small", 30);
+    start("--machine-creations-per-class=4", "--resource-exhausted-retry=1s");
+    await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(30), 30_000);
+    const codes = new Set((await machines()).map(({ status }) => status?.lastOperation?.errorCode));
+    expect(codes).toEqual(new Set(["ResourceExhausted"]));
+    // Another class does not notice.
+    await declare("others", "other", 2);
+    await eventually(async () => expect(await inPhase("Running")).toBe(2));
+
+    const before = creations();
+    const versions = (await machines()).map(({ metadata }) => metadata.resourceVersion).toSorted();
+    await pause(5_000);
+    const tries = creations() - before;
+    expect(tries).toBeGreaterThanOrEqual(2);
+    expect(tries).toBeLessThanOrEqual(8);
+    // Who only waits is not written: of thirty, at most those that tried.
+    const unchanged = new Set((await machines()).map(({ metadata }) => metadata.resourceVersion));
+    expect(versions.filter((version) => !unchanged.has(version)).length).toBeLessThanOrEqual(tries + 1);
+
+    await installation.cloud.clearFaults();
+    await allRun(32);
+    expect(installation.cloud.vms()).toHaveLength(32);
+  });
+
+  it("refusing a class: one machine tries, another class is made, and a mended class is made at once", async () => {
+    installation = await startInstallation({ latencyMs: 50 });
+    await installation.api.create(machineClassResource, machineClass("broken"));
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.cloud.addFault({ operation: "create", code: "Unauthenticated", times: 1_000, match: "fleet" });
+    await declare("fleet", "broken", 40);
+    await declare("good", "small", 3);
+    start("--machine-creations-per-class=5");
+    await eventually(async () => expect(await inPhase("Running")).toBe(3), 30_000);
+    await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(40), 30_000);
+    expect(creations()).toBeLessThanOrEqual(3 + 12);
+    await installation.cloud.clearFaults();
+    const ref = { namespace: "default", name: "broken" };
+    await installation.api.patch(
+      machineClassResource,
+      ref,
+      { providerSpec: { machineType: "large" } },
+      { kind: "merge" },
+    );
+    await allRun(43);
+  });
+});

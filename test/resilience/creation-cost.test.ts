@@ -1,0 +1,97 @@
+import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import type { RequestRecord } from "@millwright/devcluster";
+import { eventResource, type KubeObject, secretResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const FLEET = 20;
+
+/**
+ * What `millwright run` asks of the API server for one machine, from its declaration by a set to Running, counted in the server's request log. Go needs 17.
+ * Not counted: the lists and watches that fill the caches, whose number does not grow with the machines; leases; the status of sets and deployments, whose
+ * changes are joined.
+ */
+describe("the cost of a machine in requests", () => {
+  let installation: Installation;
+  let controllers: MillwrightProcess | undefined;
+
+  beforeEach(async () => {
+    installation = await startInstallation();
+    await installation.api.create(machineClassResource, machineClass("small"));
+  });
+  afterEach(async () => {
+    await controllers?.stop("SIGKILL");
+    await installation.close();
+  });
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
+
+  /** Requests by what they were, of one machine each. */
+  async function costs(): Promise<ReadonlyMap<string, number>> {
+    const started = Date.now();
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
+    controllers = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      `--control-kubeconfig=${installation.kubeconfig}`,
+    ]);
+    await eventually(async () => {
+      const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+      expect(phases).toEqual(Array.from({ length: FLEET }, () => "Running"));
+    }, 60_000);
+    // What comes right after, such as the end of a token and the last labels of a node.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const isOurs = ({ userAgent, time }: RequestRecord): boolean =>
+      userAgent.startsWith("millwright") && !userAgent.includes("kube") && time.getTime() >= started;
+    const counted = installation.server.requests
+      .filter(isOurs)
+      .filter(({ verb, resource }) => verb !== "list" && verb !== "watch" && resource !== "")
+      .filter(({ resource }) => !["leases", "machinesets", "machinedeployments", "machineclasses"].includes(resource))
+      .filter(({ resource, namespace }) => resource !== "secrets" || namespace === "kube-system");
+    return counted.reduce((sum, { verb, resource, subresource }) => {
+      const what = `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}`;
+      return sum.set(what, (sum.get(what) ?? 0) + 1);
+    }, new Map<string, number>());
+  }
+  const isEvent = (what: string): boolean => what.endsWith(" events");
+  const isNodePatch = (what: string): boolean => what === "patch nodes";
+  /** Of one machine. */
+  const each = (counts: ReadonlyMap<string, number>, wanted: (what: string) => boolean): number =>
+    [...counts].filter(([what]) => wanted(what)).reduce((sum, [, count]) => sum + count, 0) / FLEET;
+  /** Events about machines, of one machine each; those of sets are about the set. */
+  const eventsOfMachines = async (): Promise<number> =>
+    (await installation.api.list<KubeObject>(eventResource, { namespace: "default" })).items.filter((event) =>
+      JSON.stringify(event["involvedObject"] ?? event["regarding"]).includes('"Machine"'),
+    ).length / FLEET;
+  /** A node that has just joined is written by others, too: now and then our patch, which holds for one version, comes a second time. */
+  const REPEATED = 0.5;
+
+  it("is six writes of objects, the declaration included, and eight requests with its events", async () => {
+    const counts = await costs();
+    const text = JSON.stringify(Object.fromEntries(counts));
+    const own = each(counts, (what) => !isEvent(what) && !isNodePatch(what));
+    const ofNode = each(counts, isNodePatch);
+    // Declared; id; Pending; how long it took to join; Running.
+    expect([counts.get("create machines"), own], text).toEqual([FLEET, 5]);
+    expect(ofNode, text).toBeGreaterThanOrEqual(1);
+    expect(ofNode, text).toBeLessThanOrEqual(1 + REPEATED);
+    expect(await eventsOfMachines(), text).toBeLessThanOrEqual(2);
+  });
+
+  it("is two more with a bootstrap token", async () => {
+    const userData = Buffer.from("join <<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>").toString("base64");
+    const ref = { namespace: "default", name: "cloud" };
+    await installation.api.patch(secretResource, ref, { data: { userData } }, { kind: "merge" });
+    const counts = await costs();
+    const text = JSON.stringify(Object.fromEntries(counts));
+    expect([counts.get("create secrets"), counts.get("delete secrets")], text).toEqual([FLEET, FLEET]);
+    const own = each(counts, (what) => !isEvent(what) && !isNodePatch(what));
+    expect(own, text).toBe(7);
+    const left = (await installation.api.list(secretResource, { namespace: "kube-system" })).items;
+    expect(left).toEqual([]);
+  });
+});

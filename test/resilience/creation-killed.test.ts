@@ -1,0 +1,99 @@
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  seededRandom,
+} from "@millwright/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const FLEET = 6;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("millwright run, killed while it makes machines", () => {
+  let installation: Installation;
+  let current: MillwrightProcess;
+
+  const start = (): MillwrightProcess =>
+    startMillwright(["run", "--provider=mock", "--no-leader-elect", `--control-kubeconfig=${installation.kubeconfig}`]);
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const phases = async (): Promise<readonly (string | undefined)[]> =>
+    (await machines()).map(({ status }) => status?.currentStatus?.phase);
+  /** VMs that were ever accepted, by the name of their machine. */
+  const seen = new Map<string, Set<string>>();
+  let unfollow: () => void;
+
+  beforeEach(async () => {
+    installation = await startInstallation({ latencyMs: 40 });
+    seen.clear();
+    unfollow = installation.cloud.subscribe((vm) => {
+      seen.set(vm.name, (seen.get(vm.name) ?? new Set()).add(vm.id));
+    });
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
+    current = start();
+  });
+  afterEach(async () => {
+    await current.stop("SIGKILL");
+    unfollow();
+    await installation.close();
+  });
+
+  /** Like `eventually`, but looks all the time: the moment is short. */
+  const soon = async (reached: () => Promise<unknown>): Promise<void> => {
+    for (let look = 0; look < 4_000; look++) {
+      const isReached = await reached().then(
+        () => true,
+        () => false,
+      );
+      if (isReached) return;
+      await pause(5);
+    }
+    throw new Error("it did not come to that");
+  };
+
+  const endsWell = async (): Promise<void> => {
+    await eventually(
+      async () => expect(await phases()).toEqual(Array.from({ length: FLEET }, () => "Running")),
+      60_000,
+    );
+    const names = (await machines()).map(({ metadata }) => metadata.name).toSorted();
+    expect([...seen.keys()].toSorted()).toEqual(names);
+    expect([...seen.values()].filter((ids) => ids.size !== 1)).toEqual([]);
+    expect(installation.cloud.vms()).toHaveLength(FLEET);
+  };
+
+  // The points at which something is known to one side only.
+  it.each([
+    [
+      "a VM was accepted and its id is not stored",
+      async () => expect(installation.cloud.vms().length).toBeGreaterThan(0),
+    ],
+    [
+      "an id was stored and the VM is not initialized",
+      async () => expect((await machines()).some(({ spec }) => (spec.providerID ?? "") !== "")).toBe(true),
+    ],
+    ["the first machine is Pending", async () => expect(await phases()).toContain("Pending")],
+    ["the first machine runs", async () => expect(await phases()).toContain("Running")],
+  ])("makes one VM for each machine when it dies as soon as %s", async (_, reached) => {
+    await soon(reached);
+    await current.stop("SIGKILL");
+    current = start();
+    await endsWell();
+  });
+
+  it("makes one VM for each machine when it dies again and again, at any moment", async () => {
+    const random = seededRandom(20_261_121);
+    for (let death = 0; death < 5; death++) {
+      await current.waitFor(/"Starting"/);
+      await pause(100 + random.next() * 900);
+      await current.stop("SIGKILL");
+      current = start();
+    }
+    await endsWell();
+  });
+});
