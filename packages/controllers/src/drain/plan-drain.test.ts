@@ -175,6 +175,15 @@ describe("pods with volumes", () => {
     expect(linesOf(two)).toEqual(["RecordDrain default/high", "EvictPod high", "leaving high, turn low"]);
   });
 
+  it("leave by name where none is more important", () => {
+    const pods = [aPodWithVolume("b"), aPodWithVolume("a")];
+    expect(linesOf({ pods, volumes: volumesFor("a", "b") })).toEqual([
+      "RecordDrain default/a",
+      "EvictPod a",
+      "leaving a, turn b",
+    ]);
+  });
+
   it("do not hold up pods without", () => {
     expect(linesOf({ ...two, pods: [...two.pods, aPod("web")] })).toEqual([
       "RecordDrain default/high",

@@ -5,6 +5,7 @@ import type { DrainAction } from "./planned-action.ts";
 import type { Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 import type { StayingPod } from "./staying-pods.ts";
+import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** Which pods are told to go in a pass, and why the others are not. */
 export interface EvictionPlan {
@@ -53,11 +54,11 @@ function verdictOn(
   };
 }
 
-function moveOf({ pod, uid, key }: StayingPod, view: DrainView, now: Date): Move {
+function moveOf({ pod, uid, key }: StayingPod, volumes: readonly TrackedVolume[], now: Date): Move {
   return {
     uid,
     pod: key,
-    volumes: view.volumes.get(uid) ?? [],
+    volumes,
     evictedAt: now.toISOString(),
     isReplaced: controllerRefOf(pod) !== undefined,
     graceSeconds: pod.spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
@@ -81,7 +82,8 @@ export function planEvictions(
   const order = Math.min(...staying.map(({ verdict }) => verdict.order));
   const toEvict = staying.filter(({ verdict }) => verdict.behaviour === "evict");
   const current = toEvict.filter(({ verdict }) => verdict.order === order);
-  const hasVolumes = ({ uid }: StayingPod): boolean => (view.volumes.get(uid) ?? []).length > 0;
+  const volumesOf = ({ uid }: StayingPod): readonly TrackedVolume[] => view.volumes.get(uid) ?? [];
+  const hasVolumes = (each: StayingPod): boolean => volumesOf(each).length > 0;
   const room = createBudgetRoom(view.budgets, view.pods, view.evictions);
 
   const actions: DrainAction[] = [];
@@ -106,7 +108,7 @@ export function planEvictions(
   for (const each of current.filter(hasVolumes).toSorted(byPriority)) {
     const isUnderWay = (view.evictions.get(each.uid)?.state ?? "refused") !== "refused";
     if (!isUnderWay && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
-    else if (consider(each)) moves.push(moveOf(each, view, now));
+    else if (consider(each)) moves.push(moveOf(each, volumesOf(each), now));
   }
   return { actions, moves, blockers, wakes };
 }

@@ -37,3 +37,12 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};
+
+/** Another text of the last operation; its type stays, as in MCM. */
+export const withText = (
+  status: MachineStatus,
+  description: string,
+  now: Date,
+  state: OperationText["state"] = status.lastOperation?.state ?? "Processing",
+): MachineStatus =>
+  withOperation(status, { description, state, type: status.lastOperation?.type ?? "HealthCheck" }, now);

@@ -10,7 +10,7 @@ import { readIntent } from "./intent.ts";
 import { recordFailure } from "./record-failure.ts";
 import { recordVm } from "./record-vm.ts";
 import { obstacleOf, refuse } from "./refuse.ts";
-import { plannedIntent, startCreation } from "./start-creation.ts";
+import { beginCreation } from "./start-creation.ts";
 
 /**
  * Whether the machine still has no VM, or its VM is not in its status yet. A Failed machine gets no VM any more: it is replaced, and a VM
@@ -27,7 +27,7 @@ export function needsCreation({ machine }: MachineSnapshot): boolean {
  * driver answered is recorded before anything else is asked of it; a failed call waits for its time or for a change of what it was made from.
  */
 export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, operation, classView, inputs, settings } = snapshot;
+  const { machine, operation, inputs, settings } = snapshot;
   if (operation?.state === "running") return nothing;
   if (operation?.state === "done" && operation.kind === "create") return recordVm(snapshot, operation.result, now);
   const staleNode = readIntent(machine)?.staleNode;
@@ -49,7 +49,5 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
     const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
   }
-  const intent = plannedIntent(snapshot);
-  if (intent === undefined || classView.state === "unusable") return nothing;
-  return { actions: [...cancel, ...startCreation(snapshot, classView.machineClass, intent)], because: [] };
+  return { actions: [...cancel, ...beginCreation(snapshot)], because: [] };
 }

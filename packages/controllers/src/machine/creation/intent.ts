@@ -92,7 +92,7 @@ export function intentFor(
 }
 
 /** An intent as it is written. The token is left out: it follows from UID and attempt, and a machine that is only about to be declared has no UID. */
-const textOfIntent = ({ token: _, ...intent }: CreationIntent): string => JSON.stringify(intent);
+const textOfIntent = (intent: CreationIntent): string => JSON.stringify({ ...intent, token: undefined });
 
 /** The annotation that holds an intent. */
 export const intentAnnotation = (intent: CreationIntent): Readonly<Record<string, string>> => ({

@@ -39,3 +39,12 @@ export function startCreation(
     },
   ];
 }
+
+/** Asks for the VM of a machine whose class can be used; of another one nothing is asked. */
+export function beginCreation(snapshot: MachineSnapshot): readonly MachineAction[] {
+  const intent = plannedIntent(snapshot);
+  const { classView } = snapshot;
+  return intent === undefined || classView.state === "unusable"
+    ? []
+    : startCreation(snapshot, classView.machineClass, intent);
+}

@@ -15,7 +15,7 @@ import type { Reason } from "../../decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
 import { isGateOpen } from "../replacement-gate.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
-import { type OperationText, withOperation, withPhase } from "../status-change.ts";
+import { type OperationText, withOperation, withPhase, withText } from "../status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../timeouts.ts";
 
 /** Ways to end the wait for a node that is not healthy. */
@@ -109,15 +109,6 @@ function healthTimeout(
     because: [{ type: "Warning", reason: machineEventReasons.healthTimedOut, message }],
   };
 }
-
-/** Another text of the last operation; its type stays, as in MCM. */
-const withText = (
-  status: MachineStatus,
-  description: string,
-  now: Date,
-  state: OperationText["state"] = status.lastOperation?.state ?? "Processing",
-): MachineStatus =>
-  withOperation(status, { description, state, type: status.lastOperation?.type ?? "HealthCheck" }, now);
 
 /** What holds a replacement back. */
 interface Hold {
