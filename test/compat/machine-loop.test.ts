@@ -1,5 +1,5 @@
 import { machineClassResource, machineDeploymentResource, systemClock } from "@millwright/core";
-import { createApiClient, loadKubeConfig, nodeResource } from "@millwright/kube";
+import { createApiClient, loadKubeConfig, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
@@ -36,12 +36,26 @@ describe("millwright run on a real kube-apiserver", () => {
   const status = (field: string): Promise<string> =>
     kubectl(["get", "machinedeployment", "fleet", "-o", `jsonpath={.status.${field}}`]);
 
-  it("takes a deployment of three to Running, each machine with its node", async () => {
+  it("takes a deployment of three to Running, each machine with its node, its intent and a bootstrap token for the way", async () => {
+    const userData = Buffer.from("join <<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>").toString("base64");
+    const ref = { namespace: "default", name: "cloud" };
+    await fleet.api.patch(secretResource, ref, { data: { userData } }, { kind: "merge" });
     await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=3", "machinedeployment/fleet", "--timeout=40s"]);
     expect(fleet.cloud.vms()).toHaveLength(3);
     expect((await kubectl(["get", "mc", "--no-headers"])).match(/Running/g)).toHaveLength(3);
     await kubectl(["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=10s"]);
+    const intents = await kubectl([
+      "get",
+      "mc",
+      "-o",
+      "jsonpath={.items[*].metadata.annotations.machine\\.millwright\\.dev/creation-intent}",
+    ]);
+    expect(intents.match(/"class":"small"/g)).toHaveLength(3);
+    await eventually(async () => {
+      const secrets = await kubectl(["get", "secrets", "-n", "kube-system", "-o", "name"]);
+      expect(secrets).not.toContain("bootstrap-token");
+    });
   });
 
   it("scales up with kubectl, and rolls to another class", async () => {

@@ -1,6 +1,6 @@
 import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
 import type { RequestRecord } from "@millwright/devcluster";
-import { eventResource, type KubeObject, secretResource } from "@millwright/kube";
+import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -64,7 +64,7 @@ describe("the cost of a machine in requests", () => {
     [...counts].filter(([what]) => wanted(what)).reduce((sum, [, count]) => sum + count, 0) / FLEET;
   /** Events about machines, of one machine each; those of sets are about the set. */
   const eventsOfMachines = async (): Promise<number> =>
-    (await installation.api.list<KubeObject>(eventResource, { namespace: "default" })).items.filter((event) =>
+    (await installation.api.list(eventResource, { namespace: "default" })).items.filter((event) =>
       JSON.stringify(event["involvedObject"] ?? event["regarding"]).includes('"Machine"'),
     ).length / FLEET;
   /** A node that has just joined is written by others, too: now and then our patch, which holds for one version, comes a second time. */

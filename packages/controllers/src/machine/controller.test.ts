@@ -504,3 +504,72 @@ it("aborts the call of a machine that vanishes under it", async () => {
   expect(spy.mock.calls[0]?.[1].aborted).toBe(true);
   release();
 });
+
+describe("many machines of a class", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `m${String(index).padStart(2, "0")}`);
+  const codes = (api: FakeApi) =>
+    api.all<Machine>(machineResource).map(({ status }) => status?.lastOperation?.errorCode);
+
+  it("are made twenty at a time", async () => {
+    const { clock, driver, start, create } = setUp();
+    for (const name of names(50)) create(named(name));
+    const release = driver.hold();
+    await start();
+    await clock.advance(1_000);
+    expect(driver.calls).toHaveLength(20);
+    release();
+    await clock.advance(1_000);
+    expect([driver.calls.length, driver.vms.size]).toEqual([50, 50]);
+  });
+
+  it("without quota: one of them tries, the others say what they wait for, with one write each, and follow it", async () => {
+    const { api, clock, driver, start, create, writes } = setUp();
+    for (const name of names(40)) create(named(name), { spec: { creationTimeout: "2h" } });
+    driver.fail("ensureVm", "ResourceExhausted", 1_000);
+    await start();
+    await clock.advance(10_000);
+    expect(new Set(codes(api))).toEqual(new Set(["ResourceExhausted"]));
+    // Twenty had begun before the first answer.
+    expect(driver.calls.length).toBeLessThanOrEqual(21);
+    const written = writes().length;
+    const called = driver.calls.length;
+    await clock.advance(10 * 60_000);
+    expect(driver.calls.length - called).toBeLessThanOrEqual(5);
+    expect(writes().length - written).toBeLessThanOrEqual(15);
+
+    driver.faults.length = 0;
+    await clock.advance(11 * 60_000);
+    expect(driver.vms.size).toBe(40);
+  });
+
+  it("are tried at once when their secret is mended", async () => {
+    const { api, clock, driver, start, create } = setUp();
+    for (const name of names(30)) create(named(name));
+    driver.fail("ensureVm", "Unauthenticated", 24);
+    await start();
+    await clock.advance(60_000);
+    expect(driver.vms.size).toBe(0);
+    driver.faults.length = 0;
+    api.change(secretResource, secretRef, { data: { token: "bmV3" } });
+    await clock.advance(1_000);
+    expect(driver.vms.size).toBe(30);
+  });
+});
+
+it("deletes a VM whose machine vanished while it was made", async () => {
+  const { api, clock, driver, start, create } = setUp();
+  create();
+  const end = Promise.withResolvers<void>();
+  const ensureVm = driver.ensureVm.bind(driver);
+  vi.spyOn(driver, "ensureVm").mockImplementation(async (call) => {
+    await end.promise;
+    return ensureVm(call, new AbortController().signal);
+  });
+  await start();
+  await clock.advance(10);
+  api.remove(machineResource, ref);
+  await clock.advance(10);
+  end.resolve();
+  await clock.advance(10);
+  expect([driver.calls, driver.vms.size]).toEqual([["ensureVm machine", "deleteVm machine"], 0]);
+});

@@ -144,3 +144,117 @@ describe("operations", () => {
     await closing;
   });
 });
+
+describe("operations that wait for their turn", () => {
+  const lane = { name: "small/", isRepeated: false };
+  const limits = { perLane: 1, inAll: 10, exhaustedRetryMs: 600_000 };
+
+  it("are waiting until the one before has ended, and running then", async () => {
+    const clock = createVirtualClock();
+    const operations = createOperations(clock, limits);
+    const [first, second] = [aCall(), aCall()];
+    operations.start("a", { ...first.start, lane });
+    operations.start("b", { ...second.start, lane });
+    const waiting = { kind: "create", state: "waiting", inputs: "v1", since: clock.now().getTime() };
+    expect([operations.get("a")?.state, operations.get("b")]).toEqual(["running", waiting]);
+    operations.acknowledge("b");
+    operations.start("b", { ...aCall().start, lane });
+    first.end.resolve({ ok: true, value: {} });
+    await settle();
+    expect([second.run.mock.calls.length, operations.get("b")?.state]).toEqual([1, "running"]);
+  });
+
+  it("tell what is wrong with their class, and wake their machine to say so", async () => {
+    const operations = createOperations(createVirtualClock(), limits);
+    const [first, second] = [aCall(), aCall()];
+    operations.start("a", { ...first.start, lane });
+    operations.start("b", { ...second.start, lane });
+    first.end.resolve({ ok: false, error });
+    await settle();
+    expect(operations.get("b")).toMatchObject({
+      state: "waiting",
+      trouble: { code: "ResourceExhausted", message: "quota" },
+    });
+    expect([first.wake.mock.calls.length, second.wake.mock.calls.length]).toEqual([1, 1]);
+  });
+
+  it("are taken back without ever having begun; one that runs is not", async () => {
+    const operations = createOperations(createVirtualClock(), limits);
+    const [first, second, third] = [aCall(), aCall(), aCall()];
+    operations.start("a", { ...first.start, lane });
+    operations.start("b", { ...second.start, lane });
+    operations.start("c", { ...third.start, lane });
+    operations.cancel("b");
+    operations.forget("c");
+    operations.cancel("a");
+    operations.cancel("nobody");
+    first.end.resolve({ ok: true, value: {} });
+    await settle();
+    expect([operations.get("a")?.state, operations.get("b"), operations.get("c")]).toEqual([
+      "done",
+      undefined,
+      undefined,
+    ]);
+    expect([second.run.mock.calls.length, third.run.mock.calls.length]).toEqual([0, 0]);
+  });
+});
+
+describe("an answer that comes late", () => {
+  it("undoes what it tells of when the machine is gone, and wakes nobody", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall();
+    const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
+    operations.start("a", { ...call.start, undo });
+    operations.forget("a");
+    call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
+    await settle();
+    expect(undo.mock.calls.map(([result]) => result)).toEqual([{ providerId: "vm-1" }]);
+    expect([call.wake.mock.calls.length, operations.get("a")]).toEqual([0, undefined]);
+  });
+
+  it("has nothing to undo when it failed", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall();
+    const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
+    operations.start("a", { ...call.start, undo });
+    operations.forget("a");
+    call.end.resolve({ ok: false, error });
+    await settle();
+    expect(undo).not.toHaveBeenCalled();
+  });
+
+  it("proves nothing about its class when it was stopped from outside", async () => {
+    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const [first, second] = [aCall(), aCall()];
+    const lane = { name: "small/", isRepeated: false };
+    operations.start("a", { ...first.start, lane });
+    operations.start("b", { ...second.start, lane });
+    operations.forget("a");
+    first.end.resolve({ ok: false, error });
+    await settle();
+    expect(operations.get("b")?.state).toBe("running");
+  });
+});
+
+it("count the failures of one kind of call in a row, until it succeeds", async () => {
+  const operations = createOperations(createVirtualClock());
+  const fail = async (kind: OperationStart["kind"]) => {
+    const call = aCall(kind);
+    operations.start("a", call.start);
+    call.end.resolve({ ok: false, error: new MachineError("Internal", "no", { tokenIsSpent: true }) });
+    await settle();
+    const view = operations.get("a");
+    return view?.state === "failed" ? [view.failures, view.isTokenSpent] : undefined;
+  };
+  expect([await fail("create"), await fail("create"), await fail("find"), await fail("create")]).toEqual([
+    [1, true],
+    [2, true],
+    [1, true],
+    [1, true],
+  ]);
+  const call = aCall();
+  operations.start("a", call.start);
+  call.end.resolve({ ok: true, value: {} });
+  await settle();
+  expect(await fail("create")).toEqual([1, true]);
+});

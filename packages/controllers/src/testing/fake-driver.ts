@@ -11,6 +11,13 @@ export interface FakeDriver extends MachineDriver {
   readonly calls: string[];
   /** VM ids by machine UID. */
   readonly vms: Map<string, string>;
+  /** The failures that are left. Empty it with `faults.length = 0`. */
+  readonly faults: {
+    readonly method: string;
+    readonly code: MachineErrorCode;
+    times: number;
+    readonly after: boolean;
+  }[];
   /** Lets the next calls of a method fail; `after` the VM is made or gone, if so wanted. */
   fail(method: FakeMethod, code: MachineErrorCode, times?: number, after?: "after"): void;
   /** Holds every call back until the returned function is called. */
@@ -30,8 +37,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   const calls: string[] = [];
   const initialized = new Set<string>();
   const vms = new Map<string, string>();
-  const faults: { readonly method: string; readonly code: MachineErrorCode; times: number; readonly after: boolean }[] =
-    [];
+  const faults: FakeDriver["faults"] = [];
   let gate: Promise<void> = Promise.resolve();
   let made = 0;
 
@@ -69,6 +75,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   return {
     calls,
     vms,
+    faults,
     ensureVm: method("ensureVm", (machine) => {
       const isAdopted = vms.has(idOf(machine));
       if (!isAdopted) vms.set(idOf(machine), `vm-${++made}`);

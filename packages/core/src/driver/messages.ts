@@ -34,7 +34,8 @@ export interface MachineRequest<Spec> {
 /** The call that makes a VM. */
 export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
   /**
-   * The same for every try to make this VM, also by another process, and never used for another one. 64 characters at most, of `A-Z`, `a-z`,
+   * The same for every try to make this VM, also by another process, and never used for another one. Another one only after an answer that says for sure that
+   * no VM of it is left or will come (`refusalCodes`, `tokenIsSpent`). 64 characters at most, of `A-Z`, `a-z`,
    * `0-9` and `-`. Hand it to the cloud where it takes such a token, and store it as a tag where it does not.
    */
   readonly idempotencyToken: string;
