@@ -573,3 +573,34 @@ it("deletes a VM whose machine vanished while it was made", async () => {
   await clock.advance(10);
   expect([driver.calls, driver.vms.size]).toEqual([["ensureVm machine", "deleteVm machine"], 0]);
 });
+
+describe("a machine whose class was taken away", () => {
+  const taken = async (twin: Parameters<typeof aMachineClass>) => {
+    const setup = setUp();
+    const { api, clock, start, create } = setup;
+    api.seed(machineClassResource, aMachineClass(named("twin"), ...twin));
+    create();
+    await start();
+    await clock.advance(10);
+    api.remove(machineClassResource, secretRef);
+    await api.delete(machineResource, ref);
+    await clock.advance(1_000);
+    return setup;
+  };
+
+  it("is deleted through another class of the same driver, region and credentials", async () => {
+    const { driver, machine } = await taken([]);
+    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
+  });
+
+  it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
+    const { api, clock, driver, machine } = await taken([{ secretRef: { name: "other" } }]);
+    expect(machine()?.status?.lastOperation?.description).toContain(
+      'it was made by driver "mock" from MachineClass "small" with Secret "small": restore them',
+    );
+    expect(driver.vms.size).toBe(1);
+    api.seed(machineClassResource, aMachineClass());
+    await clock.advance(1_000);
+    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
+  });
+});
