@@ -129,6 +129,7 @@ export function makeMachine(index: number, version: number): object {
 export function makePod(index: number, version: number): object {
   const app = `application-${index % 400}`;
   const name = `${app}-7d9c5b6f4-${index.toString(36).padStart(5, "0")}`;
+  const node = index % fleet.nodes;
   return {
     metadata: {
       name,
@@ -149,7 +150,7 @@ export function makePod(index: number, version: number): object {
       managedFields: managedFields.slice(0, 2),
     },
     spec: {
-      nodeName: `shoot--project--cluster-worker-${zones[index % 3]}-${String(index % fleet.nodes).padStart(5, "0")}`,
+      nodeName: `shoot--project--cluster-worker-${zones[node % 3]}-${String(node).padStart(5, "0")}`,
       containers: [
         {
           name: "main",

@@ -72,7 +72,9 @@ export function keyOf(object: ApiObject): string {
 
 /** The key that belongs to a reference; see {@link keyOf}. */
 export function keyFor(ref: ObjectRef): string {
-  return ref.namespace === undefined || ref.namespace === "" ? ref.name : `${ref.namespace}/${ref.name}`;
+  if (ref.namespace === undefined || ref.namespace === "") return ref.name;
+  // Makes one text; a template makes one of two texts, which would both stay for as long as the key is kept.
+  return [ref.namespace, ref.name].join("/");
 }
 
 /** The reverse of {@link keyFor}. */

@@ -22,23 +22,24 @@ export function createStoreIndex<T extends ApiObject>(
 ): StoreIndex<T> {
   // Invariants: no bucket is empty; a key is in the bucket of a value exactly when `valuesOf` names the value for it.
   const buckets = new Map<string, Set<string>>();
-  const valuesOf = new Map<string, readonly string[]>();
+  // One value, as most have, is kept without a list around it.
+  const valuesOf = new Map<string, string | readonly string[]>();
 
-  function compute(object: T | undefined): readonly string[] {
-    if (object === undefined) return [];
+  function compute(object: T | undefined): string | readonly string[] | undefined {
+    if (object === undefined) return undefined;
     try {
       const values = indexFunction(object);
-      if (values === undefined) return [];
-      return typeof values === "string" ? [values] : [...values];
+      return typeof values === "string" || values === undefined || values.length === 0 ? values : [...values];
     } catch (error) {
       failed(error, object);
-      return [];
+      return undefined;
     }
   }
 
   function update(key: string, _old: T | undefined, current: T | undefined): void {
-    const values = compute(current);
-    for (const value of valuesOf.get(key) ?? []) {
+    const computed = compute(current);
+    const values = listOf(computed);
+    for (const value of listOf(valuesOf.get(key))) {
       if (values.includes(value)) continue;
       const bucket = buckets.get(value);
       bucket?.delete(key);
@@ -49,9 +50,14 @@ export function createStoreIndex<T extends ApiObject>(
       if (bucket === undefined) buckets.set(value, new Set([key]));
       else bucket.add(key);
     }
-    if (values.length === 0) valuesOf.delete(key);
-    else valuesOf.set(key, values);
+    if (computed === undefined || values.length === 0) valuesOf.delete(key);
+    else valuesOf.set(key, computed);
   }
 
   return { update, keys: (value) => buckets.get(value) ?? none };
+}
+
+function listOf(values: string | readonly string[] | undefined): readonly string[] {
+  if (values === undefined) return [];
+  return typeof values === "string" ? [values] : values;
 }

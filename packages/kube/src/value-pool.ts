@@ -21,7 +21,7 @@ const longestText = 256;
 /** Larger parts are hardly ever equal as a whole. */
 const longestPart = 2_048;
 
-/** Values of the last while. Beyond it the pool starts anew, which costs some sharing and bounds what it holds. */
+/** How many values of the last while are remembered, twice over. Bounds what the pool holds. */
 const capacity = 4_096;
 
 /** Named so in every object and different in each: pooling them would only push out the others. */
@@ -32,15 +32,14 @@ const depthOfParts = 2;
 
 /** Makes an empty pool. */
 export function createValuePool(): ValuePool {
-  // Invariants: every text is its own key, every part is frozen and has the hash of its JSON as its key; at most `capacity` of each.
-  // The JSON itself is no key: that of parts without an equal would be as much garbage as the objects are large.
-  const texts = new Map<string, string>();
-  const parts = new Map<number, JsonParts>();
+  // Invariants: every text is its own key, every part is frozen and has the hash of its JSON as its key. The JSON itself is no key:
+  // that of parts without an equal would be as much garbage as the objects are large.
+  const texts = createRecent<string, string>();
+  const parts = createRecent<number, JsonParts>();
 
   function shareText(text: string): string {
     const known = texts.get(text);
     if (known !== undefined) return known;
-    if (texts.size >= capacity) texts.clear();
     texts.set(text, text);
     return text;
   }
@@ -55,7 +54,6 @@ export function createValuePool(): ValuePool {
     const known = parts.get(hash);
     if (known !== undefined && equalJson(known, part)) return known;
     freeze(part, depth);
-    if (parts.size >= capacity) parts.clear();
     parts.set(hash, part);
     return part;
   }
@@ -100,6 +98,37 @@ export function createValuePool(): ValuePool {
       if (hasParts(value) && hasParts(former)) takeOver(value, former, 0);
       return value;
     },
+  };
+}
+
+/** Remembers the last values, and longer those that are asked for again and again. */
+interface Recent<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+}
+
+function createRecent<K, V>(): Recent<K, V> {
+  // Invariants: at most `capacity` entries in each; what was asked for since `older` was new is in `newer`.
+  let newer = new Map<K, V>();
+  let older = new Map<K, V>();
+
+  function set(key: K, value: V): void {
+    if (newer.size >= capacity) {
+      older = newer;
+      newer = new Map();
+    }
+    newer.set(key, value);
+  }
+
+  return {
+    get(key) {
+      const found = newer.get(key);
+      if (found !== undefined) return found;
+      const before = older.get(key);
+      if (before !== undefined) set(key, before);
+      return before;
+    },
+    set,
   };
 }
 

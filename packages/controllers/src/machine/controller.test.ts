@@ -575,7 +575,7 @@ it("deletes a VM whose machine vanished while it was made", async () => {
 });
 
 describe("a machine whose class was taken away", () => {
-  const taken = async (twin: Parameters<typeof aMachineClass>) => {
+  const taken = async (...twin: readonly Change<MachineClass>[]) => {
     const setup = setUp();
     const { api, clock, start, create } = setup;
     api.seed(machineClassResource, aMachineClass(named("twin"), ...twin));
@@ -589,17 +589,17 @@ describe("a machine whose class was taken away", () => {
   };
 
   it("is deleted through another class of the same driver, region and credentials", async () => {
-    const { driver, machine } = await taken([]);
+    const { driver, machine } = await taken();
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 
   it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
-    const { api, clock, driver, machine } = await taken([{ secretRef: { name: "other" } }]);
+    const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
     expect(machine()?.status?.lastOperation?.description).toContain(
       'it was made by driver "mock" from MachineClass "small" with Secret "small": restore them',
     );
     expect(driver.vms.size).toBe(1);
-    api.seed(machineClassResource, aMachineClass());
+    api.seed(machineClassResource, aMachineClass({ metadata: { uid: "uid-of-the-next" } }));
     await clock.advance(1_000);
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
