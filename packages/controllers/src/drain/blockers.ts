@@ -73,12 +73,8 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
   order: 9,
 };
 
-/**
- * Says what holds a drain up, in the form and with the phrases of Cluster API, which its conditions and people's tools look for: one line per cause with the pods it concerns.
- * Absent when nothing does.
- */
-export function describeBlockers(blockers: readonly Blocker[], startedAt: Date): string | undefined {
-  if (blockers.length === 0) return undefined;
+/** What holds a drain up, for people: one line per cause with the pods it concerns, what needs a person first; at most a dozen. */
+export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
   const byPhrase = Map.groupBy(
     blockers.toSorted((a, b) => rank[a.kind] - rank[b.kind]),
     phraseOf,
@@ -90,7 +86,14 @@ export function describeBlockers(blockers: readonly Blocker[], startedAt: Date):
     return `* Pod${pods.length > 1 ? "s" : ""} ${names}: ${phrase}`;
   });
   const more = lines.length - MAX_LINES;
-  const shown = more > 0 ? [...lines.slice(0, MAX_LINES), `* and ${more} more`] : lines;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `* and ${more} more`] : lines;
+}
+
+/**
+ * Says what holds a drain up, in the form and with the phrases of Cluster API, which its conditions and people's tools look for. Absent when nothing does.
+ */
+export function describeBlockers(blockers: readonly Blocker[], startedAt: Date): string | undefined {
+  if (blockers.length === 0) return undefined;
   const start = `${startedAt.toISOString().slice(0, 19)}Z`;
-  return [`Drain not completed yet (started at ${start}):`, ...shown].join("\n");
+  return [`Drain not completed yet (started at ${start}):`, ...blockerLines(blockers)].join("\n");
 }

@@ -1,0 +1,185 @@
+import { controllerRefOf } from "@millwright/kube";
+import type { Budget, Pod } from "../cluster/node-objects.ts";
+import { type Blocker, blockerLines } from "./blockers.ts";
+import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
+import { planDrain } from "./plan-drain.ts";
+import { judgePod, type PodVerdict } from "./pod-verdict.ts";
+import type { TrackedVolume } from "./volume-accounting.ts";
+
+/** What a drain would do about one pod. */
+export interface PodPreview {
+  readonly namespace: string;
+  readonly name: string;
+  readonly verdict: PodVerdict;
+  /** What its budgets say now; absent for pods that are not evicted. */
+  readonly budget?: BudgetVerdict;
+  /** Volumes that leave with it. */
+  readonly volumes: readonly (TrackedVolume & { readonly isAttachedHere: boolean })[];
+}
+
+/** Pods that leave at once. */
+export interface DrainStep {
+  /** `evict`: asked, budgets respected. `delete`: past its budget. `kill`: without a grace period as well. */
+  readonly how: "evict" | "delete" | "kill";
+  /** Namespaces and names. */
+  readonly pods: readonly string[];
+  /** Only when something has to give way before: the time at which it does, RFC 3339. */
+  readonly at?: string;
+}
+
+/** What a drain that began now, or went on, would do. */
+export interface DrainPreview {
+  /** `completes`: by itself. `blocked`: not before a deadline, unless somebody mends what blocks it. `forced`: nothing is asked. */
+  readonly outcome: "completes" | "blocked" | "forced";
+  readonly pods: readonly PodPreview[];
+  readonly steps: readonly DrainStep[];
+  /** What holds it up until a deadline. */
+  readonly blockedBy: readonly Blocker[];
+  /** The same for people, line by line, in the words of the machine's status. */
+  readonly because: readonly string[];
+}
+
+/** The world of a rehearsal: what is left of the view when everything that may go went. */
+interface Scene {
+  view: DrainView;
+  nowMs: number;
+}
+
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ""}/${metadata.name}`;
+const uidOf = ({ metadata }: Pod): string => metadata.uid ?? "";
+
+/** Whether it waits for a change by a person, or for the deadline. */
+const isForGood = (blocker: Blocker): boolean =>
+  blocker.kind === "overdue" || (blocker.kind === "budget" && blocker.cause !== "waiting");
+
+/** Nobody brings a pod without a controller back: its budget has one pod less. */
+const withoutPod = (budget: Budget): Budget => {
+  const { disruptionsAllowed = 0, currentHealthy = 0, expectedPods = 0 } = budget.status ?? {};
+  return {
+    ...budget,
+    status: {
+      ...budget.status,
+      disruptionsAllowed: Math.max(0, disruptionsAllowed - 1),
+      currentHealthy: Math.max(0, currentHealthy - 1),
+      expectedPods: Math.max(0, expectedPods - 1),
+    },
+  };
+};
+
+/** Pods that are coming up have come. */
+const withRoom = (budget: Budget): Budget => ({
+  ...budget,
+  status: { ...budget.status, disruptionsAllowed: Math.max(1, budget.status?.disruptionsAllowed ?? 0) },
+});
+
+/** The pods are gone, and what they used is attached where their successors are. */
+function leave(view: DrainView, gone: ReadonlySet<string>): DrainView {
+  const pods = view.pods.filter((pod) => !gone.has(uidOf(pod)));
+  const moved = view.pods.filter((pod) => gone.has(uidOf(pod)));
+  const still = new Set(pods.flatMap((pod) => (view.volumes.get(uidOf(pod)) ?? []).map(({ name }) => name)));
+  const away = [
+    ...moved.flatMap((pod) => view.volumes.get(uidOf(pod)) ?? []),
+    ...view.record.moves.flatMap(({ uid, volumes }) => (pods.some((pod) => uidOf(pod) === uid) ? [] : volumes)),
+  ].filter(({ name }) => !still.has(name));
+  const names = new Set(away.map(({ name }) => name));
+  const lonely = moved.filter((pod) => controllerRefOf(pod) === undefined && pod.metadata.deletionTimestamp == null);
+  return {
+    ...view,
+    pods,
+    budgets: lonely.reduce<readonly Budget[]>((budgets, pod) => {
+      const concerned = new Set(budgetsOf(pod, budgets));
+      return budgets.map((budget) => (concerned.has(budget) ? withoutPod(budget) : budget));
+    }, view.budgets),
+    attached: {
+      ...view.attached,
+      attachedHere: new Set([...view.attached.attachedHere].filter((name) => !names.has(name))),
+      attachedElsewhere: new Set([...view.attached.attachedElsewhere, ...names]),
+    },
+  };
+}
+
+/** Time passes until the drain would look again: pods that end by themselves have ended, and budgets that wait for pods have them. */
+function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Blocker[], wakeAfterMs: number): void {
+  const { view } = scene;
+  const passing = new Set(
+    blockers.filter(({ kind }) => kind === "leaving" || kind === "completion").map(({ pod }) => pod),
+  );
+  const gone = new Set(
+    view.pods.filter((pod) => told.has(uidOf(pod)) || passing.has(keyOf(pod))).map((pod) => uidOf(pod)),
+  );
+  const waiting = new Set(
+    blockers.flatMap((blocker) => (blocker.kind === "budget" && blocker.cause === "waiting" ? [blocker.pod] : [])),
+  );
+  const concerned = new Set(
+    view.pods.filter((pod) => waiting.has(keyOf(pod))).flatMap((pod) => budgetsOf(pod, view.budgets)),
+  );
+  const budgets = view.budgets.map((budget) => (concerned.has(budget) ? withRoom(budget) : budget));
+  scene.view = leave({ ...view, budgets }, gone);
+  // What holds it up for good gives way only at a deadline.
+  if (gone.size === 0 && concerned.size === 0) scene.nowMs += wakeAfterMs;
+}
+
+function previewPod(pod: Pod, view: DrainView, now: Date): PodPreview {
+  const verdict = judgePod(pod, view.rules, now);
+  const volumes = (view.volumes.get(uidOf(pod)) ?? []).map((volume) => ({
+    ...volume,
+    isAttachedHere: view.attached.attachedHere.has(volume.name),
+  }));
+  const { namespace = "", name } = pod.metadata;
+  const budget = verdict.behaviour === "evict" ? { budget: judgeBudgets(pod, view.budgets) } : {};
+  return { namespace, name, verdict, ...budget, volumes };
+}
+
+/** What each pod's own budget says, for those that an earlier step would reach only after a deadline. */
+const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
+  pods.flatMap(({ namespace, name, budget }): readonly Blocker[] =>
+    budget === undefined || budget.state === "free" || budget.state === "waiting"
+      ? []
+      : [{ kind: "budget", pod: `${namespace}/${name}`, cause: budget.state, message: budget.message }],
+  );
+
+/**
+ * Plays a drain through by asking the decide function again and again, in a world where everything goes as well as it can: pods that are told to go are gone, their successors
+ * healthy and their volumes attached at once, jobs complete, budgets that wait for pods get them. What still holds the drain up then needs a person, or a deadline.
+ */
+export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
+  const scene: Scene = { view, nowMs: now.getTime() };
+  const pods = view.pods
+    .map((pod) => previewPod(pod, view, now))
+    .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  const steps: DrainStep[] = [];
+  const blockedBy = new Map<string, Blocker>();
+  const block = (blocker: Blocker): void => void blockedBy.set(`${blocker.kind} ${blocker.pod}`, blocker);
+
+  let isOver = false;
+  while (!isOver) {
+    const progress = planDrain(scene.view, terms, new Date(scene.nowMs));
+    isOver = progress.state === "drained";
+    const told = new Set<string>();
+    const byHow = new Map<DrainStep["how"], string[]>();
+    for (const action of progress.actions) {
+      if (action.kind === "PatchNode") {
+        const node = { ...scene.view.node, spec: { ...scene.view.node.spec, unschedulable: true } };
+        scene.view = { ...scene.view, node };
+      } else if (action.kind === "RecordDrain") scene.view = { ...scene.view, record: action.record };
+      else {
+        const how = action.kind === "EvictPod" ? "evict" : action.atOnce ? "kill" : "delete";
+        byHow.set(how, [...(byHow.get(how) ?? []), `${action.namespace}/${action.name}`]);
+        told.add(action.uid);
+      }
+    }
+    const at = scene.nowMs === now.getTime() ? {} : { at: new Date(scene.nowMs).toISOString() };
+    steps.push(...[...byHow].map(([how, names]) => ({ how, pods: names, ...at })));
+    if (progress.state === "draining") {
+      progress.blockers.filter(isForGood).forEach(block);
+      moveOn(scene, told, progress.blockers, progress.wakeAfterMs);
+    }
+  }
+
+  const isForced = terms.mode === "force" || now.getTime() > terms.deadline;
+  if (!isForced && now.getTime() < terms.evictUntil) budgetBlockers(pods).forEach(block);
+  const held = [...blockedBy.values()].toSorted((a, b) => (a.pod < b.pod ? -1 : 1));
+  const outcome = isForced ? "forced" : held.length > 0 ? "blocked" : "completes";
+  return { outcome, pods, steps, blockedBy: held, because: blockerLines(held) };
+}
