@@ -162,3 +162,45 @@ describe("planRollingUpdate", () => {
     );
   });
 });
+
+describe("limits of a rollout", () => {
+  it.each<[string, Parameters<typeof planRollingUpdate>, Record<string, number>]>([
+    [
+      "do nothing while no step may be taken",
+      [bounds(10, 2, 2), size("new", 1), [size("old", 10)], { mayStart: false }],
+      {},
+    ],
+    [
+      "let a new set that is too large shrink at any time",
+      [bounds(3, 1, 0), size("new", 5), [size("old", 1)], { mayStart: false }],
+      { new: 3 },
+    ],
+    [
+      "hold the new set at its share",
+      [bounds(10, 5, 0), size("new", 0), [size("old", 10)], { maxNew: 2, mayStart: true }],
+      { new: 2 },
+    ],
+    [
+      "leave the old sets what the new one may not replace yet",
+      [bounds(10, 5, 4), size("new", 2), [size("old", 10)], { maxNew: 2, mayStart: true }],
+      { old: 8 },
+    ],
+    [
+      "take nothing back that the new set has already",
+      [bounds(10, 0, 1), size("new", 5), [size("old", 5)], { maxNew: 2, mayStart: true }],
+      {},
+    ],
+    [
+      "leave the old sets alone where the new set may have nothing",
+      [bounds(3, 0, 1), size("new", 0), [size("old", 3, 1)], { maxNew: 0, mayStart: true }],
+      {},
+    ],
+    [
+      "give up an old machine for a share where there is no surge",
+      [bounds(10, 0, 1), size("new", 0), [size("old", 10)], { maxNew: 2, mayStart: true }],
+      { old: 9 },
+    ],
+  ])("%s", (_, given, expected) => {
+    expect(planOf(...given)).toEqual(expected);
+  });
+});

@@ -13,8 +13,6 @@ export const annotationKeys = {
   lastAppliedNodePreserveValue: "node.machine.sapcloud.io/last-applied-node-preserve-value",
   /** MachineDeployment → MachineSet → Machine: Go duration that beats `spec.creationTimeout` and the flag. Read by the machine controller. */
   effectiveCreationTimeout: "node.machine.sapcloud.io/effective-creation-timeout",
-  /** Machine: Go duration between creation and the first join, for diagnosis by people. */
-  machineJoinDuration: "node.machine.sapcloud.io/machine-join-duration",
   /** MachineDeployment: `name~RFC3339,…`, machines that the cluster autoscaler wants removed. Written by the autoscaler, read by the deployment controller. */
   triggerDeletion: "node.machine.sapcloud.io/trigger-deletion-by-mcm",
   /** MachineDeployment, copied to its new MachineSet: RFC 3339 time of the autoscaler's last replica change. Read by the MachineSet controller. */
@@ -61,6 +59,13 @@ export const annotationKeys = {
    * rounded down but at least 1; 0 stops replacement. Read by the replacement gate of the machine controller.
    */
   maxReplacements: "machine.millwright.dev/max-replacements",
+  /**
+   * Ours, Node: JSON of the update in place that it waits for or goes through: the MachineSet that it leads to, and whether the node took pods before. Written
+   * and read by the deployment controller, so that a later change of mind finds what is to be undone.
+   */
+  inPlaceUpdate: "machine.millwright.dev/in-place-update",
+  /** Ours, MachineSet: comma list of the annotations that it has from its MachineDeployment, so that those removed there go here too. Written and read by the deployment controller. */
+  inheritedAnnotations: "machine.millwright.dev/inherited-annotations",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
@@ -93,5 +98,6 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.preferNoSchedule,
   annotationKeys.unfreeze,
   annotationKeys.maxReplacements,
+  annotationKeys.inheritedAnnotations,
   annotationKeys.triggerDeletion,
 ]);
