@@ -14,6 +14,7 @@ const additions = [
   "Machine\tstatus.history[].operation\tstring\t\t",
   "Machine\tstatus.history[].outcome\tstring\t\t",
   "Machine\tstatus.history[].time\tstring\t\tformat=date-time",
+  "Machine\tstatus.joinDuration\tstring\t\t",
   "MachineSet\tstatus.machineSetCondition[].observedGeneration\tinteger\t\tformat=int64",
 ];
 

@@ -52,6 +52,9 @@ const machineStatusSchema = z
       .array(historyEntrySchema)
       .meta({ description: "The last attempts and errors, the oldest first; at most ten. Only written by Millwright." })
       .exactOptional(),
+    joinDuration: text(
+      "Go duration between the creation of the object and its first join. Only written by Millwright.",
+    ).exactOptional(),
     lastKnownState: text("Whatever the driver wants to remember about the VM.").exactOptional(),
     lastOperation: lastOperationSchema.exactOptional(),
   })

@@ -193,39 +193,32 @@ it("makes a machine Running whose VM could not be initialized and joined all the
   expect(because).toMatchObject([{ reason: "NodeJoined" }]);
 });
 
-// F4: the Go implementation sends it with the status, from which the API server drops it.
+// F4: the Go implementation sends an annotation with the status, which the API server drops.
 describe("the join duration", () => {
-  const key = "node.machine.sapcloud.io/machine-join-duration";
-  const joinedJustNow = (...changes: readonly Change<Machine>[]) =>
-    aMachine(
-      withVm,
-      inPhase("Running"),
-      joinedBefore,
-      { status: { lastOperation: { type: "Create", state: "Successful", lastUpdateTime: "2026-01-01T00:03:20Z" } } },
-      ...changes,
-    );
-  const actionsFor = (machine: ReturnType<typeof aMachine>, now = testNow) =>
-    decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), now).actions;
+  const statusOf = (machine: Machine, now = testNow) =>
+    decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), now).status;
 
-  it("is written in a patch of its own once the machine is Running", () => {
-    expect(actionsFor(joinedJustNow())).toEqual([
-      { kind: "PatchMachine", patch: { metadata: { uid: "uid-machine", annotations: { [key]: "3m20s" } } } },
-    ]);
+  it("comes with the status that makes the machine Running, and takes no write of its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const { actions, status } = decideHealth(aSnapshot({ machine, node: nodeWith(healthy) }), testNow);
+    expect([actions, status?.joinDuration]).toEqual([[], "10m0s"]);
   });
 
-  it("is written once", () => {
-    expect(actionsFor(joinedJustNow(annotated({ [key]: "1m0s" })))).toEqual([]);
+  it("stays as it is when the machine goes down and comes back", () => {
+    const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "unhealthy"), {
+      status: { joinDuration: "1m0s" },
+    });
+    expect(statusOf(machine)).toMatchObject({ currentStatus: { phase: "Running" }, joinDuration: "1m0s" });
   });
 
-  it.each([
-    ["joined long ago", joinedJustNow(), later(3_600_000)],
-    ["came back", joinedJustNow({ status: { lastOperation: { type: "HealthCheck" } } }), testNow],
-    ["is not Running", joinedJustNow(inPhase("Failed")), testNow],
-    ["has no time of its join", joinedJustNow({ status: { lastOperation: { lastUpdateTime: null } } }), testNow],
-  ])("is not written when the machine %s", (_, machine, now) => {
-    const node = nodeWith(sick);
-    const { actions } = decideHealth(aSnapshot({ machine, node }), now);
-    expect(actions).toEqual([]);
+  it("is not made up for a machine that joined before this version looked after it", () => {
+    const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "unhealthy"));
+    expect(statusOf(machine)).not.toHaveProperty("joinDuration");
+  });
+
+  it("is never negative, whatever the clocks say", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    expect(statusOf(machine, new Date("2025-12-31T23:59:00Z"))?.joinDuration).toBe("0s");
   });
 });
 

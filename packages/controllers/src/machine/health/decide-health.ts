@@ -19,8 +19,8 @@ import { badConditionsOf } from "./bad-conditions.ts";
 import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { settleTimeMs } from "./flapping.ts";
-import { joinDurationOf, toRunning } from "./join.ts";
-import { foreignNodeNews, foreignNodeText, metadataPatch, nodeLabelOf } from "./node-link.ts";
+import { toRunning, withJoinDuration } from "./join.ts";
+import { foreignNodeNews, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
 /** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */
 const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
@@ -91,17 +91,10 @@ function goWithNode({ machine }: MachineSnapshot, node: Node): MachineDecision {
   };
 }
 
-/** Patches of the machine's metadata that its node calls for: the label that names it, and how long it took to join. */
-function metadataPatches(snapshot: MachineSnapshot, now: Date): readonly MachineAction[] {
-  const { machine } = snapshot;
+/** The patch that makes the machine name its node. */
+function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
   const label = nodeLabelOf(snapshot);
-  const annotations = joinDurationOf(machine, now);
-  if (label === undefined && annotations === undefined) return [];
-  const patch = metadataPatch(machine, {
-    ...(label === undefined ? {} : { labels: { [labelKeys.node]: label } }),
-    ...(annotations === undefined ? {} : { annotations }),
-  });
-  return [{ kind: "PatchMachine", patch }];
+  return label === undefined ? [] : [{ kind: "PatchMachine", patch: labelPatch(snapshot.machine, label) }];
 }
 
 /**
@@ -130,11 +123,12 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const status = unsettled > 0 ? before : withConditions(before, node);
 
   const change = unsettled > 0 ? undefined : changeOf(snapshot, bad, now);
-  const patches = metadataPatches(snapshot, now);
+  const patches = labelPatches(snapshot);
   if (change !== undefined) {
+    const timed = change.phase === "Running" ? withJoinDuration(status, machine, now) : status;
     return {
       actions: patches,
-      status: withPhase(withOperation(status, change.operation, now), change.phase, now),
+      status: withPhase(withOperation(timed, change.operation, now), change.phase, now),
       because: [change.because],
     };
   }

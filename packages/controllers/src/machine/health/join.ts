@@ -1,10 +1,9 @@
 import {
-  annotationKeys,
   formatGoDuration,
   joined,
   type Machine,
   machineEventReasons,
-  phaseOf,
+  type MachineStatus,
   rejoined,
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
@@ -31,20 +30,9 @@ export function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): 
   };
 }
 
-/** A join that is longer ago is history: a takeover does not write to every machine there is. */
-const recentMs = 10 * 60_000;
-
 /**
- * How long the machine took to join, as an annotation, where that has just happened and is not written yet. A patch of its own, after the phase: what the Go
- * implementation adds to its write of the status is dropped by the API server (machine-controller.md, F4).
+ * How long a machine that joins took, from its creation. Part of the status, so that it comes with the write that makes the machine Running: the Go implementation adds
+ * an annotation to that write, which the API server drops (machine-controller.md, F4), and a patch of its own would be one request more for each machine.
  */
-export function joinDurationOf(machine: Machine, now: Date): Readonly<Record<string, string>> | undefined {
-  const { lastOperation } = machine.status ?? {};
-  const isJoined = lastOperation?.type === "Create" && lastOperation.state === "Successful";
-  if (phaseOf(machine) !== "Running" || !isJoined) return undefined;
-  if (machine.metadata.annotations?.[annotationKeys.machineJoinDuration] !== undefined) return undefined;
-  const joinedAt = new Date(lastOperation.lastUpdateTime ?? "");
-  // Also false for a time that cannot be read.
-  if (!(now.getTime() - joinedAt.getTime() <= recentMs)) return undefined;
-  return { [annotationKeys.machineJoinDuration]: formatGoDuration(Math.max(0, ageMs(machine, joinedAt))) };
-}
+export const withJoinDuration = (status: MachineStatus, machine: Machine, now: Date): MachineStatus =>
+  isFirstJoin(machine) ? { ...status, joinDuration: formatGoDuration(Math.max(0, ageMs(machine, now))) } : status;

@@ -30,14 +30,7 @@ export const foreignNodeNews = (lastOperation: LastOperation | undefined, messag
     ? []
     : [{ type: "Warning", reason: machineEventReasons.nodeOfAnotherVm, message }];
 
-/** A patch of a machine's metadata that holds for this very machine only. */
-export const metadataPatch = (
-  { metadata: { uid } }: Machine,
-  { labels, annotations }: Partial<Pick<Machine["metadata"], "labels" | "annotations">>,
-): object => ({
-  metadata: {
-    ...(uid === undefined ? {} : { uid }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-  },
+/** The patch that sets the label; it holds for this very machine only. */
+export const labelPatch = ({ metadata: { uid } }: Machine, nodeName: string): object => ({
+  metadata: { ...(uid === undefined ? {} : { uid }), labels: { [labelKeys.node]: nodeName } },
 });
