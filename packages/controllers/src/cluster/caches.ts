@@ -31,6 +31,8 @@ import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
 import { replacementGroupOf } from "../machine/replacement-gate.ts";
 import type { Node, Pod, SecretObject, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
+import { trimNode } from "./trim-node.ts";
+import { trimPod } from "./trim-pod.ts";
 
 /** Caches of the control cluster: where machines are declared. All of one namespace. */
 export interface ControlCaches {
@@ -101,12 +103,18 @@ export function createTargetCaches(options: CacheOptions): TargetCaches {
     nodes: createInformer({
       ...options,
       type: nodeResource,
+      trim: trimNode,
       indexes: {
         providerId: (node: Node) => node.spec?.providerID,
         machine: (node: Node) => node.metadata.labels?.[labelKeys.machineName],
       },
     }),
-    pods: createInformer({ ...options, type: podResource, indexes: { node: (pod: Pod) => pod.spec?.nodeName } }),
+    pods: createInformer({
+      ...options,
+      type: podResource,
+      trim: trimPod,
+      indexes: { node: (pod: Pod) => pod.spec?.nodeName },
+    }),
     attachments: createInformer({
       ...options,
       type: volumeAttachmentResource,

@@ -1,6 +1,6 @@
 import type { LabelSelector, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
 
-/** A Node as far as the controllers read it. */
+/** A Node as far as the controllers read it. What `trimNode` takes away is not in the caches. */
 export interface Node {
   readonly metadata: ObjectMeta;
   readonly spec?: {
@@ -16,7 +16,7 @@ export interface Node {
   };
 }
 
-/** A Pod as far as a drain reads it. */
+/** A Pod as far as a drain reads it. Caches keep no more than this: what is added here has to be added to `trimPod`. */
 export interface Pod {
   readonly metadata: ObjectMeta;
   readonly spec?: {
