@@ -29,6 +29,8 @@ export default defineConfig({
       project("devcluster", "packages/devcluster"),
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),
+      project("provider-aws", "providers/aws"),
+      project("emulators", "test/emulators"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.

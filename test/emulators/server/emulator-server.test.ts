@@ -1,0 +1,128 @@
+import { createVirtualClock } from "@millwright/core/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Emulator } from "./emulator.ts";
+import { createEmulatorServer, type EmulatorServer, type EmulatorServerOptions } from "./emulator-server.ts";
+
+const servers: EmulatorServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+/** A cloud that counts what it was asked to do. */
+async function aServer(options: EmulatorServerOptions = {}, answer?: Emulator["answer"]) {
+  const done: string[] = [];
+  const emulator: Emulator = {
+    identify: ({ url, headers }) => ({
+      operation: url.pathname.slice(1),
+      subjects: [url.search],
+      ...(typeof headers["x-account"] === "string" ? { account: headers["x-account"] } : {}),
+    }),
+    answer:
+      answer ??
+      (({ url, body }) => {
+        done.push(url.pathname);
+        return { status: 200, headers: { "content-type": "text/plain" }, body: `did ${url.pathname} ${body}` };
+      }),
+    refuse: ({ code, status = 400, message = "", retryAfterS }) => ({
+      status,
+      headers: retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) },
+      body: `${code}: ${message}`,
+    }),
+    throttled: { code: "SlowDown", status: 503, retryAfterS: 2 },
+  };
+  const server = createEmulatorServer(emulator, options);
+  servers.push(server);
+  const { url } = await server.listen();
+  return { server, url, done };
+}
+
+describe("the server of an emulator", () => {
+  it("answers, and logs what came and how it ended", async () => {
+    const { server, url } = await aServer();
+    expect(await (await fetch(`${url}/make?a`, { method: "POST", body: "x" })).text()).toBe("did /make x");
+    expect(server.log.requests).toMatchObject([
+      { operation: "make", method: "POST", path: "/make?a", body: "x", end: 200, inFlight: 1 },
+    ]);
+    expect([server.log.count("make"), server.log.count("other"), server.log.count()]).toEqual([1, 0, 1]);
+    server.log.clear();
+    expect(server.log.count()).toBe(0);
+  });
+
+  it("refuses on demand, without or after having done what was asked", async () => {
+    const { server, url, done } = await aServer();
+    const end = { kind: "refuse", refusal: { code: "Nope", status: 418, message: "no", retryAfterS: 9 } } as const;
+    server.faults.add({ operation: "make", end });
+    server.faults.add({ operation: "make", end, afterAcceptance: true });
+    const first = await fetch(`${url}/make`);
+    expect([first.status, first.headers.get("retry-after"), await first.text()]).toEqual([418, "9", "Nope: no"]);
+    expect(done).toEqual([]);
+    expect((await fetch(`${url}/make`)).status).toBe(418);
+    expect(done).toEqual(["/make"]);
+    expect((await fetch(`${url}/make`)).status).toBe(200);
+  });
+
+  it("gives what somebody in between would answer", async () => {
+    const { server, url } = await aServer();
+    const reply = { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad gateway" };
+    server.faults.add({ operation: "*", end: { kind: "reply", reply } });
+    const response = await fetch(`${url}/make`);
+    expect([response.status, await response.text()]).toEqual([502, "<html>bad gateway"]);
+  });
+
+  it("resets connections, with or without having done what was asked", async () => {
+    const { server, url, done } = await aServer();
+    server.faults.add({ operation: "*", end: { kind: "reset" } });
+    server.faults.add({ operation: "*", end: { kind: "reset" }, afterAcceptance: true });
+    await expect(fetch(`${url}/make`)).rejects.toThrow();
+    expect(done).toEqual([]);
+    await expect(fetch(`${url}/make`)).rejects.toThrow();
+    expect(done).toEqual(["/make"]);
+    expect(server.log.requests.map(({ end }) => end)).toEqual(["reset", "reset"]);
+  });
+
+  it("never answers on demand, until the caller leaves", async () => {
+    const { server, url, done } = await aServer();
+    server.faults.add({ operation: "*", end: { kind: "hang" } });
+    await expect(fetch(`${url}/make`, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await expect.poll(() => server.log.requests[0]?.end).toBe("hang");
+    expect(done).toEqual([]);
+  });
+
+  it("sends half of an answer on demand", async () => {
+    const { server, url, done } = await aServer();
+    server.faults.add({ operation: "*", end: { kind: "truncate" } });
+    await expect(fetch(`${url}/make`).then((response) => response.text())).rejects.toThrow();
+    expect(done).toEqual(["/make"]);
+  });
+
+  it("takes its time by the clock that it was given", async () => {
+    const clock = createVirtualClock();
+    const { server, url } = await aServer({ clock, latencyMs: 1_000 });
+    const answered = fetch(`${url}/make`);
+    await expect.poll(() => clock.pending()).toBe(1);
+    expect(server.log.requests[0]?.end).toBeUndefined();
+    await clock.advance(1_000);
+    expect((await answered).status).toBe(200);
+  });
+
+  it("tells an account that asks too often, and leaves the others alone", async () => {
+    const clock = createVirtualClock();
+    const { url } = await aServer({ clock, throttle: { burst: 2, perSecond: 1 } });
+    const ask = async (account: string) => (await fetch(`${url}/make`, { headers: { "x-account": account } })).status;
+    expect([await ask("a"), await ask("a"), await ask("a"), await ask("b")]).toEqual([200, 200, 503, 200]);
+    await clock.advance(1_000);
+    expect(await ask("a")).toBe(200);
+  });
+
+  it("keeps what the emulator threw, for the test to see", async () => {
+    const { server, url } = await aServer({}, () => {
+      throw new Error("a bug");
+    });
+    expect((await fetch(`${url}/make`)).status).toBe(500);
+    expect(server.failures).toEqual([new Error("a bug")]);
+  });
+
+  it("counts what is under way at once", async () => {
+    const { server, url } = await aServer({ latencyMs: 30 });
+    await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/make`)));
+    expect(server.log.peakInFlight).toBe(5);
+  });
+});

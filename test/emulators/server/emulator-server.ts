@@ -1,0 +1,177 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
+import type { Emulator, EmulatorReply, EmulatorRequest } from "./emulator.ts";
+import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts";
+import { createRequestLog, type RequestEnd, type RequestLog } from "./request-log.ts";
+import { type BucketSize, createTokenBuckets } from "./token-bucket.ts";
+
+/** How a server around an emulator behaves. */
+export interface EmulatorServerOptions {
+  /** Default: the system's. With a virtual clock nothing is answered late before time goes on. */
+  readonly clock?: Clock;
+  /** For faults that are only likely. Default: a fixed seed. */
+  readonly random?: Random;
+  /** What every request takes. Default 0. */
+  readonly latencyMs?: number;
+  /** How often an account may ask. Absent: as often as it likes. */
+  readonly throttle?: BucketSize;
+  /** Serves over TLS. Absent: plain HTTP. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+/** An emulator that can be reached over TCP, on the loopback address only. */
+export interface EmulatorServer {
+  /** Begins to listen. Port 0, the default, takes a free one. */
+  listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
+  readonly log: RequestLog;
+  readonly faults: FaultPlan;
+  /** What the emulator itself threw: faults of the emulator. A test that uses one should expect none. */
+  readonly failures: readonly unknown[];
+  /** Ends all connections and resolves when nothing is left. */
+  close(): Promise<void>;
+}
+
+const maxBodyBytes = 4 * 1024 * 1024;
+
+/** Puts an emulator behind a server. */
+export function createEmulatorServer(emulator: Emulator, options: EmulatorServerOptions = {}): EmulatorServer {
+  const { clock = systemClock, random = seededRandom(1), latencyMs = 0 } = options;
+  const log = createRequestLog();
+  const faults = createFaultPlan(random);
+  const take = options.throttle === undefined ? () => true : createTokenBuckets(options.throttle, clock);
+  const closing = new AbortController();
+  const failures: unknown[] = [];
+
+  const answer = async (request: EmulatorRequest): Promise<EmulatorReply> => {
+    try {
+      return await emulator.answer(request);
+    } catch (error) {
+      if (!request.signal.aborted) failures.push(error);
+      return { status: 500, headers: { "content-type": "text/plain" }, body: "the emulator failed" };
+    }
+  };
+
+  const serve = async (
+    subject: ReturnType<Emulator["identify"]>,
+    request: EmulatorRequest,
+    response: ServerResponse,
+  ): Promise<RequestEnd> => {
+    const { signal } = request;
+    const fault = faults.strike(subject);
+    const delayMs = latencyMs + (fault?.delayMs ?? 0);
+    if (delayMs > 0) await clock.sleep(delayMs, signal);
+    if (!take(subject.account ?? "")) return send(response, emulator.refuse(emulator.throttled));
+    if (fault?.end === undefined) return send(response, await answer(request));
+    if (fault.afterAcceptance === true && fault.end.kind !== "truncate") await answer(request);
+    return endByFault(fault.end, response, emulator, () => answer(request), signal);
+  };
+
+  const listener: RequestListener = (incoming, response) => {
+    void (async () => {
+      const gone = new AbortController();
+      response.once("close", () => gone.abort(new Error("the caller has gone")));
+      const body = await readBody(incoming);
+      if (body === undefined) {
+        incoming.socket.destroy();
+        return;
+      }
+      const request: EmulatorRequest = {
+        method: incoming.method ?? "GET",
+        url: new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? "emulator.invalid"}`),
+        headers: incoming.headers,
+        body,
+        signal: AbortSignal.any([gone.signal, closing.signal]),
+      };
+      const subject = emulator.identify(request);
+      const end = log.begin(subject, request, clock.now());
+      try {
+        end(await serve(subject, request, response));
+      } catch {
+        end("gone");
+        response.destroy();
+      }
+    })();
+  };
+
+  const server = options.tls === undefined ? createServer(listener) : createSecureServer({ ...options.tls }, listener);
+  server.on("connection", () => log.connected());
+
+  return {
+    log,
+    faults,
+    failures,
+    async listen({ port = 0 } = {}) {
+      const bound = await startListening(server, port);
+      return { url: `${options.tls === undefined ? "http" : "https"}://127.0.0.1:${bound}` };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        closing.abort(new Error("the emulator stops"));
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function startListening(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** The text of a request; nothing when it is larger than any that a cloud would take. */
+async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of incoming) {
+      const chunk: Buffer = part;
+      size += chunk.length;
+      if (size > maxBodyBytes) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function send(response: ServerResponse, reply: EmulatorReply): RequestEnd {
+  if (response.destroyed) return "gone";
+  response.writeHead(reply.status, reply.headers);
+  response.end(reply.body);
+  return reply.status;
+}
+
+async function endByFault(
+  end: NonNullable<FaultRule["end"]>,
+  response: ServerResponse,
+  emulator: Emulator,
+  answer: () => Promise<EmulatorReply>,
+  signal: AbortSignal,
+): Promise<RequestEnd> {
+  switch (end.kind) {
+    case "refuse":
+      return send(response, emulator.refuse(end.refusal));
+    case "reply":
+      return send(response, end.reply);
+    case "reset":
+      response.socket?.resetAndDestroy();
+      return "reset";
+    case "hang":
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      return "hang";
+    case "truncate": {
+      const { status, headers, body } = await answer();
+      const bytes = Buffer.from(body);
+      response.writeHead(status, { ...headers, "content-length": String(bytes.length) });
+      response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroySoon());
+      return "truncated";
+    }
+  }
+}
