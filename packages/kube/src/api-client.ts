@@ -1,4 +1,4 @@
-import { systemClock, systemRandom } from "@millwright/core";
+import { systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import { ApiError } from "./api-error.ts";
 import type {

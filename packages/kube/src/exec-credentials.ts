@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { ConfigError, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/core/foundation";
 import type { Clock } from "@millwright/core";
 import type { Credentials } from "./cluster-config.ts";
 import { startDeadline } from "./deadline.ts";

@@ -1,7 +1,7 @@
 import { access, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/core/foundation";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { createExecCredentials } from "./exec-credentials.ts";

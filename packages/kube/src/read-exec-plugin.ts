@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/core/foundation";
 import type { ExecPlugin } from "./exec-credentials.ts";
 import { isRecord } from "./kube-object.ts";
 

@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/core/foundation";
 import type { Clock } from "@millwright/core";
 import type { Dispatcher } from "undici";
 import { createAdaptiveLimit } from "./adaptive-limit.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Worker } from "node:worker_threads";
-import { ConfigError, systemClock, systemRandom } from "@millwright/core";
+import { ConfigError, systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, Timer } from "@millwright/core";
 import type { ObjectRef } from "../kube-object.ts";
 import { messageOf, noLog } from "../log.ts";

@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/core/foundation";
 
 /** Times of a leader election, milliseconds. */
 export interface ElectionTimes {

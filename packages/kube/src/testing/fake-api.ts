@@ -1,6 +1,6 @@
 // Objects are what the callers say they are, here as in ApiClient: type arguments are claims.
 // oxlint-disable typescript/no-unnecessary-type-parameters
-import { seededRandom, systemClock } from "@millwright/core";
+import { seededRandom, systemClock } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "../api-client.ts";
 import { ApiError } from "../api-error.ts";
