@@ -1,13 +1,15 @@
 import {
   finalizers,
-  labelKeys,
   type Machine,
+  type MachineDeployment,
   machineNameIn,
   machineResource,
   type MachineSet,
   machineSetResource,
   selectorMatches,
+  validateMachineDeployment,
   validateMachineSet,
+  withMachineDeploymentDefaults,
 } from "@millwright/core";
 import {
   adoptPatch,
@@ -23,16 +25,18 @@ import {
   keyOf,
   mayHaveHappened,
   newControllerRef,
+  priorityOfChange,
   releasePatch,
   watchTriggers,
 } from "@millwright/kube";
 import { carryOut, writeStatus } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { Node } from "../cluster/node-objects.ts";
+import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { intentAtBirth } from "../machine/creation/intent-at-birth.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createWriter } from "../cluster/writer.ts";
 import {
   changesReplicas,
@@ -42,7 +46,6 @@ import {
   type Pending,
 } from "./decide.ts";
 import { newMachine } from "./new-machine.ts";
-import type { NodesOfMachines } from "./plan-replicas.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
 
@@ -52,18 +55,23 @@ const UNANSWERED_MS = 90_000;
 /** Length of the random part of a machine's name. */
 const SUFFIX_LENGTH = 5;
 
-/** The nodes of machines, by the label that links them. */
-function nodesOf(machines: readonly Machine[], { target }: ControllerContext): NodesOfMachines {
-  const nodes = new Map<string, Node>();
-  for (const { metadata } of machines) {
-    const node = target?.caches.nodes.store.get(metadata.labels?.[labelKeys.node] ?? "");
-    if (node !== undefined) nodes.set(metadata.name, node);
-  }
-  return nodes;
+/** What the API server refused in one pass. */
+interface Refusals {
+  readonly errors: unknown[];
+  /** The first that concerns the number of machines. */
+  failure: ReplicaFailure | undefined;
 }
 
-/** Makes the controller of MachineSets: it keeps the number of machines that a set declares. */
-export function createMachineSetController(context: ControllerContext, workers: number): Controller {
+/**
+ * Makes the controller of MachineSets: it keeps the number of machines that a set declares.
+ *
+ * @param margins at which sets with too many machines are frozen, and unfrozen
+ */
+export function createMachineSetController(
+  context: ControllerContext,
+  workers: number,
+  margins: OvershootMargins = defaultOvershootMargins,
+): Controller {
   const { caches, namespace, control, random, clock } = context;
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
@@ -74,9 +82,17 @@ export function createMachineSetController(context: ControllerContext, workers: 
 
   const pendingOf = (set: MachineSet): Pending | undefined => {
     const outstanding = expectations.outstanding(keyOf(set));
-    return outstanding === undefined
-      ? undefined
-      : { count: outstanding.creations.length, expiresInMs: outstanding.expiresInMs };
+    if (outstanding === undefined) return undefined;
+    const { creations, deletions, expiresInMs } = outstanding;
+    return { count: creations.length, leaving: new Set(deletions), expiresInMs };
+  };
+
+  /** The deployment that controls a set, as far as its spec can be followed. */
+  const deploymentOf = (set: MachineSet): MachineDeployment | undefined => {
+    const owner = controllerRefOf(set);
+    const found = owner === undefined ? undefined : caches.deployments.store.getByRef({ namespace, name: owner.name });
+    if (found === undefined || found.metadata.uid !== owner?.uid) return undefined;
+    return problemsOf(found, validateMachineDeployment).length > 0 ? undefined : withMachineDeploymentDefaults(found);
   };
 
   const observe = (set: MachineSet): MachineSetSnapshot => {
@@ -89,33 +105,22 @@ export function createMachineSetController(context: ControllerContext, workers: 
     return {
       set,
       claim,
-      nodes: nodesOf(claim.owned, context),
+      nodes: nodesOfMachines(claim.owned, context),
+      controlled: caches.machines.store.byIndex("owner", set.metadata.uid ?? "").length,
+      deployment: deploymentOf(set),
       problems,
       failure: failures.get(keyOf(set)),
       pending: pendingOf(set),
+      margins,
     };
   };
 
-  /** Does something to machines and remembers whether the API server refused it. */
-  const remembering = async (
-    set: MachineSet,
-    reason: ReplicaFailure["reason"],
-    run: () => Promise<void>,
-  ): Promise<void> => {
-    const key = keyOf(set);
-    try {
-      await run();
-      if (failures.delete(key)) controller.enqueue(key);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      failures.set(key, { reason, message });
-      context.events.record(set, {
-        type: "Warning",
-        reason,
-        message: `Error ${reason === "FailedCreate" ? "creating" : "deleting"}: ${message}`,
-      });
-      throw error;
-    }
+  /** Says that the API server refused to create or delete machines. */
+  const tellRefusal = (set: MachineSet, reason: ReplicaFailure["reason"], error: unknown): ReplicaFailure => {
+    const message = error instanceof Error ? error.message : String(error);
+    const doing = reason === "FailedCreate" ? "creating" : "deleting";
+    context.events.record(set, { type: "Warning", reason, message: `Error ${doing}: ${message}` });
+    return { reason, message };
   };
 
   /**
@@ -137,7 +142,7 @@ export function createMachineSetController(context: ControllerContext, workers: 
     expectations.expectCreation(key, name);
     try {
       const machine = newMachine(set, name);
-      const annotations = { ...machine.metadata.annotations, ...intentAtBirth(machine, context) };
+      const annotations = { ...machine.metadata.annotations, ...(await intentAtBirth(machine, context)) };
       await machines.create({ ...machine, metadata: { ...machine.metadata, annotations } });
       context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
       expectations.creationSeen(key, name);
@@ -150,6 +155,20 @@ export function createMachineSetController(context: ControllerContext, workers: 
     }
   };
 
+  const deleteOne = async (set: MachineSet, { name, uid }: { name: string; uid: string }): Promise<void> => {
+    const key = keyOf(set);
+    expectations.expectDeletion(key, uid);
+    try {
+      await machines.delete({ namespace, name }, uid);
+      expectations.deletionSeen(key, uid);
+    } catch (error) {
+      // Without an answer it may be going: no other is chosen in its place until it is seen, or the wait for it is over.
+      if (!isUnanswered(error)) expectations.deletionRefused(key, uid);
+      throw error;
+    }
+    context.events.record(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted machine: ${name}` });
+  };
+
   const act = async (set: MachineSet, action: MachineSetAction, confirmOwner: () => Promise<void>): Promise<void> => {
     const ref = { namespace, name: set.metadata.name };
     switch (action.kind) {
@@ -157,6 +176,8 @@ export function createMachineSetController(context: ControllerContext, workers: 
         return sets.patch(ref, addFinalizerPatch(set, finalizers.machine));
       case "RemoveFinalizer":
         return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
+      case "PatchSet":
+        return sets.patch(ref, action.patch);
       case "AdoptMachine": {
         const machine = caches.machines.store.getByRef({ namespace, name: action.name });
         if (machine === undefined) return;
@@ -174,23 +195,41 @@ export function createMachineSetController(context: ControllerContext, workers: 
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);
       case "CreateMachines":
-        return remembering(set, "FailedCreate", () => slowStart(action.count, () => createOne(set)));
+        return slowStart(action.count, () => createOne(set));
       case "DeleteMachine":
-        return remembering(set, "FailedDelete", async () => {
-          await machines.delete({ namespace, name: action.name }, action.uid);
-          context.events.record(set, {
-            type: "Normal",
-            reason: "SuccessfulDelete",
-            message: `Deleted machine: ${action.name}`,
-          });
-        });
+        return deleteOne(set, action);
+    }
+  };
+
+  /**
+   * Carries out one action. What the API server refuses to do with one machine must not keep it from the others, above all not a deletion from a
+   * creation: it is remembered for the end of the pass.
+   */
+  const attempt = async (
+    set: MachineSet,
+    action: MachineSetAction,
+    confirmOwner: () => Promise<void>,
+    refused: Refusals,
+  ): Promise<void> => {
+    try {
+      await act(set, action, confirmOwner);
+    } catch (error) {
+      refused.errors.push(error);
+      if (action.kind === "CreateMachines") refused.failure ??= tellRefusal(set, "FailedCreate", error);
+      else if (action.kind === "DeleteMachine") refused.failure ??= tellRefusal(set, "FailedDelete", error);
+      else if (action.kind === "AddFinalizer" || action.kind === "PatchSet") throw error;
     }
   };
 
   const controller = createController({
     name: "machine-set",
     workers,
-    waitFor: [caches.sets, caches.machines, ...(context.target === undefined ? [] : [context.target.caches.nodes])],
+    waitFor: [
+      caches.sets,
+      caches.machines,
+      caches.deployments,
+      ...(context.target === undefined ? [] : [context.target.caches.nodes]),
+    ],
     clock,
     random,
     log: context.log,
@@ -205,13 +244,15 @@ export function createMachineSetController(context: ControllerContext, workers: 
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const options = { object: set, writer: sets, events: context.events, log: context.log };
-      try {
-        return await carryOut(decision, (action) => act(set, action, confirmOwner), options);
-      } catch (error) {
-        // The failed pass wrote no status, and the passes after it may fail too: this is the moment to show the failure.
-        if (failures.has(key)) await writeStatus(decideMachineSet(observe(set), clock.now()).status, options);
-        throw error;
-      }
+      const refused: Refusals = { errors: [], failure: undefined };
+      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, refused), options);
+      if (refused.failure !== undefined) {
+        failures.set(key, refused.failure);
+        // The passes after this one may fail, too: this is the moment to show it.
+        await writeStatus(decideMachineSet(observe(set), clock.now()).status, options);
+      } else if (changesReplicas(decision.actions) && failures.delete(key)) controller.enqueue(key);
+      if (refused.errors.length > 0) throw refused.errors[0];
+      return result;
     },
   });
 
@@ -237,6 +278,14 @@ export function createMachineSetController(context: ControllerContext, workers: 
         .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
         .map((set) => `${namespace}/${set.metadata.name}`);
     },
+  });
+  // Its size and surge bound its sets. Its status concerns none.
+  watchTriggers({
+    store: caches.deployments.store,
+    controller,
+    keys: ({ metadata: { uid = "" } }) =>
+      caches.sets.store.byIndex("owner", uid).map((set) => `${namespace}/${set.metadata.name}`),
+    when: (old, current) => old !== current && priorityOfChange(old, current) === "change",
   });
   return controller;
 }

@@ -1,8 +1,17 @@
-import { type Machine, type MachineSet, type MachineSetStatus, validateMachineSet } from "@millwright/core";
+import { labelKeys, type Machine, type MachineSet, type MachineSetStatus, validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
-import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, named, ownedBy } from "../testing/builders.ts";
+import {
+  aMachine,
+  aMachineSet,
+  beingDeleted,
+  type Change,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
 import { decideMachineSet, type MachineSetAction } from "./decide.ts";
 import type { ReplicaFailure } from "./status.ts";
 
@@ -139,7 +148,7 @@ describe("decideMachineSet", () => {
       findCondition(decide({ ...given, failure }).status?.machineSetCondition, "ReplicaFailure")?.message;
     expect(failureOf({ owned: [{}] })).toBe("quota exceeded");
     expect(failureOf({ owned: [{}, {}, {}] })).toBeUndefined();
-    expect(failureOf({ owned: [{}], set: { metadata: { labels: { freeze: "True" } } } })).toBeUndefined();
+    expect(failureOf({ owned: [{}], set: labelled({ [labelKeys.scaleUpDisabled]: "true" }) })).toBeUndefined();
     expect(failureOf({ owned: [{}], set: { spec: { replicas: -1 } } })).toBeUndefined();
   });
 

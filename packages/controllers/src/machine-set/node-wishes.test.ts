@@ -41,12 +41,12 @@ describe("a Failed machine and what its node says", () => {
     ["is kept when the machine wants it and the node says nothing", undefined, { [preserve]: "now" }, false],
   ])("%s", (_, value, annotations, isReplaced) => {
     const machine = failed(annotations);
-    const plan = planReplicas(set, [machine], now, 0, new Map([["m", nodeOf(value)]]));
+    const plan = planReplicas({ set, owned: [machine], now, nodes: new Map([["m", nodeOf(value)]]) });
     expect(plan.remove).toEqual(isReplaced ? [machine] : []);
   });
 
   it("is kept when it wants that and its node is gone, unlike in MCM", () => {
-    expect(planReplicas(set, [failed({ [preserve]: "when-failed" })], now).remove).toEqual([]);
+    expect(planReplicas({ set, owned: [failed({ [preserve]: "when-failed" })], now }).remove).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   labelled,
   named,
 } from "../testing/builders.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { BURST, planReplicas } from "./plan-replicas.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -39,7 +40,8 @@ const frozen = labelled({ [labelKeys.freeze]: "True" });
 
 /** What a plan says: `+2`, `-m1 -m3`, or nothing. */
 const planOf = (replicas: number, machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): string => {
-  const plan = planReplicas(aMachineSet({ spec: { replicas } }, ...changes), machines, now);
+  const set = aMachineSet({ spec: { replicas } }, ...changes);
+  const plan = planReplicas({ set, owned: machines, now, isFrozen: hasFreezeLabel(set) });
   return [
     ...(plan.create > 0 ? [`+${plan.create}`] : []),
     ...plan.remove.map(({ metadata }) => `-${metadata.name}`),
@@ -182,7 +184,7 @@ describe("planReplicas", () => {
   });
 
   it("deletes no more than a hundred at once", () => {
-    const plan = planReplicas(aMachineSet({ spec: { replicas: 0 } }), several(130, failed), now);
+    const plan = planReplicas({ set: aMachineSet({ spec: { replicas: 0 } }), owned: several(130, failed), now });
     expect(plan.remove).toHaveLength(BURST);
   });
 
@@ -207,7 +209,8 @@ describe("planReplicas", () => {
             isMoved ? moved : {},
           ),
         );
-        const { create, remove } = planReplicas(aMachineSet({ spec: { replicas } }, scaledSet), machines, now);
+        const set = aMachineSet({ spec: { replicas } }, scaledSet);
+        const { create, remove } = planReplicas({ set, owned: machines, now });
         const present = kinds.filter((each) => each.phase !== "Terminating");
         const settled = present.filter(({ isMoved }) => !isMoved);
         const unwanted = settled.filter((each) => each.phase === "Failed" || each.mark === "due").length;

@@ -1,20 +1,15 @@
-import {
-  annotationKeys,
-  capitalTrue,
-  deletionMachinePriority,
-  labelKeys,
-  type Machine,
-  type MachineSet,
-  phaseOf,
-  updateResults,
-} from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
+import { labelKeys, type Machine, type MachineSet, phaseOf, updateResults } from "@millwright/core";
+import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isPreserved } from "../machine/phase.ts";
 import { isToBePreserved, wishesOf } from "../machine/preservation/preserve-value.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
+import { isMarkedForDeletion } from "./scale-in-mark.ts";
 
 /** At most this many machines are created, and as many deleted, in one pass, so that one large set cannot flood the API server. */
 export const BURST = 100;
+
+/** Why machines that are missing are not created, when that is so on purpose. */
+export type Blockade = "frozen" | "scale-up disabled" | "as many as there may be";
 
 /** What a set has to do about its number of machines. */
 export interface ReplicaPlan {
@@ -22,12 +17,27 @@ export interface ReplicaPlan {
   readonly create: number;
   /** Machines to delete now, the most dispensable first. */
   readonly remove: readonly Machine[];
-  /** Why machines that are missing are not created, when that is so on purpose. */
-  readonly blocked?: "frozen" | "scale-up disabled";
+  /** Why machines are missing that are not created, not even in a later pass. */
+  readonly blocked?: Blockade;
 }
 
-/** The nodes of machines, by name of the machine, as far as there are any. */
-export type NodesOfMachines = ReadonlyMap<string, Node>;
+/** What a plan is made from. */
+export interface ReplicaFacts {
+  readonly set: MachineSet;
+  /** Machines that the set controls and selects. */
+  readonly owned: readonly Machine[];
+  readonly now: Date;
+  /** Nodes of the machines, whose annotations count too. Default: none. */
+  readonly nodes?: NodesOfMachines;
+  /** Machines whose creation was asked for without an answer: they may exist, so they are not asked for again. Default 0. */
+  readonly pending?: number;
+  /** UIDs of machines whose deletion was asked for without an answer: they may go, so no other goes in their place. Default: none. */
+  readonly leaving?: ReadonlySet<string>;
+  /** Machines that may be created before there are as many as there may be at all. Default: no limit. */
+  readonly room?: number;
+  /** Whether the set is frozen. Default: not. */
+  readonly isFrozen?: boolean;
+}
 
 /**
  * Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does, the node's before the
@@ -39,15 +49,11 @@ export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: 
   return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));
 }
 
-/**
- * Whether the cluster-autoscaler chose this machine and the replica change that goes with the choice has reached the set. A
- * mark that is younger than the set's last scale waits for it, or else the machine would be replaced at once.
- */
-function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
-  if (machine.metadata.annotations?.[annotationKeys.machinePriority] !== String(deletionMachinePriority)) return false;
-  const marked = Date.parse(machine.metadata.annotations[annotationKeys.markedForDeletionTime] ?? "");
-  const scaled = Date.parse(set.metadata.annotations?.[annotationKeys.lastReplicaChangeByScaler] ?? "");
-  return marked <= scaled;
+/** What stands against creating what is missing. People's and the deployment's word comes before arithmetic. */
+function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, missing: number): Blockade | undefined {
+  if (isFrozen) return "frozen";
+  if (set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined) return "scale-up disabled";
+  return room < missing ? "as many as there may be" : undefined;
 }
 
 /**
@@ -55,22 +61,16 @@ function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
  *
  * A Failed machine counts as long as it exists; it is deleted, and when it is on its way out it no longer counts and gets a
  * successor. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
- * implementation both halves run in every pass, so that failed machines go even while others are missing (F35).
- *
- * @param pending machines whose creation was asked for without an answer: they may exist, so they are not asked for again
- * @param nodes of the machines, whose annotations count too
+ * implementation both halves run in every pass, so that failed machines go even while others are missing (F35), and what is
+ * created stays within `room` whatever is missing.
  */
-export function planReplicas(
-  set: MachineSet,
-  owned: readonly Machine[],
-  now: Date,
-  pending = 0,
-  nodes: NodesOfMachines = new Map(),
-): ReplicaPlan {
+export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
+  const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
   const wanted = set.spec?.replicas ?? 0;
   const present = owned.filter((machine) => !isDeleting(machine));
   const settled = present.filter(
-    (machine) => machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful,
+    ({ metadata }) =>
+      metadata.labels?.[labelKeys.updateResult] !== updateResults.successful && !leaving.has(metadata.uid ?? ""),
   );
 
   const missing = Math.max(0, wanted - present.length - pending);
@@ -83,8 +83,8 @@ export function planReplicas(
   const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST) };
 
   if (plan.create === 0) return plan;
-  if (set.metadata.labels?.[labelKeys.freeze] === capitalTrue) return { ...plan, create: 0, blocked: "frozen" };
-  if (set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined)
-    return { ...plan, create: 0, blocked: "scale-up disabled" };
-  return plan;
+  const blocked = blockadeOf(facts, missing);
+  if (blocked === undefined) return plan;
+  const create = blocked === "as many as there may be" ? Math.min(plan.create, Math.max(0, room)) : 0;
+  return { ...plan, create, blocked };
 }

@@ -1,16 +1,17 @@
 import {
-  annotationKeys,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
   type MachineSet,
   type MachineSetStatus,
   phaseOf,
-  preserveValues,
 } from "@millwright/core";
+import { equalJson } from "@millwright/kube";
 import { type Condition, removeCondition, setCondition } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
+import type { Freeze } from "../safety/freeze-set.ts";
+import { countAutoPreserved } from "./plan-auto-preservation.ts";
 
 /** A creation or deletion of machines that the API server refused, until one succeeds. */
 export interface ReplicaFailure {
@@ -24,6 +25,8 @@ export interface MachineSetFacts {
   readonly owned: readonly Machine[];
   readonly problems: readonly FieldProblem[];
   readonly failure?: ReplicaFailure | undefined;
+  /** Whether the set is frozen; absent where that was not looked at, and stays as it is. */
+  readonly freeze?: Pick<Freeze, "condition"> | undefined;
 }
 
 const hasTemplateLabels = (machine: Machine, set: MachineSet): boolean =>
@@ -34,8 +37,20 @@ const hasTemplateLabels = (machine: Machine, set: MachineSet): boolean =>
 const isPreservedFailure = (machine: Machine): boolean =>
   phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;
 
-/** How a broken machine is summarised to its set and deployment. */
-function summariesOfFailed({ set, owned }: MachineSetFacts): NonNullable<MachineSetStatus["failedMachines"]> {
+type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
+
+/** The same failure tried again is no news: with its time the list would be written at every retry of every broken machine (F44). */
+function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachines"]): FailedMachine {
+  const timeless = ({ lastOperation: { lastUpdateTime: _, ...operation } = {}, ...rest }: FailedMachine): object => ({
+    ...rest,
+    operation,
+  });
+  const known = before?.find(({ name }) => name === summary.name);
+  return known !== undefined && equalJson(timeless(known), timeless(summary)) ? known : summary;
+}
+
+/** How broken machines are summarised to their set and its deployment. */
+function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMachine[] {
   return owned
     .filter((machine) => machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine))
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -44,12 +59,23 @@ function summariesOfFailed({ set, owned }: MachineSetFacts): NonNullable<Machine
       ...(machine.spec?.providerID === undefined ? {} : { providerID: machine.spec.providerID }),
       ...(machine.status?.lastOperation === undefined ? {} : { lastOperation: machine.status.lastOperation }),
       ownerRef: set.metadata.name,
-    }));
+    }))
+    .map((summary) => unlessNew(summary, set.status?.failedMachines));
 }
 
-function conditionsOf({ set, problems, failure }: MachineSetFacts, now: Date): readonly Condition[] {
+/** Frozen is absent, not False, while all is well. */
+function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFacts, now: Date): readonly Condition[] {
+  if (freeze === undefined) return conditions;
+  return freeze.condition === undefined
+    ? removeCondition(conditions, legacyConditionTypes.frozen)
+    : setCondition(conditions, freeze.condition, now, "transition");
+}
+
+function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
+  const { set, problems, failure } = facts;
   const valid = specValidState(problems, set.metadata.generation);
-  const conditions = setCondition(set.status?.machineSetCondition ?? [], valid, now, "transition");
+  const before = withFrozen(set.status?.machineSetCondition ?? [], facts, now);
+  const conditions = setCondition(before, valid, now, "transition");
   // Absent, not False, while all is well: Gardener reads a ReplicaFailure that is there as trouble.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)
@@ -77,9 +103,7 @@ export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetS
     availableReplicas: owned.filter(isAvailable).length,
     readyReplicas: owned.filter((machine) => !isDeleting(machine) && phaseOf(machine) === "Running").length,
     preservedFailedReplicas: owned.filter(isPreservedFailure).length,
-    autoPreserveFailedMachineCount: owned.filter(
-      (machine) => machine.metadata.annotations?.[annotationKeys.preserve] === preserveValues.autoPreserved,
-    ).length,
+    autoPreserveFailedMachineCount: countAutoPreserved(owned),
     ...(problems.length === 0 && set.metadata.generation !== undefined
       ? { observedGeneration: set.metadata.generation }
       : {}),

@@ -80,6 +80,9 @@ export function createRolloutModel(initial: MachineDeployment): RolloutModel {
       case "AddFinalizer":
         patchSet(set.metadata.name, { metadata: { finalizers: ["machine.sapcloud.io/machine-controller-manager"] } });
         return undefined;
+      case "PatchSet":
+        patchSet(set.metadata.name, action.patch);
+        return undefined;
       case "CreateMachines":
         for (let index = 0; index < action.count; index++) {
           const name = `${set.metadata.name}-${machines.length}-${passes}`;

@@ -1,0 +1,28 @@
+import { annotationKeys } from "@millwright/core";
+import { expect, it } from "vitest";
+import { aMachine, aMachineSet, annotated } from "../testing/builders.ts";
+import { isMarkedForDeletion } from "./scale-in-mark.ts";
+
+const early = "2026-01-01T11:00:00Z";
+const late = "2026-01-01T13:00:00Z";
+
+it.each<[string, { priority?: string; mark?: string; scaled?: string }, boolean]>([
+  ["a mark as old as the change", { priority: "1", mark: early, scaled: early }, true],
+  ["a mark that waits for its change", { priority: "1", mark: late, scaled: early }, false],
+  ["a mark where nobody scaled", { priority: "1", mark: early }, false],
+  ["a change that is no time", { priority: "1", mark: early, scaled: "now" }, false],
+  ["a priority set by hand", { priority: "1", scaled: late }, false],
+  ["a mark without the priority", { mark: early, scaled: late }, false],
+  ["a mark that is no time", { priority: "1", mark: "soon", scaled: late }, false],
+])("goes by priority, mark and the autoscaler's last change: %s", (_, { priority, mark, scaled }, isMarked) => {
+  const machine = aMachine(
+    annotated({
+      ...(priority === undefined ? {} : { [annotationKeys.machinePriority]: priority }),
+      ...(mark === undefined ? {} : { [annotationKeys.markedForDeletionTime]: mark }),
+    }),
+  );
+  const set = aMachineSet(
+    scaled === undefined ? {} : annotated({ [annotationKeys.lastReplicaChangeByScaler]: scaled }),
+  );
+  expect(isMarkedForDeletion(machine, set)).toBe(isMarked);
+});

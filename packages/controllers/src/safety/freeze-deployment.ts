@@ -1,0 +1,63 @@
+import {
+  annotationKeys,
+  capitalTrue,
+  labelKeys,
+  legacyConditionTypes,
+  legacyReasons,
+  type MachineDeployment,
+  type MachineSet,
+} from "@millwright/core";
+import { type ConditionState, findCondition } from "../conditions/set-condition.ts";
+import { hasFreezeLabel, isUnfreezeAsked, thawPatch } from "./freeze-set.ts";
+
+/** Sets that make no machines, but for those about to be unfrozen. */
+const frozenAmong = (sets: readonly MachineSet[]): readonly MachineSet[] =>
+  sets.filter((set) => hasFreezeLabel(set) && !isUnfreezeAsked(set));
+
+/** Whether a deployment with these sets is frozen: one of them is. Then no set grows; they may shrink and go (machineset-machinedeployment.md, F5). */
+export const isAnyFrozen = (sets: readonly MachineSet[]): boolean => frozenAmong(sets).length > 0;
+
+/** The condition `Frozen` of a deployment with these sets, `undefined` when none is frozen: what the first of them says, or that one has the label. */
+export function frozenState(sets: readonly MachineSet[]): ConditionState | undefined {
+  const frozen = frozenAmong(sets);
+  if (frozen.length === 0) return undefined;
+  const { frozen: type } = legacyConditionTypes;
+  for (const set of frozen) {
+    const said = findCondition(set.status?.machineSetCondition, type);
+    if (said?.status === "True")
+      return { type, status: "True", reason: said.reason ?? "", message: said.message ?? "" };
+  }
+  return {
+    type,
+    status: "True",
+    reason: legacyReasons.machineDeploymentStateSync,
+    message: "MachineDeployment State was inconsistent, hence safety controller has fixed this and frozen it",
+  };
+}
+
+/** Merge patches that bring the freeze of a deployment and its sets together. */
+export interface DeploymentFreeze {
+  /** Patches by name of the set. They come before the deployment's own: it keeps the request until all sets have it. */
+  readonly sets: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  readonly deployment: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Brings the label of a deployment in step with its sets, and hands a request to unfreeze down to them (machineset-machinedeployment.md, 19). All by what the objects
+ * say: nothing that cannot be read is taken for "not frozen" (F46).
+ */
+export function planDeploymentFreeze(deployment: MachineDeployment, sets: readonly MachineSet[]): DeploymentFreeze {
+  const frozen = frozenAmong(sets);
+  if (isUnfreezeAsked(deployment)) {
+    const request = { metadata: { annotations: { [annotationKeys.unfreeze]: capitalTrue } } };
+    return {
+      sets: new Map(frozen.map(({ metadata }) => [metadata.name, request])),
+      deployment: thawPatch(deployment).patch,
+    };
+  }
+  if (frozen.length === 0) return { sets: new Map(), deployment: thawPatch(deployment).patch };
+  return {
+    sets: new Map(),
+    deployment: hasFreezeLabel(deployment) ? undefined : { metadata: { labels: { [labelKeys.freeze]: capitalTrue } } },
+  };
+}

@@ -1,0 +1,48 @@
+import { type MachineDeployment, type MachineSet, resolveFenceposts } from "@millwright/core";
+
+/** How far from the expected number of machines the protection sets in, and lets go. */
+export interface OvershootMargins {
+  /** Machines beyond replicas and surge at which a set is frozen. MCM's flag `--safety-up`. */
+  readonly up: number;
+  /** Machines below that at which it is unfrozen. MCM's flag `--safety-down`. */
+  readonly down: number;
+}
+
+/** MCM's defaults. */
+export const defaultOvershootMargins: OvershootMargins = { up: 2, down: 1 };
+
+/** Numbers of machines of one set. */
+export interface OvershootLimits {
+  /** The most that there may be: none is created beyond, and a set that comes to it is frozen. */
+  readonly upper: number;
+  /** A frozen set with so many, or fewer, is unfrozen. */
+  readonly lower: number;
+}
+
+function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): number {
+  switch (strategy?.type) {
+    case "RollingUpdate":
+      return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
+    case "InPlaceUpdate":
+      return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
+    default:
+      return 0;
+  }
+}
+
+/**
+ * How many machines a set may have (machineset-machinedeployment.md, 19): those of its deployment with their surge, or twice its own, and the margin.
+ * A strategy without surge has none, and stops nobody's protection (F6).
+ *
+ * @param deployment the one that controls the set, with defaults, as far as there is one and its spec is valid
+ */
+export function overshootLimits(
+  set: MachineSet,
+  deployment: MachineDeployment | undefined,
+  margins: OvershootMargins,
+): OvershootLimits {
+  const replicas = deployment?.spec.replicas ?? 0;
+  const expected = deployment === undefined ? 2 * (set.spec.replicas ?? 0) : replicas + surgeOf(deployment, replicas);
+  const upper = expected + margins.up;
+  return { upper, lower: upper - margins.down };
+}
