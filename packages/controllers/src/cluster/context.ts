@@ -1,5 +1,6 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
+import type { ConditionOptions } from "../conditions/surroundings.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 
 /** The cluster that machines join. */
@@ -19,4 +20,6 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Default: Cluster API's conditions, computed with the default settings of machines. */
+  readonly conditions?: ConditionOptions;
 }

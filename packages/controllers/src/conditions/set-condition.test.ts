@@ -32,11 +32,20 @@ describe("setCondition", () => {
     ["both times with the status", { status: "False" }, { lastTransitionTime: nowText, lastUpdateTime: nowText }],
     ["only the update time with the reason", { reason: "Better" }, { lastUpdateTime: nowText }],
     ["only the update time with the message", { message: "very well" }, { lastUpdateTime: nowText }],
-    ["only the update time with the generation", { observedGeneration: 2 }, { lastUpdateTime: nowText }],
+    ["no time with the generation", { observedGeneration: 2 }, {}],
   ])("moves %s, and keeps the order", (_, change, times) => {
-    expect(setCondition([entry, other], { ...state, ...change }, now)).toEqual([
-      { ...entry, ...change, ...times },
+    const before = { ...entry, observedGeneration: 1 };
+    expect(setCondition([before, other], { ...state, observedGeneration: 1, ...change }, now)).toEqual([
+      { ...before, ...change, ...times },
       other,
+    ]);
+  });
+
+  it("leaves an entry without generation alone, from which MCM's definitions dropped it", () => {
+    const list = [entry];
+    expect(setCondition(list, { ...state, observedGeneration: 2 }, now)).toBe(list);
+    expect(setCondition(list, { ...state, reason: "Better", observedGeneration: 2 }, now)).toMatchObject([
+      { reason: "Better", observedGeneration: 2 },
     ]);
   });
 

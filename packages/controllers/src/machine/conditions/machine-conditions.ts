@@ -37,20 +37,32 @@ const all: readonly ConditionOf[] = [
 export const machineConditions = (facts: MachineFacts, now: Date): readonly DerivedCondition[] =>
   all.map((condition) => condition(facts, now)).filter((condition) => condition !== undefined);
 
+const soonest = (times: readonly number[]): number | undefined => {
+  const next = Math.min(...times.filter((ms) => ms > 0));
+  return Number.isFinite(next) ? next : undefined;
+};
+
 /**
- * Milliseconds until time alone changes a condition: a deletion or drain becomes slow, a ready machine available, an unhealthy one overdue. `undefined` when
- * only a change of an object can.
+ * Milliseconds until time alone changes what the parents of a machine tell of it: a deletion or drain becomes slow, an unhealthy machine overdue, a
+ * preservation ends. `undefined` when only a change of an object can.
  */
-export function untilConditionsChange(facts: MachineFacts, now: Date): number | undefined {
+export function untilTroubleChanges(facts: MachineFacts, now: Date): number | undefined {
   const { machine } = facts;
   const after = (since: string | null | undefined, ms: number): number =>
     (timeOf(since) ?? Number.NaN) + ms + 1 - now.getTime();
-  const times = isDeleting(machine)
-    ? [after(machine.metadata.deletionTimestamp, slowDeletionMs), after(phaseSince(facts), slowDrainMs)]
-    : [
-        ready(facts, now)?.status === "True" ? untilAvailableMs(facts, now) : 0,
-        machine.status?.currentStatus?.phase === "Unknown" ? after(phaseSince(facts), healthTimeoutMs(facts)) : 0,
-      ];
-  const next = Math.min(...times.filter((ms) => ms > 0));
-  return Number.isFinite(next) ? next : undefined;
+  if (isDeleting(machine)) {
+    return soonest([after(machine.metadata.deletionTimestamp, slowDeletionMs), after(phaseSince(facts), slowDrainMs)]);
+  }
+  const { phase, preserveExpiryTime } = machine.status?.currentStatus ?? {};
+  return soonest([
+    phase === "Unknown" ? after(phaseSince(facts), healthTimeoutMs(facts)) : 0,
+    phase === "Failed" ? after(preserveExpiryTime, 0) : 0,
+  ]);
 }
+
+/** Milliseconds until time alone changes a condition: as {@link untilTroubleChanges}, or a ready machine becomes available. */
+export const untilConditionsChange = (facts: MachineFacts, now: Date): number | undefined =>
+  soonest([
+    untilTroubleChanges(facts, now) ?? 0,
+    !isDeleting(facts.machine) && ready(facts, now)?.status === "True" ? untilAvailableMs(facts, now) : 0,
+  ]);

@@ -52,8 +52,7 @@ export const updating: ConditionOf = (facts) => {
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? {}) === canonicalJson(b ?? {});
 
-/** What differs between two templates that are not the same, for people, the class first (cluster-api-conditions.md, 10). */
-export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
+function compareTemplates(old: MachineTemplate, current: MachineTemplate): readonly string[] {
   if (isSameTemplate(old, current, labelKeys.machineTemplateHash)) return [];
   const { labels: oldLabels = {}, annotations: oldAnnotations, ...oldRest } = old.metadata ?? {};
   const { labels = {}, annotations, ...rest } = current.metadata ?? {};
@@ -72,6 +71,17 @@ export function templateDifferences(old: MachineTemplate, current: MachineTempla
     ...change("spec.providerID", oldId, newId),
   ];
   return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];
+}
+
+/** Templates never change, and a set has thousands of machines of the same: what was found is kept as long as both are. */
+const found = new WeakMap<MachineTemplate, WeakMap<MachineTemplate, readonly string[]>>();
+
+/** What differs between two templates that are not the same, for people, the class first (cluster-api-conditions.md, 10). */
+export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
+  const ofOld = found.get(old) ?? new WeakMap<MachineTemplate, readonly string[]>();
+  const lines = ofOld.get(current) ?? compareTemplates(old, current);
+  found.set(old, ofOld.set(current, lines));
+  return lines;
 }
 
 /**

@@ -1,0 +1,18 @@
+import { untilTroubleChanges } from "../../machine/conditions/machine-conditions.ts";
+import type { JudgedMachine } from "./judged-machine.ts";
+import { untilCounted } from "./machines-up-to-date.ts";
+
+const SECOND = 1000;
+
+/**
+ * Milliseconds until time alone changes what the conditions of a set or deployment say of its machines; `undefined` when only a change of an object can.
+ * Up to the next whole second, so that machines of the same age ask for one pass together (cluster-api-conditions.md, 13).
+ */
+export function untilGroupChanges(machines: readonly JudgedMachine[], now: Date): number | undefined {
+  const times = machines
+    .flatMap((machine) => [untilCounted(machine, now), untilTroubleChanges(machine.facts, now) ?? 0])
+    .filter((ms) => ms > 0);
+  if (times.length === 0) return undefined;
+  const time = now.getTime() + times.reduce((a, b) => Math.min(a, b));
+  return Math.ceil(time / SECOND) * SECOND - now.getTime();
+}

@@ -1,0 +1,16 @@
+import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
+import { aggregate } from "../aggregate.ts";
+import type { ConditionState } from "../set-condition.ts";
+import type { JudgedMachine } from "./judged-machine.ts";
+
+/** Whether all machines are ready, and if not, what keeps which of them (cluster-api-conditions.md, 2 and 3.3). */
+export const machinesReady = (machines: readonly JudgedMachine[]): ConditionState =>
+  aggregate(
+    machines.map(({ name, ready: condition }) => ({ kind: "Machine", name, condition })),
+    {
+      sourceType: machineConditionTypes.ready,
+      type: clusterApiConditionTypes.machinesReady,
+      reasons: { issue: reasons.notReady, unknown: reasons.readyUnknown, info: reasons.ready },
+      emptyReason: reasons.noReplicas,
+    },
+  );

@@ -1,0 +1,30 @@
+import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
+import { timeOf } from "../../machine/conditions/facts.ts";
+import { aggregate } from "../aggregate.ts";
+import type { ConditionState } from "../set-condition.ts";
+import type { JudgedMachine } from "./judged-machine.ts";
+
+/** For how long nobody wonders about a machine of which nothing is known, milliseconds (cluster-api-conditions.md, 6). */
+const newMachineMs = 10_000;
+
+const createdAt = ({ facts }: JudgedMachine): number | undefined => timeOf(facts.machine.metadata.creationTimestamp);
+
+/** Milliseconds until a machine of which nothing is known counts; 0 for one that counts. */
+export function untilCounted(machine: JudgedMachine, now: Date): number {
+  if (machine.upToDate !== undefined) return 0;
+  return Math.max(0, (createdAt(machine) ?? 0) + newMachineMs + 1 - now.getTime());
+}
+
+/** Whether all machines are of the current template, and if not, which are not, and in what (cluster-api-conditions.md, 2 and 5). */
+export const machinesUpToDate = (machines: readonly JudgedMachine[], now: Date): ConditionState =>
+  aggregate(
+    machines
+      .filter((machine) => untilCounted(machine, now) === 0)
+      .map(({ name, upToDate: condition }) => ({ kind: "Machine", name, condition })),
+    {
+      sourceType: machineConditionTypes.upToDate,
+      type: clusterApiConditionTypes.machinesUpToDate,
+      reasons: { issue: reasons.notUpToDate, unknown: reasons.upToDateUnknown, info: reasons.upToDate },
+      emptyReason: reasons.noReplicas,
+    },
+  );

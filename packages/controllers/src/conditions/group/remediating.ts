@@ -1,0 +1,35 @@
+import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
+import { aggregate } from "../aggregate.ts";
+import { someNames } from "../message-lines.ts";
+import type { ConditionState } from "../set-condition.ts";
+import type { JudgedMachine } from "./judged-machine.ts";
+
+const type = clusterApiConditionTypes.remediating;
+
+/** Names of machines that are broken and stay, for somebody wants to look at them. */
+function keptText(kept: readonly JudgedMachine[]): string {
+  if (kept.length === 0) return "";
+  const names = someNames(kept.map(({ name }) => name));
+  const subject = kept.length === 1 ? `Machine ${names} is` : `Machines ${names} are`;
+  return `${subject} not healthy (not to be remediated by MachineDeployment/MachineSet)`;
+}
+
+/** Whether machines are being replaced because they broke (cluster-api-conditions.md, 2 and 12). */
+export function remediating(machines: readonly JudgedMachine[]): ConditionState {
+  const going = machines.filter(({ remediation }) => remediation?.status === "False");
+  if (going.length === 0) {
+    const message = keptText(machines.filter(({ isUnhealthy }) => isUnhealthy));
+    return { type, status: "False", reason: reasons.notRemediating, message };
+  }
+  const { message } = aggregate(
+    going.map(({ name, remediation: condition }) => ({ kind: "Machine", name, condition })),
+    {
+      sourceType: machineConditionTypes.ownerRemediated,
+      type,
+      resultPolarity: "negative",
+      reasons: { issue: reasons.remediating, unknown: reasons.remediating, info: reasons.notRemediating },
+      emptyReason: reasons.notRemediating,
+    },
+  );
+  return { type, status: "True", reason: reasons.remediating, message };
+}

@@ -1,0 +1,27 @@
+import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
+import { slowToGoText } from "../../machine/conditions/deleting.ts";
+import type { ConditionState } from "../set-condition.ts";
+import type { JudgedMachine } from "./judged-machine.ts";
+import type { Scale } from "./scaling-up.ts";
+
+const type = clusterApiConditionTypes.scalingDown;
+
+/** A line about machines that are slow to go, or nothing. */
+export function slowLine(machines: readonly JudgedMachine[], now: Date): string {
+  const slow = slowToGoText(
+    machines.map(({ facts }) => facts),
+    now,
+  );
+  return slow === undefined ? "" : `\n* ${slow}`;
+}
+
+/** Whether there are more machines than there should be, as during every rollout with a surge (cluster-api-conditions.md, 2). */
+export function scalingDown(
+  { current, desired }: Scale,
+  machines: readonly JudgedMachine[],
+  now: Date,
+): ConditionState {
+  if (current <= desired) return { type, status: "False", reason: reasons.notScalingDown, message: "" };
+  const message = `Scaling down from ${current} to ${desired} replicas${slowLine(machines, now)}`;
+  return { type, status: "True", reason: reasons.scalingDown, message };
+}

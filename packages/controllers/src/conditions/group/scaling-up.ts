@@ -1,0 +1,41 @@
+import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
+import { cutMessage } from "../message-lines.ts";
+import type { ConditionState } from "../set-condition.ts";
+
+/** How many machines there are, and how many there should be. */
+export interface Scale {
+  /** Machines that exist, those on their way out included. */
+  readonly current: number;
+  /** 0 for an object that is being deleted. */
+  readonly desired: number;
+}
+
+const type = clusterApiConditionTypes.scalingUp;
+
+/**
+ * Whether there are fewer machines than there should be, and what keeps new ones from being made (cluster-api-conditions.md, 2, 11 and 12). A block is told
+ * before it matters, too.
+ *
+ * @param blocks a clause each, the most important first; must be empty for an object that is being deleted
+ * @param layout a set lists its blocks on lines of their own
+ */
+export function scalingUp(
+  { current, desired }: Scale,
+  blocks: readonly string[],
+  layout: "sentence" | "list",
+): ConditionState {
+  const [first] = blocks;
+  const sentence = layout === "list" ? first : blocks.join(" and ");
+  if (current >= desired) {
+    const message = first === undefined ? "" : cutMessage(`Scaling up would be blocked because ${sentence}`);
+    return { type, status: "False", reason: reasons.notScalingUp, message };
+  }
+  const cause = layout === "list" ? `:\n${blocks.map((block) => `* ${block}`).join("\n")}` : ` ${sentence}`;
+  const blocked = first === undefined ? "" : ` is blocked because${cause}`;
+  return {
+    type,
+    status: "True",
+    reason: reasons.scalingUp,
+    message: cutMessage(`Scaling up from ${current} to ${desired} replicas${blocked}`),
+  };
+}

@@ -1,0 +1,42 @@
+import { clusterApiConditionTypes, conditionOrder, specValidConditionType } from "@millwright/core";
+import { type Condition, type ConditionState, type ConditionTimes, setCondition } from "./set-condition.ts";
+
+/** Types that MCM does not know and that are ours to set and to take away. */
+const ours: ReadonlySet<string> = new Set<string>(Object.values(clusterApiConditionTypes));
+
+const unknownPosition = conditionOrder.indexOf(clusterApiConditionTypes.paused) - 0.5;
+
+const positionOf = ({ type }: Condition): number => {
+  const position = conditionOrder.indexOf(type);
+  return position < 0 ? unknownPosition : position;
+};
+
+/** In the order in which people read them: MCM's, then Cluster API's, types that nobody here knows by name before the last two. */
+const inOrder = (list: readonly Condition[]): readonly Condition[] =>
+  list.toSorted((a, b) => positionOf(a) - positionOf(b) || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0));
+
+/** Sets all of Cluster API's conditions in a list that has MCM's already. A list in which nothing changes is returned as it is, in whatever order. */
+export function setConditions(
+  list: readonly Condition[],
+  states: readonly ConditionState[],
+  now: Date,
+  times?: ConditionTimes,
+): readonly Condition[] {
+  return states.reduce((conditions, state) => setCondition(conditions, state, now, times), list);
+}
+
+/** Puts a list in order if it is another than before: an order alone is worth no write. */
+export const inOrderIfChanged = (
+  list: readonly Condition[],
+  before: readonly Condition[] | undefined,
+): readonly Condition[] => (list === before ? list : inOrder(list));
+
+/**
+ * The list as MCM would have it, for an installation that is about to be handed back: without Cluster API's conditions and without `SpecValid`, unless that
+ * says what is wrong. The same list when there is nothing to take away.
+ */
+export function withoutOurs(list: readonly Condition[]): readonly Condition[] {
+  const isOurs = ({ type, status }: Condition): boolean =>
+    ours.has(type) || (type === specValidConditionType && status === "True");
+  return list.some(isOurs) ? list.filter((condition) => !isOurs(condition)) : list;
+}

@@ -1,0 +1,102 @@
+import {
+  capitalTrue,
+  clusterApiConditionTypes as types,
+  clusterApiReasons as reasons,
+  labelKeys,
+  legacyConditionTypes,
+  type MachineDeployment,
+} from "@millwright/core";
+import { deleting } from "../conditions/group/deleting.ts";
+import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
+import { judge, type JudgedMachine } from "../conditions/group/judged-machine.ts";
+import { machinesReady } from "../conditions/group/machines-ready.ts";
+import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
+import { remediating } from "../conditions/group/remediating.ts";
+import { rollingOut } from "../conditions/group/rolling-out.ts";
+import { scalingDown } from "../conditions/group/scaling-down.ts";
+import { scalingUp } from "../conditions/group/scaling-up.ts";
+import { unreadable } from "../conditions/group/unreadable.ts";
+import { cutText } from "../conditions/message-lines.ts";
+import { type Condition, type ConditionState, findCondition } from "../conditions/set-condition.ts";
+import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
+import type { SetView } from "./set-size.ts";
+
+/** What Cluster API's conditions of a deployment are computed from. */
+export interface DeploymentConditionFacts {
+  readonly deployment: MachineDeployment;
+  /** All sets of the deployment with their machines, in any order. */
+  readonly sets: readonly SetView[];
+  readonly surroundings: Surroundings;
+  /** MCM's conditions as this pass finds them. */
+  readonly legacy: readonly Condition[];
+  /** What holds the rollout up besides a pause and a freeze: a clause each, as `RollingOut` tells it. Default: nothing. */
+  readonly holds?: readonly string[];
+}
+
+const isTrue = (list: readonly Condition[], type: string): boolean => findCondition(list, type)?.status === "True";
+
+const isFrozen = ({ deployment, legacy }: DeploymentConditionFacts): boolean =>
+  deployment.metadata.labels?.[labelKeys.freeze] === capitalTrue || isTrue(legacy, legacyConditionTypes.frozen);
+
+/** What keeps new machines from being made, the most important first. */
+function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
+  const { deployment, surroundings, legacy } = facts;
+  if (deployment.metadata.deletionTimestamp != null) return [];
+  const { name = "", kind = "MachineClass" } = deployment.spec.template.spec.class ?? {};
+  const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
+  return [
+    ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
+    ...(isFrozen(facts) ? ["MachineDeployment is frozen"] : []),
+    ...(failure?.status === "True" ? [cutText(failure.message ?? "")] : []),
+  ];
+}
+
+function holdsOf(facts: DeploymentConditionFacts): readonly string[] {
+  return [
+    ...(facts.holds ?? []),
+    ...(facts.deployment.spec.paused === true ? ["Rollout is paused"] : []),
+    ...(isFrozen(facts) ? ["Rollout is blocked because MachineDeployment is frozen"] : []),
+  ];
+}
+
+const paused = ({ spec }: MachineDeployment): ConditionState =>
+  spec.paused === true
+    ? {
+        type: types.paused,
+        status: "True",
+        reason: reasons.paused,
+        message: "MachineDeployment spec.paused is set to true",
+      }
+    : { type: types.paused, status: "False", reason: reasons.notPaused, message: "" };
+
+/**
+ * Cluster API's conditions of a deployment, all from one snapshot (cluster-api-conditions.md, 2 and 12): a reader who waits for the current generation and
+ * RollingOut=False never sees what another pass thought of an older template.
+ */
+export function deploymentConditions(facts: DeploymentConditionFacts, now: Date): GroupConditions {
+  const { deployment, sets, surroundings } = facts;
+  const { deletionTimestamp, generation } = deployment.metadata;
+  const isDeleting = deletionTimestamp != null;
+  const machines: readonly JudgedMachine[] = sets.flatMap((view) =>
+    view.machines.map((machine) => judge(factsOf(machine, surroundings, { set: view.set, deployment }), now)),
+  );
+  const desired = isDeleting ? 0 : Math.max(0, deployment.spec.replicas ?? 0);
+  const scale = { current: machines.length, desired };
+  const classKind = deployment.spec.template.spec.class?.kind ?? "MachineClass";
+  const ofSpec = surroundings.isSpecReadable
+    ? [
+        rollingOut(machines, classKind, holdsOf(facts)),
+        scalingDown(scale, machines, now),
+        scalingUp(scale, blocksOf(facts), "sentence"),
+        machinesUpToDate(machines, now),
+        paused(deployment),
+      ]
+    : [types.rollingOut, types.scalingDown, types.scalingUp, types.machinesUpToDate, types.paused].map(unreadable);
+  const states = [
+    ...ofSpec,
+    remediating(machines),
+    machinesReady(machines),
+    deleting(isDeleting, machines, sets.length, now),
+  ];
+  return groupConditions(states, machines, generation, now);
+}

@@ -1,0 +1,101 @@
+import {
+  capitalTrue,
+  clusterApiConditionTypes as types,
+  labelKeys,
+  legacyConditionTypes,
+  legacyReasons,
+  type Machine,
+  type MachineSet,
+  phaseOf,
+  updateResults,
+} from "@millwright/core";
+import { deleting } from "../conditions/group/deleting.ts";
+import { type GroupConditions, groupConditions } from "../conditions/group/group-conditions.ts";
+import { judge } from "../conditions/group/judged-machine.ts";
+import { machinesReady } from "../conditions/group/machines-ready.ts";
+import { machinesUpToDate } from "../conditions/group/machines-up-to-date.ts";
+import { remediating } from "../conditions/group/remediating.ts";
+import { scalingDown } from "../conditions/group/scaling-down.ts";
+import { scalingUp } from "../conditions/group/scaling-up.ts";
+import { unreadable } from "../conditions/group/unreadable.ts";
+import { cutText } from "../conditions/message-lines.ts";
+import { type Condition, findCondition } from "../conditions/set-condition.ts";
+import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
+
+/** What Cluster API's conditions of a set are computed from. */
+export interface SetConditionFacts {
+  readonly set: MachineSet;
+  readonly owned: readonly Machine[];
+  readonly surroundings: Surroundings;
+  /** MCM's conditions as this pass finds them. */
+  readonly legacy: readonly Condition[];
+}
+
+/** Longest part of what a driver said that goes into a block: the rest is in MachinesReady. */
+const longestFailure = 200;
+
+const isTrue = (condition: Condition | undefined): condition is Condition => condition?.status === "True";
+
+function frozenBlock({ set, legacy }: SetConditionFacts): readonly string[] {
+  const frozen = findCondition(legacy, legacyConditionTypes.frozen);
+  if (set.metadata.labels?.[labelKeys.freeze] !== capitalTrue && !isTrue(frozen)) return [];
+  const message = isTrue(frozen) ? cutText(frozen.message ?? "") : "";
+  return [message === "" ? "MachineSet is frozen" : `MachineSet is frozen (${message})`];
+}
+
+/** What the newest machine that could not be made says of its VM. */
+function failedVmBlock(owned: readonly Machine[]): readonly string[] {
+  const createdAt = ({ metadata }: Machine): number => Date.parse(metadata.creationTimestamp ?? "") || 0;
+  const [newest] = owned
+    .filter((machine) => phaseOf(machine) === "CrashLoopBackOff")
+    .toSorted((a, b) => createdAt(b) - createdAt(a) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  if (newest === undefined) return [];
+  const { errorCode = "", description = "" } = newest.status?.lastOperation ?? {};
+  return [
+    `last VM creation failed: ${errorCode === "" ? "" : `${errorCode}: `}${description.slice(0, longestFailure)}`,
+  ];
+}
+
+/** What keeps new machines from being made, in the order of cluster-api-conditions.md, 11. */
+function blocksOf(facts: SetConditionFacts): readonly string[] {
+  const { set, owned, surroundings, legacy } = facts;
+  if (set.metadata.deletionTimestamp != null) return [];
+  const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
+  const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
+  const isRefused = isTrue(failure) && failure.reason === legacyReasons.failedCreate;
+  return [
+    ...frozenBlock(facts),
+    ...(set.metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
+      ? []
+      : [`scale-up is disabled by label ${labelKeys.scaleUpDisabled}`]),
+    ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
+    ...(isRefused ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
+  ];
+}
+
+/** Machines that count for ScalingDown: of those that an update in place just handed over, only as many as the set has room for. */
+function settledCount({ owned }: SetConditionFacts, desired: number): number {
+  const surplus = Math.max(0, owned.length - desired);
+  const handedOver = owned.filter(
+    ({ metadata }) => metadata.labels?.[labelKeys.updateResult] === updateResults.successful,
+  ).length;
+  return owned.length - Math.min(surplus, handedOver);
+}
+
+/** Cluster API's conditions of a set, all from one snapshot (cluster-api-conditions.md, 11). */
+export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupConditions {
+  const { set, owned, surroundings } = facts;
+  const { deployment } = surroundings;
+  const isDeleting = set.metadata.deletionTimestamp != null;
+  const machines = owned.map((machine) => judge(factsOf(machine, surroundings, { set, deployment }), now));
+  const desired = isDeleting ? 0 : Math.max(0, set.spec.replicas ?? 0);
+  const ofSpec = surroundings.isSpecReadable
+    ? [
+        scalingDown({ current: settledCount(facts, desired), desired }, machines, now),
+        scalingUp({ current: owned.length, desired }, blocksOf(facts), "list"),
+        machinesUpToDate(machines, now),
+      ]
+    : [types.scalingDown, types.scalingUp, types.machinesUpToDate].map(unreadable);
+  const states = [...ofSpec, remediating(machines), machinesReady(machines), deleting(isDeleting, machines, 0, now)];
+  return groupConditions(states, machines, set.metadata.generation, now);
+}
