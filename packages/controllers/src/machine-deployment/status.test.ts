@@ -135,14 +135,14 @@ describe("machineDeploymentStatus", () => {
   });
 
   it("keeps conditions and fields that it does not own, and is equal when nothing changed", () => {
-    const frozen = { type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message: "" };
+    const foreign = { type: "Watched", status: "True", reason: "ByHand", message: "" };
     const newSet = view("new", 1, [running]);
     const status = statusOf({
       newSet,
-      deployment: aMachineDeployment({ status: { collisionCount: 2, conditions: [frozen] } }),
+      deployment: aMachineDeployment({ status: { collisionCount: 2, conditions: [foreign] } }),
     });
     expect(status.collisionCount).toBe(2);
-    expect(status.conditions?.[0]).toEqual(frozen);
+    expect(status.conditions?.[0]).toEqual(foreign);
     const again = machineDeploymentStatus(
       factsOf({ newSet, deployment: aMachineDeployment({ status }) }),
       new Date("2026-01-03T00:00:00Z"),

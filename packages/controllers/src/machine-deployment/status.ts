@@ -15,6 +15,7 @@ import {
 } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { frozenState } from "../safety/freeze-deployment.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import { preservedFailures, type SetView, sum } from "./set-size.ts";
 
@@ -31,8 +32,12 @@ export interface DeploymentFacts {
   readonly problems: readonly FieldProblem[];
 }
 
-const countersOf = ({ newSet, oldSets }: DeploymentFacts): Counters => {
-  const sets = newSet === undefined ? oldSets : [...oldSets, newSet];
+const viewsOf = ({ newSet, oldSets }: DeploymentFacts): readonly SetView[] =>
+  newSet === undefined ? oldSets : [...oldSets, newSet];
+
+const countersOf = (facts: DeploymentFacts): Counters => {
+  const { newSet } = facts;
+  const sets = viewsOf(facts);
   const machines = sets.flatMap((view) => view.machines);
   const available = machines.filter(isAvailable).length;
   return {
@@ -100,6 +105,9 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
   const failure = replicaFailureOf(facts);
   set(failure);
   if (failure === undefined) conditions = removeCondition(conditions, legacyConditionTypes.replicaFailure);
+  const frozen = frozenState(viewsOf(facts).map((view) => view.set));
+  set(frozen);
+  if (frozen === undefined) conditions = removeCondition(conditions, legacyConditionTypes.frozen);
   set(specValidState(problems, deployment.metadata.generation));
   return conditions;
 }
@@ -109,9 +117,9 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
  * Gardener sees an unusable deployment only by that (machineset-machinedeployment.md, F4b).
  */
 export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): MachineDeploymentStatus {
-  const { deployment, newSet, oldSets, problems } = facts;
+  const { deployment, problems } = facts;
   const { failedMachines: _, ...kept } = deployment.status ?? {};
-  const views = newSet === undefined ? oldSets : [...oldSets, newSet];
+  const views = viewsOf(facts);
   const failed = views.flatMap(({ set }) => set.status?.failedMachines ?? []);
   const counters = countersOf(facts);
   const preserved = sum(views.map(preservedFailures));

@@ -14,9 +14,6 @@ import { hasFreezeLabel, isUnfreezeAsked, thawPatch } from "./freeze-set.ts";
 const frozenAmong = (sets: readonly MachineSet[]): readonly MachineSet[] =>
   sets.filter((set) => hasFreezeLabel(set) && !isUnfreezeAsked(set));
 
-/** Whether a deployment with these sets is frozen: one of them is. Then no set grows; they may shrink and go (machineset-machinedeployment.md, F5). */
-export const isAnyFrozen = (sets: readonly MachineSet[]): boolean => frozenAmong(sets).length > 0;
-
 /** The condition `Frozen` of a deployment with these sets, `undefined` when none is frozen: what the first of them says, or that one has the label. */
 export function frozenState(sets: readonly MachineSet[]): ConditionState | undefined {
   const frozen = frozenAmong(sets);

@@ -1,0 +1,78 @@
+import { annotationKeys, labelKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachineDeployment, aMachineSet, annotated, type Change, labelled, named } from "../testing/builders.ts";
+import { frozenState, planDeploymentFreeze } from "./freeze-deployment.ts";
+
+const label = labelled({ [labelKeys.freeze]: "True" });
+const request = annotated({ [annotationKeys.unfreeze]: "" });
+const saying = (message: string): Change<MachineSet> => ({
+  status: { machineSetCondition: [{ type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message }] },
+});
+const set = (name: string, ...changes: readonly Change<MachineSet>[]): MachineSet =>
+  aMachineSet(named(name), ...changes);
+const planOf = (changes: readonly Change<MachineDeployment>[], ...sets: readonly MachineSet[]) => {
+  const plan = planDeploymentFreeze(aMachineDeployment(...changes), sets);
+  return { sets: Object.fromEntries(plan.sets), deployment: plan.deployment };
+};
+const none = { sets: {}, deployment: undefined };
+
+describe("planDeploymentFreeze", () => {
+  it("does nothing where nothing is frozen", () => {
+    expect(planOf([], set("a"), set("b"))).toEqual(none);
+    expect(planOf([])).toEqual(none);
+  });
+
+  it("freezes a deployment of which one set is frozen, once", () => {
+    const frozen = { metadata: { labels: { freeze: "True" } } };
+    expect(planOf([], set("a"), set("b", label))).toEqual({ sets: {}, deployment: frozen });
+    expect(planOf([label], set("b", label))).toEqual(none);
+  });
+
+  it("unfreezes a deployment none of whose sets is, or stays, frozen", () => {
+    const thawed = { metadata: { labels: { freeze: null } } };
+    expect(planOf([label], set("a"))).toEqual({ sets: {}, deployment: thawed });
+    expect(planOf([label], set("a", label, request))).toEqual({ sets: {}, deployment: thawed });
+    // The label is what stops creation: a condition alone is about to go.
+    expect(planOf([label], set("a", saying("x")))).toEqual({ sets: {}, deployment: thawed });
+  });
+
+  it("hands a request down to the sets that are frozen, and forgets it", () => {
+    const asked = { metadata: { annotations: { [annotationKeys.unfreeze]: "True" } } };
+    expect(planOf([label, request], set("a", label), set("b"), set("c", label, request))).toEqual({
+      sets: { a: asked },
+      deployment: {
+        metadata: { labels: { freeze: null }, annotations: { [annotationKeys.unfreeze]: null } },
+      },
+    });
+    expect(planOf([request], set("b")).deployment).toEqual({
+      metadata: { annotations: { [annotationKeys.unfreeze]: null } },
+    });
+  });
+});
+
+describe("frozenState", () => {
+  it("is none where no set is frozen", () => {
+    expect(frozenState([])).toBeUndefined();
+    expect(frozenState([set("a", saying("x")), set("b", label, request)])).toBeUndefined();
+  });
+
+  it("is what the first frozen set says of itself", () => {
+    expect(frozenState([set("a", label), set("b", label, saying("too many"))])).toEqual({
+      type: "Frozen",
+      status: "True",
+      reason: "OverShootingReplicaCount",
+      message: "too many",
+    });
+  });
+
+  it("is a state to be brought in step where no set has said anything", () => {
+    expect(frozenState([set("a", label)])).toEqual({
+      type: "Frozen",
+      status: "True",
+      reason: "MachineDeploymentStateSync",
+      message: "MachineDeployment State was inconsistent, hence safety controller has fixed this and frozen it",
+    });
+    const bare = { status: { machineSetCondition: [{ type: "Frozen", status: "True" }] } };
+    expect(frozenState([set("a", label, bare)])).toMatchObject({ reason: "", message: "" });
+  });
+});
