@@ -7,6 +7,7 @@ import {
 } from "@millwright/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
+import type { DrainFlags } from "./commands/drain.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
 import type { RunFlags } from "./commands/run.ts";
 
@@ -175,6 +176,26 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "",
     )
     .addOption(machineFlag("drain-timeout", 2 * HOUR, "how long a drain may take before it is forced"))
+    .option(
+      "--machine-max-evict-retries <count>",
+      "for so many times 20 s a drain respects budgets, at most for its timeout; 0: not at all",
+      readCount,
+      360,
+    )
+    .addOption(
+      machineFlag(
+        "pv-detach-timeout",
+        2 * MINUTE,
+        "how long a volume may take to leave a node after its pod has ended",
+      ),
+    )
+    .addOption(
+      machineFlag(
+        "pv-reattach-timeout",
+        1.5 * MINUTE,
+        "how long a drain waits until a volume is attached elsewhere; 0: not at all",
+      ),
+    )
     .addOption(
       machineFlag(
         "inplace-update-timeout",
@@ -210,6 +231,21 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .action(async (name: string, flags: DescribeFlags) => {
       const { describeMachineCommand } = await import("./commands/describe.ts");
       await describeMachineCommand(name, flags);
+    });
+
+  program
+    .command("drain <node>")
+    .description(
+      "print what a drain of a node would do, and what would hold it up: status 0 when it would complete, 2 when it would not",
+    )
+    .option("--dry-run", "do nothing; required, since the controllers drain nodes when machines are deleted")
+    .option("--kubeconfig <file>", "cluster of the node (default: as kubectl)")
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: that of the node)")
+    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format").choices(["text", "json"]).default("text"))
+    .action(async (node: string, flags: DrainFlags) => {
+      const { drain } = await import("./commands/drain.ts");
+      setStatus(await drain(node, flags));
     });
 
   program

@@ -1,5 +1,7 @@
 export { describeMachine } from "./describe/describe-machine.ts";
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
+export { previewDrain } from "./describe/preview-drain.ts";
+export type { NodeDrainPreview, PreviewDrainOptions } from "./describe/preview-drain.ts";
 export { createDriverHost } from "./drivers/driver-host.ts";
 export type { DriverHostOptions } from "./drivers/driver-host.ts";
 export { loadDriver } from "./drivers/load-driver.ts";
@@ -8,4 +10,4 @@ export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
-export type { MachineReport } from "@millwright/controllers";
+export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";

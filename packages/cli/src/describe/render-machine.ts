@@ -1,27 +1,5 @@
 import type { MachineReport } from "@millwright/runtime";
-
-/** Text from providers, nodes and users, without what a terminal would take for a command. */
-const plain = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, " ");
-
-/** Rows with columns as wide as their content; further lines of a cell go under its last column. */
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows.reduce<readonly number[]>(
-    (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
-    [],
-  );
-  return rows.flatMap((row) => {
-    const last = row.length - 1;
-    const head = row.slice(0, last).map((cell, index) => cell.padEnd(widths[index] ?? 0));
-    const [first = "", ...more] = (row[last] ?? "").split("\n");
-    const indent = " ".repeat(head.reduce((sum, cell) => sum + cell.length + 2, 0));
-    return [[...head, first].join("  ").trimEnd(), ...more.map((line) => `${indent}${line}`)];
-  });
-}
-
-const section = (title: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`.trimEnd())];
+import { plain, section, table } from "../terminal/text.ts";
 
 /** How long ago a time was, in the unit that people would choose. */
 export function ago(time: string | undefined, now: Date): string {

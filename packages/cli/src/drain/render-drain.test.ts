@@ -1,0 +1,76 @@
+import type { NodeDrainPreview } from "@millwright/runtime";
+import { describe, expect, it } from "vitest";
+import { renderDrain } from "./render-drain.ts";
+
+const preview: NodeDrainPreview = {
+  node: "n-1",
+  isCordoned: true,
+  machine: { namespace: "machines", name: "m-1", isBeingDeleted: true },
+  rules: [{ behavior: "Drain", order: 1 }],
+  startedAt: "2026-01-01T00:00:00.000Z",
+  evictUntil: "2026-01-01T01:00:00.000Z",
+  deadline: "2026-01-01T02:00:00.000Z",
+  outcome: "blocked",
+  pods: [
+    {
+      namespace: "shop",
+      name: "db",
+      verdict: { behaviour: "evict", reason: "managed", order: 1 },
+      budget: { state: "misconfigured", budgets: ["shop/db"], message: "budget shop/db can \u001b[31mnever be met" },
+      volumes: [
+        { name: "pv-1", claim: "shop/data-db", isAttachedHere: true },
+        { name: "pv-2", claim: "shop/log-db", isAttachedHere: false },
+      ],
+    },
+    {
+      namespace: "shop",
+      name: "web",
+      verdict: { behaviour: "evict", reason: "unmanaged", order: 0 },
+      budget: { state: "free" },
+      volumes: [],
+    },
+    { namespace: "kube-system", name: "agent", verdict: { behaviour: "skip", reason: "DaemonSet" }, volumes: [] },
+  ],
+  steps: [
+    { how: "evict", pods: ["shop/web"] },
+    { how: "delete", pods: ["shop/db"], at: "2026-01-01T01:00:00.000Z" },
+  ],
+  blockedBy: [],
+  because: ["* Pod shop/db: budget shop/db can never be met"],
+};
+
+describe("renderDrain", () => {
+  it("shows each pod with what is done, why, its order, volumes and budget, the steps, and what blocks", () => {
+    expect(renderDrain(preview).split("\n")).toEqual([
+      "Node:          n-1 (cordoned)",
+      "Machine:       machines/m-1 (is being deleted)",
+      "Rules:         1",
+      "Evicts until:  2026-01-01T01:00:00.000Z; from then on pods are deleted past their budgets",
+      "Ends at:       2026-01-01T02:00:00.000Z at the latest; what is left then is deleted without a grace period",
+      "Pods:",
+      "  POD                DRAIN    WHY                                ORDER  VOLUMES                         BUDGET",
+      "  shop/db            evicted  its controller makes another       1      pv-1, pv-2 (not attached here)  misconfigured: budget shop/db can  [31mnever be met",
+      "  shop/web           evicted  nobody makes another               0      -                               lets it go",
+      "  kube-system/agent  stays    its DaemonSet would bring it back  -      -                               -",
+      "Steps, each after the one before is done:",
+      "  1. evict: shop/web",
+      "  2. at 2026-01-01T01:00:00.000Z, if nothing changes, delete past the budget: shop/db",
+      "Blocked by:",
+      "  * Pod shop/db: budget shop/db can never be met",
+      "A drain of node n-1 would be held up until somebody mends what blocks it, at the latest until 2026-01-01T02:00:00.000Z.",
+      "",
+    ]);
+  });
+
+  it.each([
+    ["completes", "would complete by itself"],
+    ["forced", "would be forced"],
+  ] as const)("says that a drain %s", (outcome, text) => {
+    const { machine: _, ...rest } = preview;
+    const shown = renderDrain({ ...rest, outcome, pods: [], steps: [], because: [], problem: "no JSON" });
+    expect(shown).toContain(text);
+    expect(shown).toContain("Machine:       none: Millwright would not drain this node");
+    expect(shown).toContain("ignored. no JSON");
+    expect(shown).not.toContain("Pods:");
+  });
+});

@@ -1,0 +1,176 @@
+import {
+  defaultMachineSettings,
+  type DrainPreview,
+  type DrainTerms,
+  drainRulesOf,
+  type Node,
+  observeDrain,
+  rehearseDrain,
+} from "@millwright/controllers";
+import {
+  type Clock,
+  ConfigError,
+  type DrainRule,
+  labelKeys,
+  type Machine,
+  type MachineClass,
+  machineClassResource,
+  machineResource,
+  parseGoDuration,
+  readMachine,
+  readMachineClass,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  ignoreNotFound,
+  isForbidden,
+  isTransient,
+  isUnauthorized,
+  listAll,
+  nodeResource,
+} from "@millwright/kube";
+import { readDrainSources } from "./read-drain-sources.ts";
+
+/** Which node, and where to read about it. */
+export interface PreviewDrainOptions {
+  /** The cluster of the node. */
+  readonly target: ApiClient;
+  /** The cluster in which machines are declared. */
+  readonly control: ApiClient;
+  /** Namespace of the machines. */
+  readonly namespace: string;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+}
+
+/** What a drain of a node would do, and under which terms. */
+export interface NodeDrainPreview extends DrainPreview {
+  readonly node: string;
+  readonly isCordoned: boolean;
+  /** The machine of the node; absent where no machine in the namespace has it. */
+  readonly machine?: { readonly namespace: string; readonly name: string; readonly isBeingDeleted: boolean };
+  /** Rules of the ordered drain that hold. */
+  readonly rules: readonly DrainRule[];
+  /** Why rules that somebody wrote do not hold, as one sentence. */
+  readonly problem?: string;
+  /** RFC 3339: when the drain began, or now. */
+  readonly startedAt: string;
+  /** RFC 3339: from then on pods are deleted past their budgets. */
+  readonly evictUntil: string;
+  /** RFC 3339: from then on the rest is deleted without a grace period. */
+  readonly deadline: string;
+}
+
+const RETRY_MS = 20_000;
+const DEFAULT_RETRIES = 360;
+
+/** The machine whose node it is: its VM's, then the one that the node names, then the one that names the node. */
+async function machineOf(
+  node: Node,
+  { control, namespace, signal }: PreviewDrainOptions,
+): Promise<Machine | undefined> {
+  const call = signal === undefined ? {} : { signal };
+  // A cluster without our kinds has no machines.
+  const list = await ignoreNotFound(listAll<ApiObject>(control, machineResource, { namespace }, call));
+  const machines = (list?.items ?? []).flatMap((raw) => {
+    const read = readMachine(raw);
+    return read.ok ? [read.value] : [];
+  });
+  const vm = node.spec?.providerID ?? "";
+  const { name, labels } = node.metadata;
+  return (
+    machines.find(({ spec }) => vm !== "" && spec.providerID === vm) ??
+    machines.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
+    machines.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
+  );
+}
+
+/** Terms of the drain that comes before the deletion of a machine; of one that is not being deleted, as if it were now. */
+function termsOf(machine: Machine | undefined, now: Date): DrainTerms {
+  const since = Date.parse(machine?.metadata.deletionTimestamp ?? "");
+  const startedAt = Number.isNaN(since) ? now.getTime() : since;
+  const { drainTimeout, maxEvictRetries = DEFAULT_RETRIES } = machine?.spec ?? {};
+  const timeoutMs = parseGoDuration(drainTimeout ?? "") ?? defaultMachineSettings.drainTimeoutMs;
+  const deadline = startedAt + timeoutMs;
+  return {
+    mode: "normal",
+    startedAt,
+    evictUntil: Math.min(deadline, startedAt + maxEvictRetries * RETRY_MS),
+    deadline,
+    cordon: true,
+    volumes: { detachMs: 120_000, reattachMs: 90_000 },
+  };
+}
+
+/** The class of a machine, if it is there and can be read. */
+async function classOf(
+  machine: Machine,
+  { control, namespace, signal }: PreviewDrainOptions,
+): Promise<MachineClass | undefined> {
+  const name = machine.spec.class?.name ?? "";
+  if (name === "") return undefined;
+  const call = signal === undefined ? {} : { signal };
+  const read = readMachineClass(await ignoreNotFound(control.get(machineClassResource, { namespace, name }, call)));
+  return read.ok ? read.value : undefined;
+}
+
+/** Failures that a person can do something about, as one sentence. */
+function explain(error: unknown): unknown {
+  if (isForbidden(error) || isUnauthorized(error))
+    return new ConfigError(
+      `${error.message}; a dry run needs get and list on nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes, volumeattachments, machines and machineclasses`,
+      { cause: error },
+    );
+  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
+  return error;
+}
+
+/**
+ * Says what a drain of a node would do, by asking the function that drains ask. Reads only. Timeouts that the machine does not set are taken to be the defaults: what flags the
+ * controllers run with cannot be seen from outside.
+ *
+ * @throws ConfigError when there is no such node, when something may not be read, or when the API server does not answer
+ */
+export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDrainPreview> {
+  const { target, nodeName, clock, signal } = options;
+  try {
+    const call = signal === undefined ? {} : { signal };
+    const node = await ignoreNotFound(target.get<Node>(nodeResource, { name: nodeName }, call));
+    if (node === undefined)
+      throw new ConfigError(`there is no node "${nodeName}"; "kubectl get nodes" lists those there are`);
+    const machine = await machineOf(node, options);
+    const [machineClass, sources] = await Promise.all([
+      machine === undefined ? undefined : classOf(machine, options),
+      readDrainSources(target, nodeName, signal),
+    ]);
+    const { rules, ...ignored } =
+      machine === undefined ? { rules: [] } : drainRulesOf(machine.metadata, machineClass?.metadata);
+    const now = clock.now();
+    const terms = termsOf(machine, now);
+    const preview = rehearseDrain(observeDrain(node, machine, rules, sources), terms, now);
+    const timeOf = (ms: number): string => new Date(ms).toISOString();
+    return {
+      node: nodeName,
+      isCordoned: node.spec?.unschedulable === true,
+      ...(machine === undefined
+        ? {}
+        : {
+            machine: {
+              namespace: options.namespace,
+              name: machine.metadata.name,
+              isBeingDeleted: machine.metadata.deletionTimestamp != null,
+            },
+          }),
+      rules,
+      ...ignored,
+      startedAt: timeOf(terms.startedAt),
+      evictUntil: timeOf(terms.evictUntil),
+      deadline: timeOf(terms.deadline),
+      ...preview,
+    };
+  } catch (error) {
+    throw explain(error);
+  }
+}
