@@ -314,9 +314,9 @@ describe("MachineDeployment controller", () => {
     ["with a selector that selects everything (F33)", { spec: { selector: { matchLabels: null } } }, "spec.selector"],
     ["with an unknown strategy", { spec: { strategy: { type: "Canary" } } }, "spec.strategy.type"],
     [
-      "with a strategy that is not there yet",
+      "that is to be updated in place where there are no nodes",
       { spec: { strategy: { type: "InPlaceUpdate", inPlaceUpdate: { orchestrationType: "Auto" } } } },
-      "not supported by this version yet",
+      "needs nodes",
     ],
   ])("refuses a deployment %s in plain sight, once, and lets it go (F4)", async (_, broken, word) => {
     const cluster = await withDeployment(broken, { metadata: { generation: 5 }, status: { observedGeneration: 4 } });

@@ -5,6 +5,7 @@ import {
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
+  machineResource,
   type MachineSet,
   machineSetResource,
   selectorMatches,
@@ -16,58 +17,81 @@ import {
   claimObjects,
   type Controller,
   createController,
+  keyOf,
   newControllerRef,
   releasePatch,
   watchTriggers,
 } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetMaker } from "./make-machine-set.ts";
+import { isNodeNews } from "./node-news.ts";
+import { createNodePatcher } from "./patch-nodes.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./snapshot.ts";
 
-/** Strategies that this version cannot follow yet are refused like any other field, in plain sight. */
-function unsupported({ spec }: MachineDeployment): readonly FieldProblem[] {
-  if (spec.strategy?.type !== "InPlaceUpdate") return [];
-  const message = "InPlaceUpdate is not supported by this version yet; use RollingUpdate or Recreate";
+/** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
+function unsupported({ spec }: MachineDeployment, { target }: ControllerContext): readonly FieldProblem[] {
+  if (spec.strategy?.type !== "InPlaceUpdate" || target !== undefined) return [];
+  const message =
+    "InPlaceUpdate needs nodes, and this installation has no target cluster; use RollingUpdate or Recreate";
   return [{ path: "spec.strategy.type", message, kind: "notSupported" }];
 }
 
+/** How a deployment controller behaves. */
+export interface MachineDeploymentControllerOptions {
+  /** Whether the cluster-autoscaler is kept from the nodes during a rollout; off also takes back what was set before. Default: it is. */
+  readonly guardsFromScaler?: boolean;
+}
+
 /** Makes the controller of MachineDeployments: it rolls templates out over MachineSets. */
-export function createMachineDeploymentController(context: ControllerContext, workers: number): Controller {
+export function createMachineDeploymentController(
+  context: ControllerContext,
+  workers: number,
+  { guardsFromScaler = true }: MachineDeploymentControllerOptions = {},
+): Controller {
   const { caches, namespace, control, random, clock } = context;
   const deployments = createWriter<MachineDeployment>({
     api: control,
     type: machineDeploymentResource,
     store: caches.deployments.store,
   });
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
 
   const observe = (deployment: MachineDeployment): MachineDeploymentSnapshot => {
-    const problems = problemsOf(deployment, (each) => [...validateMachineDeployment(each), ...unsupported(each)]);
+    const problems = problemsOf(deployment, (each) => [
+      ...validateMachineDeployment(each),
+      ...unsupported(each, context),
+    ]);
     // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
     const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
     const isWanted = (set: MachineSet): boolean =>
       keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
     const claim = claimObjects(deployment, caches.sets.store.list(namespace), isWanted);
+    const machinesBySet = new Map(
+      claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [
+        uid,
+        caches.machines.store.byIndex("owner", uid),
+      ]),
+    );
     return {
       deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
       claim,
-      machines: new Map(
-        claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [
-          uid,
-          caches.machines.store.byIndex("owner", uid),
-        ]),
-      ),
+      machines: machinesBySet,
+      ...(context.target === undefined ? {} : { nodes: nodesOfMachines([...machinesBySet.values()].flat(), context) }),
+      guardsFromScaler,
       problems,
     };
   };
 
   const makeSet = createMachineSetMaker(context, deployments, sets);
+  const patchNodes = createNodePatcher(context);
 
   const act = async (
     deployment: MachineDeployment,
@@ -100,6 +124,12 @@ export function createMachineDeploymentController(context: ControllerContext, wo
         return makeSet(deployment, action.set);
       case "PatchMachineSet":
         return sets.patch({ namespace, name: action.name }, action.patch);
+      case "PatchMachine":
+        return machines.patch({ namespace, name: action.name }, action.patch);
+      case "PatchNodes":
+        // A node that changed meanwhile is looked at again in its new state.
+        if (await patchNodes(action.nodes)) controller.enqueue(keyOf(deployment));
+        return;
       case "DeleteMachineSet":
         return sets.delete({ namespace, name: action.name }, action.uid);
     }
@@ -108,7 +138,12 @@ export function createMachineDeploymentController(context: ControllerContext, wo
   const controller = createController({
     name: "machine-deployment",
     workers,
-    waitFor: [caches.deployments, caches.sets, caches.machines],
+    waitFor: [
+      caches.deployments,
+      caches.sets,
+      caches.machines,
+      ...(context.target === undefined ? [] : [context.target.caches.nodes]),
+    ],
     clock,
     random,
     log: context.log,
@@ -140,16 +175,21 @@ export function createMachineDeploymentController(context: ControllerContext, wo
         .map(({ metadata }) => keyOfName(metadata.name));
     },
   });
+  const keysOfMachine = (machine: Machine): string[] => {
+    const owner = controllerOf(machine);
+    const set = owner === undefined ? undefined : caches.sets.store.getByRef({ namespace, name: owner.name });
+    const deployment = set === undefined ? undefined : controllerOf(set);
+    return deployment?.kind === "MachineDeployment" ? [keyOfName(deployment.name)] : [];
+  };
   // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show (F43).
-  watchTriggers({
-    store: caches.machines.store,
-    controller,
-    keys: (machine) => {
-      const owner = controllerOf(machine);
-      const set = owner === undefined ? undefined : caches.sets.store.getByRef({ namespace, name: owner.name });
-      const deployment = set === undefined ? undefined : controllerOf(set);
-      return deployment?.kind === "MachineDeployment" ? [keyOfName(deployment.name)] : [];
-    },
-  });
+  watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
+  if (context.target !== undefined) {
+    watchTriggers({
+      store: context.target.caches.nodes.store,
+      controller,
+      when: isNodeNews,
+      keys: ({ metadata }) => caches.machines.store.byIndex("node", metadata.name).flatMap(keysOfMachine),
+    });
+  }
   return controller;
 }

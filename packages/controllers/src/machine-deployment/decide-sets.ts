@@ -1,18 +1,26 @@
 import {
   annotationKeys,
   eventReasons,
+  labelKeys,
+  type Machine,
   type MachineDeployment,
   type MachineDeploymentStatus,
   type MachineSet,
 } from "@millwright/core";
 import type { Reason } from "../decision.ts";
+import { isDeleting } from "../machine/phase.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory } from "./history.ts";
 import { machineSetPatch, newMachineSet } from "./machine-set-shape.ts";
-import { newSetReplicas, type RolloutBounds, type Sizes } from "./plan-rolling-update.ts";
-import { isScalingPass } from "./plan-sizes.ts";
+import { transferPatch } from "./in-place/transfer-patch.ts";
+import { decideNodes } from "./decide-nodes.ts";
+import { newSetReplicas, type RolloutBounds } from "./plan-rolling-update.ts";
+import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
+import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
+import { setMarks } from "./set-marks.ts";
 import { isComplete } from "./progress.ts";
 import { newRevision, revisionOf } from "./revision.ts";
-import { sizeOf } from "./set-size.ts";
+import { repairedSize } from "./in-place/repaired-size.ts";
 import {
   allOf,
   type MachineDeploymentAction,
@@ -41,9 +49,10 @@ export function decideCreation(
   sets: Sets,
   bounds: RolloutBounds,
   now: Date,
+  limits: RolloutLimits = unlimited,
 ): MachineDeploymentDecision {
   const { deployment } = snapshot;
-  const replicas = newSetReplicas(bounds, 0, sets.oldSets.map(sizeOf));
+  const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(repairedSize), limits);
   const set = newMachineSet(deployment, replicas, newRevision(sets.oldSets.map((view) => view.set)), bounds);
   const { name } = set.metadata;
   return {
@@ -55,7 +64,7 @@ export function decideCreation(
 
 /** The deployment carries the revision of its newest set. */
 function revisionPatch(deployment: MachineDeployment, { newSet }: Sets, revision: number): MachineDeploymentAction[] {
-  if (newSet === undefined || deployment.spec.paused === true) return [];
+  if (newSet === undefined) return [];
   const newest = Math.max(revision, revisionOf(newSet.set));
   if (revisionOf(deployment) === newest) return [];
   const annotations = { [annotationKeys.revision]: String(newest) };
@@ -68,36 +77,99 @@ function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: M
   return newSet !== undefined && isComplete(deployment, status);
 }
 
-/** One patch per set that is to be scaled or has fallen behind its deployment, and the deployment's own revision. */
+/** The machines that go over to the new set, each from the set that has it. */
+function transfers({ transfer }: RolloutStep, { newSet, oldSets }: Sets): MachineDeploymentAction[] {
+  if (newSet === undefined || transfer.length === 0) return [];
+  const wanted = new Set(transfer);
+  return oldSets.flatMap(({ set, machines }) =>
+    machines
+      .filter(({ metadata }) => wanted.has(metadata.name))
+      .map((machine) => ({
+        kind: "PatchMachine",
+        name: machine.metadata.name,
+        patch: transferPatch(machine, set, newSet.set),
+      })),
+  );
+}
+
+/** The end of hand-overs: the node is clean, and the set that received the machine is seen to have a place for it, so that it does not give it up. */
+function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): MachineDeploymentAction[] {
+  const hasMarks = ({ metadata }: Machine): boolean => {
+    const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
+    return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
+  };
+  return allOf(sets).flatMap(({ set, machines }) => {
+    const present = machines.filter((machine) => !isDeleting(machine));
+    if (present.length > (set.spec.replicas ?? 0)) return [];
+    return present
+      .filter((machine) => machine.metadata.labels?.[labelKeys.updateResult] !== undefined && !hasMarks(machine))
+      .map(({ metadata: { name } }) => ({
+        kind: "PatchMachine",
+        name,
+        patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
+      }));
+  });
+}
+
+/** Whether the cluster-autoscaler is kept from the nodes: from the first step of a rollout to its very end (machineset-machinedeployment.md, 16.2, F12). */
+function isKeptFromScaler(
+  { deployment, guardsFromScaler = true }: MachineDeploymentSnapshot,
+  { oldSets }: Sets,
+  status: MachineDeploymentStatus,
+): boolean | undefined {
+  if (!guardsFromScaler) return false;
+  if (oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0)) return true;
+  return isComplete(deployment, status) ? false : undefined;
+}
+
+/** What the nodes are to carry; a pause leaves them as they are (machineset-machinedeployment.md, 16.4). */
+function nodeActions(
+  snapshot: MachineDeploymentSnapshot,
+  sets: Sets,
+  { select }: Pick<RolloutStep, "select">,
+  status: MachineDeploymentStatus,
+): MachineDeploymentAction[] {
+  if (snapshot.deployment.spec.paused === true) return [];
+  const nodes = decideNodes(snapshot, sets, { select, isKeptFromScaler: isKeptFromScaler(snapshot, sets, status) });
+  return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
+}
+
+/**
+ * The step of a pass as actions: machines that change sets, one patch per set that is to be scaled, marked or has fallen behind its deployment, one per node,
+ * and the deployment's own revision. In this order, so that an interruption after any of them is mended by the next pass.
+ */
 export function decideSets(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
-  sizes: Sizes,
+  step: RolloutStep,
   bounds: RolloutBounds,
   now: Date,
 ): MachineDeploymentDecision {
   const { deployment } = snapshot;
-  const actions: MachineDeploymentAction[] = [];
+  const actions: MachineDeploymentAction[] = transfers(step, sets);
   const because: Reason[] = [];
   const isScaling = isScalingPass(snapshot, sets);
   const revision = newRevision(sets.oldSets.map(({ set }) => set));
-  for (const { set } of allOf(sets)) {
+  for (const view of allOf(sets)) {
+    const { set } = view;
     const { name } = set.metadata;
     const before = set.spec.replicas ?? 0;
-    const after = sizes.get(name) ?? before;
-    const isFollowing = set === sets.newSet?.set && deployment.spec.paused !== true;
+    const after = step.sizes.get(name) ?? before;
+    const isNew = set === sets.newSet?.set;
     const patch = machineSetPatch({
       set,
       bounds,
-      replicas: sizes.get(name),
+      replicas: step.sizes.get(name),
       isScaled: isScaling && before > 0,
-      ...(isFollowing ? { follow: { deployment, revision } } : {}),
+      marks: setMarks(deployment, view, !isNew, snapshot.nodes !== undefined),
+      ...(isNew ? { follow: { deployment, revision } } : {}),
     });
     if (patch !== undefined) actions.push({ kind: "PatchMachineSet", name, patch });
     if (after !== before) because.push(scaled(name, before, after));
   }
-  actions.push(...revisionPatch(deployment, sets, revision));
   const status = statusOf(snapshot, sets, undefined, now);
+  actions.push(...endTransfers(snapshot, sets), ...nodeActions(snapshot, sets, step, status));
+  actions.push(...revisionPatch(deployment, sets, revision));
   if (isHistoryDue(deployment, sets, status)) {
     actions.push(...surplusHistory(deployment, sets.oldSets).map(({ set }) => deletionOf(set)));
   }

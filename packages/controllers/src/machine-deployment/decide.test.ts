@@ -221,11 +221,11 @@ describe("decideMachineDeployment", () => {
     ).toEqual(["old 1", "new 1"]);
   });
 
-  it("carries the revision of its newest set", () => {
+  it("carries the revision of its newest set, paused or not", () => {
     const patch = { metadata: { annotations: { [revision]: "7" } } };
     const set = { name: "new", replicas: 3, change: annotated({ [revision]: "7" }) };
     expect(decide({}, [set]).actions).toEqual([{ kind: "PatchDeployment", patch }]);
-    expect(decide({ spec: { paused: true } }, [set]).actions).toEqual([]);
+    expect(decide({ spec: { paused: true } }, [set]).actions).toEqual([{ kind: "PatchDeployment", patch }]);
   });
 
   it("says what it scales, and nothing of an empty set", () => {

@@ -2,9 +2,12 @@ import { finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./find-new-set.ts";
+import { decideFreezeSync } from "./freeze-sync.ts";
 import { planRollback } from "./plan-rollback.ts";
+import { planScalerMarks } from "./plan-scaler-marks.ts";
 import { planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
+import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
 import {
   boundsOf,
   type MachineDeploymentAction,
@@ -36,8 +39,31 @@ function decideClaims({ claim }: MachineDeploymentSnapshot): readonly MachineDep
   ];
 }
 
-/** Follows the spec: rollback first, then scaling or the strategy's next step. */
-function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+/** Marks the machines that the cluster-autoscaler chose, before anything is scaled, also while paused. */
+function decideScalerMarks(
+  { deployment, machines }: MachineDeploymentSnapshot,
+  now: Date,
+): readonly MachineDeploymentAction[] {
+  const marks = planScalerMarks(deployment, [...machines.values()].flat(), now);
+  const patchOf = (annotations: object) => ({ metadata: { annotations } });
+  return [
+    ...marks.machines.map(({ name, annotations }): MachineDeploymentAction => ({
+      kind: "PatchMachine",
+      name,
+      patch: patchOf(annotations),
+    })),
+    ...(Object.keys(marks.annotations).length === 0
+      ? []
+      : [{ kind: "PatchDeployment", patch: patchOf(marks.annotations) } as const]),
+  ];
+}
+
+/** Follows the spec: rollback first, then scaling or the strategy's next step, as far as the limits let it. */
+function decideRollout(
+  snapshot: MachineDeploymentSnapshot,
+  now: Date,
+  limits: RolloutLimits,
+): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   const rollback = deployment.spec.paused === true ? undefined : planRollback(deployment, claim.owned);
   if (rollback !== undefined) {
@@ -45,17 +71,30 @@ function decideRollout(snapshot: MachineDeploymentSnapshot, now: Date): MachineD
   }
   const sets = viewSets(snapshot);
   const bounds = boundsOf(deployment);
-  const sizes = planSizes(snapshot, sets, bounds);
-  return sizes === "create the new set"
-    ? decideCreation(snapshot, sets, bounds, now)
-    : decideSets(snapshot, sets, sizes, bounds, now);
+  const step = planSizes(snapshot, sets, bounds, now, limits);
+  return step === "create the new set"
+    ? decideCreation(snapshot, sets, bounds, now, limits)
+    : decideSets(snapshot, sets, step, bounds, now);
+}
+
+/** The earlier of what the progress deadline and the limits wait for. */
+function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutLimits, now: Date): number | undefined {
+  const waits = [untilDeadline(deployment, now), wakeAt === undefined ? undefined : wakeAt.getTime() - now.getTime()];
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.max(0, Math.min(...known));
 }
 
 /**
  * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still go
  * (machineset-machinedeployment.md, F4).
+ *
+ * @param limits what holds a rolling update back besides surge and unavailability
  */
-export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+export function decideMachineDeployment(
+  snapshot: MachineDeploymentSnapshot,
+  now: Date,
+  limits: RolloutLimits = unlimited,
+): MachineDeploymentDecision {
   const { deployment, problems } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
@@ -65,7 +104,12 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   if (!hasFinalizer(deployment)) return { actions: [{ kind: "AddFinalizer" }], because: [] };
   const claims = decideClaims(snapshot);
   if (claims.length > 0) return { actions: claims, because: [] };
-  const decision = decideRollout(snapshot, now);
-  const wakeAfterMs = untilDeadline(deployment, now);
-  return wakeAfterMs === undefined ? decision : { ...decision, wakeAfterMs: Math.max(0, wakeAfterMs) };
+  const freezes = decideFreezeSync(snapshot);
+  if (freezes.length > 0) return { actions: freezes, because: [] };
+  const marks = decideScalerMarks(snapshot, now);
+  // What is marked counts once it is stored: the writes bring the next pass.
+  if (marks.length > 0) return { actions: marks, because: [] };
+  const decision = decideRollout(snapshot, now, limits);
+  const wakeAfterMs = wakeAfter(deployment, limits, now);
+  return wakeAfterMs === undefined ? decision : { ...decision, wakeAfterMs };
 }

@@ -37,6 +37,7 @@ describe("newMachineSet", () => {
   it("inherits annotations but those that are about the deployment alone", () => {
     expect(set.metadata.annotations).toEqual({
       note: "x",
+      [annotationKeys.inheritedAnnotations]: "note",
       [revision]: "7",
       [desiredReplicas]: "3",
       [maxReplicas]: "4",
@@ -94,7 +95,7 @@ describe("machineSetPatch", () => {
     });
     const patch = machineSetPatch({ set, bounds, isScaled: false, follow: { deployment: changed, revision: 1 } });
     expect(patch).toEqual({
-      metadata: { annotations: { note: "y" } },
+      metadata: { annotations: { note: "y", [annotationKeys.inheritedAnnotations]: "note" } },
       spec: {
         minReadySeconds: 5,
         template: { spec: { drainTimeout: "1h", nodeTemplate: { metadata: { labels: { a: "b" } } } } },

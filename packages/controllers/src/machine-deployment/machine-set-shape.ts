@@ -11,6 +11,7 @@ import {
 import { createMergePatch, newControllerRef } from "@millwright/kube";
 import type { RolloutBounds } from "./plan-rolling-update.ts";
 import { revisionAnnotations } from "./revision.ts";
+import type { SetMarks } from "./set-marks.ts";
 import { machineSetName, templateHash } from "./template-hash.ts";
 
 /** Annotations by which later passes tell a scaling event and the base of proportions. */
@@ -24,6 +25,27 @@ const inheritedAnnotations = (deployment: MachineDeployment): Readonly<Record<st
   Object.fromEntries(
     Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !annotationsNotInheritedBySets.has(key)),
   );
+
+/**
+ * The annotations of a deployment on its newest set, and the list of them, by which those that the deployment has no more are known and removed (`null`) in
+ * a later pass (F15).
+ */
+function inheritance(deployment: MachineDeployment, set?: MachineSet): Readonly<Record<string, string | null>> {
+  const current = inheritedAnnotations(deployment);
+  const key = annotationKeys.inheritedAnnotations;
+  const before = (set?.metadata.annotations?.[key] ?? "").split(",").filter((entry) => entry !== "");
+  const gone = before.filter((entry) => current[entry] === undefined && !annotationsNotInheritedBySets.has(entry));
+  const list = Object.keys(current).toSorted().join(",");
+  return {
+    ...Object.fromEntries(gone.map((entry) => [entry, null])),
+    ...current,
+    ...(list === "" && before.length === 0 ? {} : { [key]: list === "" ? null : list }),
+  };
+}
+
+/** Texts without those that are to go. */
+const kept = (texts: Readonly<Record<string, string | null>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).flatMap(([key, text]) => (text === null ? [] : [[key, text]])));
 
 /** Parts of the spec that a set takes over from its deployment without new machines. */
 const handedDown = ({ spec }: MachineDeployment): Partial<MachineSet["spec"]> => ({
@@ -52,7 +74,7 @@ export function newMachineSet(
       ...(deployment.metadata.namespace === undefined ? {} : { namespace: deployment.metadata.namespace }),
       labels,
       annotations: {
-        ...inheritedAnnotations(deployment),
+        ...kept(inheritance(deployment)),
         ...revisionAnnotations(undefined, revision),
         ...scaleAnnotations(bounds),
       },
@@ -85,6 +107,8 @@ export interface SetChange {
   readonly bounds: RolloutBounds;
   /** Whether to note the deployment's size on the set. */
   readonly isScaled: boolean;
+  /** Default: none are set or taken away. */
+  readonly marks?: SetMarks;
 }
 
 /** The one merge patch that makes the change, or `undefined` when the set is so already. */
@@ -94,15 +118,19 @@ export function machineSetPatch({
   follow,
   bounds,
   isScaled,
+  marks,
 }: SetChange): Readonly<Record<string, unknown>> | undefined {
-  const before = { metadata: { annotations: set.metadata.annotations ?? {} }, spec: set.spec };
+  const { labels = {}, annotations = {} } = set.metadata;
+  const before = { metadata: { labels, annotations }, spec: set.spec };
   const after = {
     metadata: {
+      labels: { ...labels, ...marks?.labels },
       annotations: {
-        ...set.metadata.annotations,
+        ...annotations,
+        ...marks?.annotations,
         ...(follow === undefined
           ? {}
-          : { ...inheritedAnnotations(follow.deployment), ...revisionAnnotations(set, follow.revision) }),
+          : { ...inheritance(follow.deployment, set), ...revisionAnnotations(set, follow.revision) }),
         ...(isScaled || replicas !== undefined ? scaleAnnotations(bounds) : {}),
       },
     },

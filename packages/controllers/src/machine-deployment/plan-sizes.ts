@@ -1,9 +1,26 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
+import { inDeletionOrder } from "../machine-set/deletion-order.ts";
+import { isAvailable } from "../machine/phase.ts";
+import { type InPlaceSet, planInPlaceUpdate } from "./in-place/plan-in-place.ts";
+import { repairedSize } from "./in-place/repaired-size.ts";
+import { updateStateOf } from "./in-place/update-state.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./plan-recreate.ts";
 import { planRollingUpdate, type RolloutBounds, type Sizes } from "./plan-rolling-update.ts";
 import { planScaling, type ScalableSet } from "./plan-scaling.ts";
-import { type SetView, sizeOf } from "./set-size.ts";
+import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
+import { type SetView, sum } from "./set-size.ts";
 import { allOf, type MachineDeploymentSnapshot, type Sets } from "./snapshot.ts";
+
+/** One step of a rollout: the sizes that sets get, and, updating in place, what becomes of single machines. */
+export interface RolloutStep {
+  /** Only of sets whose size changes. */
+  readonly sizes: Sizes;
+  /** Names of machines of old sets that go over to the new one. */
+  readonly transfer: readonly string[];
+  /** Names of machines whose nodes may be drained and updated from now on. */
+  readonly select: readonly string[];
+}
 
 /** Numbers noted on a set at its last scaling; `undefined` when missing or unreadable. */
 const notedNumber = (set: MachineSet, key: string): number | undefined => {
@@ -12,7 +29,7 @@ const notedNumber = (set: MachineSet, key: string): number | undefined => {
 };
 
 const scalable = (view: SetView): ScalableSet => ({
-  ...sizeOf(view),
+  ...repairedSize(view),
   // Shares of nothing cannot be computed: a set that was noted at 0 does not know its share.
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
@@ -31,20 +48,79 @@ export function isScalingPass({ deployment }: MachineDeploymentSnapshot, sets: S
   );
 }
 
-/** What the sets are told to have after this pass, or that the set of the current template is to be made first. */
+/** A set with its machines in the order in which they are given up, and so updated. */
+function updatable({ nodes }: MachineDeploymentSnapshot, view: SetView, target: string, now: Date): InPlaceSet {
+  const machines = inDeletionOrder(view.machines, now).map((machine) => ({
+    name: machine.metadata.name,
+    state: updateStateOf(machine, nodes?.get(machine.metadata.name), target),
+    isAvailable: isAvailable(machine),
+  }));
+  return { ...repairedSize(view), machines };
+}
+
+/** In place, more machines are always made by the new set: the old ones make none (machineset-machinedeployment.md, F11). */
+const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
+  sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
+
+/** The sizes by the strategy, wherever they differ from those that a repair would leave. */
+function planStep(
+  snapshot: MachineDeploymentSnapshot,
+  sets: Sets,
+  bounds: RolloutBounds,
+  limits: RolloutLimits,
+  now: Date,
+): RolloutStep | "create the new set" {
+  const { deployment } = snapshot;
+  const { newSet, oldSets } = sets;
+  const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
+  const strategy = deployment.spec.strategy?.type;
+  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
+  if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
+    const newSize = newSet === undefined ? undefined : scalable(newSet);
+    return only(planScaling(bounds, newSize, allOf(sets).map(scalable)));
+  }
+  const newSize = newSet === undefined ? undefined : repairedSize(newSet);
+  const oldSizes = oldSets.map(repairedSize);
+  if (strategy === "Recreate") {
+    const sizes = planRecreate(bounds.replicas, newSize, oldSizes);
+    return sizes === "create the new set" ? sizes : only(sizes);
+  }
+  if (newSize === undefined) return "create the new set";
+  if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
+  const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto";
+  const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
+  return planInPlaceUpdate({ ...bounds, selects }, newSize, old, !hasFreezeLabel(deployment));
+}
+
+/** Whether a size is for a set that may not have more machines: frozen, only a repair and a hand-over let a set grow, for they make none (F5). */
+function withoutGrowth(sizes: Sizes, step: RolloutStep, sets: Sets): Sizes {
+  const most = new Map(allOf(sets).map((view) => [view.set.metadata.name, repairedSize(view).spec]));
+  const received = sets.newSet?.set.metadata.name;
+  return new Map(
+    [...sizes].map(([name, size]) => [
+      name,
+      Math.min(size, (most.get(name) ?? 0) + (name === received ? step.transfer.length : 0)),
+    ]),
+  );
+}
+
+/**
+ * What the sets are told after this pass, or that the set of the current template is to be made first.
+ *
+ * @param limits what else holds a rolling update back
+ */
 export function planSizes(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
   bounds: RolloutBounds,
-): Sizes | "create the new set" {
-  const { deployment } = snapshot;
-  const { newSet, oldSets } = sets;
-  if (isScalingPass(snapshot, sets)) {
-    const newSize = newSet === undefined ? undefined : scalable(newSet);
-    return planScaling(bounds, newSize, allOf(sets).map(scalable));
-  }
-  const newSize = newSet === undefined ? undefined : sizeOf(newSet);
-  const oldSizes = oldSets.map(sizeOf);
-  if (deployment.spec.strategy?.type === "Recreate") return planRecreate(bounds.replicas, newSize, oldSizes);
-  return newSize === undefined ? "create the new set" : planRollingUpdate(bounds, newSize, oldSizes);
+  now: Date,
+  limits: RolloutLimits = unlimited,
+): RolloutStep | "create the new set" {
+  const step = planStep(snapshot, sets, bounds, limits, now);
+  if (step === "create the new set") return step;
+  const repaired = new Map(allOf(sets).map((view) => [view.set.metadata.name, repairedSize(view).spec]));
+  const planned = new Map([...repaired, ...step.sizes]);
+  const sizes = hasFreezeLabel(snapshot.deployment) ? withoutGrowth(planned, step, sets) : planned;
+  const before = new Map(allOf(sets).map(({ set }) => [set.metadata.name, set.spec.replicas ?? 0]));
+  return { ...step, sizes: new Map([...sizes].filter(([name, size]) => size !== before.get(name))) };
 }

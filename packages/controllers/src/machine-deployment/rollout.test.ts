@@ -20,11 +20,11 @@ function goWell(model: RolloutModel): void {
 /** Passes of all controllers until nothing happens any more. */
 function settle(model: RolloutModel): void {
   for (let round = 0; round < 200; round++) {
-    const before = JSON.stringify([model.sets(), model.machines(), model.deployment().status]);
+    const before = JSON.stringify([model.sets(), model.machines(), model.deployment()]);
     model.decideDeployment();
     model.decideSets();
     goWell(model);
-    if (JSON.stringify([model.sets(), model.machines(), model.deployment().status]) === before) return;
+    if (JSON.stringify([model.sets(), model.machines(), model.deployment()]) === before) return;
   }
   throw new Error("the rollout does not come to rest");
 }

@@ -18,8 +18,8 @@ export interface SetView {
   readonly machines: readonly Machine[];
 }
 
-export function sizeOf({ set, machines }: SetView): SetSize {
-  const spec = set.spec?.replicas ?? 0;
+/** @param spec counted against this instead of what the set is told */
+export function sizeOf({ set, machines }: SetView, spec = set.spec?.replicas ?? 0): SetSize {
   return {
     name: set.metadata.name,
     spec,

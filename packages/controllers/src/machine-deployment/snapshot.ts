@@ -7,7 +7,9 @@ import {
   resolveFenceposts,
 } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
+import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../decision.ts";
+import type { NodeChange } from "./decide-nodes.ts";
 import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutBounds } from "./plan-rolling-update.ts";
 import type { SetView } from "./set-size.ts";
@@ -20,6 +22,10 @@ export interface MachineDeploymentSnapshot {
   readonly claim: Claims<MachineSet>;
   /** Machines by the UID of the set that controls them. */
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  /** Nodes of the machines; absent without a target cluster. */
+  readonly nodes?: NodesOfMachines;
+  /** Whether the cluster-autoscaler is kept from the nodes of a rollout. Default: it is. */
+  readonly guardsFromScaler?: boolean;
   /** What is wrong with the spec; empty when it can be followed. */
   readonly problems: readonly FieldProblem[];
 }
@@ -32,6 +38,8 @@ export type MachineDeploymentAction =
   | { readonly kind: "ReleaseMachineSet"; readonly name: string }
   | { readonly kind: "CreateMachineSet"; readonly set: MachineSet }
   | { readonly kind: "PatchMachineSet"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "PatchMachine"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "PatchNodes"; readonly nodes: readonly NodeChange[] }
   | { readonly kind: "DeleteMachineSet"; readonly name: string; readonly uid: string }
   | { readonly kind: "PatchDeployment"; readonly patch: Readonly<Record<string, unknown>> };
 
@@ -57,11 +65,23 @@ export function viewSets({ deployment, claim, machines }: MachineDeploymentSnaps
   };
 }
 
-/** Surge and unavailability in machines. Only a rolling update has a surge; Recreate promises nothing while it runs. */
+/**
+ * Surge and unavailability in machines. Recreate promises nothing while it runs; an update in place that people orchestrate makes no surge of its own
+ * (machineset-machinedeployment.md, 15.1).
+ */
 export function boundsOf({ spec }: MachineDeployment): RolloutBounds {
   const replicas = spec.replicas ?? 0;
-  if (spec.strategy?.type !== "RollingUpdate") return { replicas, maxSurge: 0, maxUnavailable: 0 };
-  return { replicas, ...resolveFenceposts({ replicas, ...spec.strategy.rollingUpdate }) };
+  const { type, rollingUpdate, inPlaceUpdate } = spec.strategy ?? {};
+  switch (type) {
+    case "Recreate":
+      return { replicas, maxSurge: 0, maxUnavailable: 0 };
+    case "InPlaceUpdate": {
+      const isManual = inPlaceUpdate?.orchestrationType === "Manual";
+      return { replicas, ...resolveFenceposts({ replicas, ...inPlaceUpdate, ...(isManual ? { maxSurge: 0 } : {}) }) };
+    }
+    default:
+      return { replicas, ...resolveFenceposts({ replicas, ...rollingUpdate }) };
+  }
 }
 
 /** The status that goes with a snapshot. `createdSet` is the name of the set that this pass makes. */
