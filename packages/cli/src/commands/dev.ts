@@ -7,7 +7,7 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { type ApiClient, createInformer } from "@millwright/kube";
+import { type ApiClient, createInformer, keepHeapSmall } from "@millwright/kube";
 import { type Cluster, startCluster } from "../dev/cluster.ts";
 import { createDisplay, type Display } from "../dev/display.ts";
 import { exampleName } from "../dev/example.ts";
@@ -74,6 +74,8 @@ async function show(cluster: Cluster, flags: DevFlags, display: Display, signal:
 
 /** Runs everything on this machine until it is told to stop; resolves with the exit status. */
 export async function dev(flags: DevFlags): Promise<number> {
+  // A cluster on a laptop shares it with everything else: unbounded, the engine keeps as much for garbage as there are objects.
+  keepHeapSmall();
   if (flags.exitWhenReady === true && !flags.example) {
     throw new ConfigError("--exit-when-ready waits for the example, which --no-example leaves out; give one of them");
   }

@@ -1,5 +1,5 @@
 import type { IntOrPercent } from "@millwright/core";
-import { createApiClient, type ElectionTimes, isLeadershipLost, loadKubeConfig } from "@millwright/kube";
+import { createApiClient, type ElectionTimes, isLeadershipLost, keepHeapSmall, loadKubeConfig } from "@millwright/kube";
 import { untilTold } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
@@ -42,6 +42,8 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
 
 /** Runs the controllers until a signal; resolves with the exit status. */
 export async function run(flags: RunFlags): Promise<number> {
+  // Before the caches make it grow: what the room for young objects is now, it stays.
+  keepHeapSmall();
   const { createJsonLog, createManager, createManagerLeadership, loadDriver } = await import("@millwright/runtime");
   const log = createJsonLog(flags.logLevel);
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
