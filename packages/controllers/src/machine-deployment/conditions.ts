@@ -19,7 +19,9 @@ import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, type ConditionState, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
+import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
 import type { SetView } from "./set-size.ts";
+import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./snapshot.ts";
 
 /** What Cluster API's conditions of a deployment are computed from. */
 export interface DeploymentConditionFacts {
@@ -99,4 +101,29 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
     deleting(isDeleting, machines, sets.length, now),
   ];
   return groupConditions(states, machines, generation, now);
+}
+
+/**
+ * Adds Cluster API's conditions to what a pass decided, for the one write of its status; takes them away where there are no surroundings.
+ *
+ * @param holds what holds the rollout up besides a pause and a freeze, a clause each
+ */
+export function withDeploymentConditions(
+  decision: MachineDeploymentDecision,
+  snapshot: MachineDeploymentSnapshot,
+  surroundings: Surroundings | undefined,
+  now: Date,
+  holds: readonly string[] = [],
+): MachineDeploymentDecision {
+  const { status } = decision;
+  if (status === undefined) return decision;
+  const { deployment } = snapshot;
+  const legacy = status.conditions ?? [];
+  const sets = allOf(viewSets(snapshot));
+  const group =
+    surroundings === undefined
+      ? undefined
+      : deploymentConditions({ deployment, sets, surroundings, legacy, holds }, now);
+  const lists = { before: deployment.status?.conditions, legacy, times: "transition and update" } as const;
+  return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
 }

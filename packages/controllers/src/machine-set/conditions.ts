@@ -21,6 +21,8 @@ import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
+import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
+import type { MachineSetDecision, MachineSetSnapshot } from "./decide.ts";
 
 /** What Cluster API's conditions of a set are computed from. */
 export interface SetConditionFacts {
@@ -98,4 +100,20 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
     : [types.scalingDown, types.scalingUp, types.machinesUpToDate].map(unreadable);
   const states = [...ofSpec, remediating(machines), machinesReady(machines), deleting(isDeleting, machines, 0, now)];
   return groupConditions(states, machines, set.metadata.generation, now);
+}
+
+/** Adds Cluster API's conditions to what a pass decided, for the one write of its status; takes them away where there are no surroundings. */
+export function withSetConditions(
+  decision: MachineSetDecision,
+  { set, claim }: Pick<MachineSetSnapshot, "set" | "claim">,
+  surroundings: Surroundings | undefined,
+  now: Date,
+): MachineSetDecision {
+  const { status } = decision;
+  if (status === undefined) return decision;
+  const legacy = status.machineSetCondition ?? [];
+  const group =
+    surroundings === undefined ? undefined : setConditionsOf({ set, owned: claim.owned, surroundings, legacy }, now);
+  const lists = { before: set.status?.machineSetCondition, legacy, times: "transition" } as const;
+  return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
 }

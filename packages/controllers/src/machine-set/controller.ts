@@ -6,6 +6,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
+  type MachineSetStatus,
   selectorMatches,
   validateMachineDeployment,
   validateMachineSet,
@@ -32,6 +33,9 @@ import {
 import { carryOut, writeStatus } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import { createStatusPace } from "../conditions/status-pace.ts";
+import { observeSurroundings } from "../conditions/surroundings.ts";
+import { watchSurroundings } from "../conditions/watch-surroundings.ts";
 import { problemsOf } from "../cluster/readable.ts";
 import { intentAtBirth } from "../machine/creation/intent-at-birth.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
@@ -42,9 +46,11 @@ import {
   changesReplicas,
   decideMachineSet,
   type MachineSetAction,
+  type MachineSetDecision,
   type MachineSetSnapshot,
   type Pending,
 } from "./decide.ts";
+import { withSetConditions } from "./conditions.ts";
 import { newMachine } from "./new-machine.ts";
 import { slowStart } from "./slow-start.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -221,6 +227,17 @@ export function createMachineSetController(
     }
   };
 
+  const decide = (set: MachineSet): MachineSetDecision => {
+    const snapshot = observe(set);
+    const now = clock.now();
+    const surroundings = observeSurroundings(context, set, snapshot.claim.owned);
+    return withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
+  };
+  const pace = createStatusPace<MachineSetStatus>(clock, (status, change) => ({
+    ...status,
+    machineSetCondition: (status.machineSetCondition ?? []).map(change),
+  }));
+
   const controller = createController({
     name: "machine-set",
     workers,
@@ -228,6 +245,7 @@ export function createMachineSetController(
       caches.sets,
       caches.machines,
       caches.deployments,
+      caches.classes,
       ...(context.target === undefined ? [] : [context.target.caches.nodes]),
     ],
     clock,
@@ -238,9 +256,10 @@ export function createMachineSetController(
       if (set === undefined) {
         failures.delete(key);
         expectations.forget(key);
+        pace.forget(key);
         return { done: true };
       }
-      const decision = decideMachineSet(observe(set), clock.now());
+      const decision = pace.hold(key, set.status, decide(set));
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const options = { object: set, writer: sets, events: context.events, log: context.log };
@@ -249,7 +268,7 @@ export function createMachineSetController(
       if (refused.failure !== undefined) {
         failures.set(key, refused.failure);
         // The passes after this one may fail, too: this is the moment to show it.
-        await writeStatus(decideMachineSet(observe(set), clock.now()).status, options);
+        await writeStatus(decide(set).status, options);
       } else if (changesReplicas(decision.actions) && failures.delete(key)) controller.enqueue(key);
       if (refused.errors.length > 0) throw refused.errors[0];
       return result;
@@ -287,5 +306,13 @@ export function createMachineSetController(
       caches.sets.store.byIndex("owner", uid).map((set) => `${namespace}/${set.metadata.name}`),
     when: (old, current) => old !== current && priorityOfChange(old, current) === "change",
   });
+  const keysOf = (wanted: (set: MachineSet) => boolean): readonly string[] =>
+    caches.sets.store.list(namespace).filter(wanted).map(keyOf);
+  watchSurroundings(
+    context,
+    controller,
+    (name) => keysOf(({ spec }) => spec.template.spec.class?.name === name),
+    () => keysOf(() => true),
+  );
   return controller;
 }

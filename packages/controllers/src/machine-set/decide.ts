@@ -61,6 +61,8 @@ export type MachineSetAction =
   | { readonly kind: "CreateMachines"; readonly count: number }
   | { readonly kind: "DeleteMachine"; readonly name: string; readonly uid: string };
 
+export type MachineSetDecision = Decision<MachineSetAction, MachineSetStatus>;
+
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
 
 const deletionOf = (machine: Machine): MachineSetAction => ({
@@ -147,10 +149,7 @@ function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly w
  * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
  * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go (F4).
  */
-export function decideMachineSet(
-  snapshot: MachineSetSnapshot,
-  now: Date,
-): Decision<MachineSetAction, MachineSetStatus> {
+export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;
   const wake = wakeOf(snapshot, now);
   // A failure stands only as long as there is something left to try.

@@ -1,0 +1,53 @@
+import { type Clock, clusterApiConditionTypes } from "@millwright/core";
+import { equalJson } from "@millwright/kube";
+import type { Decision } from "../decision.ts";
+import type { Condition } from "./set-condition.ts";
+
+/** How often the texts of the conditions of one object are written at most, milliseconds (cluster-api-conditions.md, 13). */
+const textIntervalMs = 1000;
+
+const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));
+
+/** What programs act on: a text of Cluster API's conditions is for people, and every machine of a set has its part in it. */
+function withoutText(condition: Condition): Condition {
+  if (!clusterApiTypes.has(condition.type)) return condition;
+  const { type, status, observedGeneration } = condition;
+  return { type, status, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
+}
+
+/** Keeps texts that change with every machine of a large set from being written each time. */
+export interface StatusPace<Status> {
+  /**
+   * The decision; when its status differs in nothing but texts of Cluster API's conditions, so soon after another write, without that status and with
+   * a wake-up for when it is due.
+   */
+  hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
+  /** The object is gone. */
+  forget(key: string): void;
+}
+
+/**
+ * Makes a {@link StatusPace}. It only knows of the writes of this process: after a start a text is written at once.
+ *
+ * @param bare a status with its conditions changed by a function
+ */
+export function createStatusPace<Status>(
+  clock: Pick<Clock, "monotonicMs">,
+  bare: (status: Status, change: (condition: Condition) => Condition) => Status,
+): StatusPace<Status> {
+  const writtenAt = new Map<string, number>();
+  return {
+    hold(key, before, decision) {
+      const { status, ...others } = decision;
+      if (status === undefined || before === undefined || equalJson(before, status)) return decision;
+      const now = clock.monotonicMs();
+      const restMs = (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) + textIntervalMs - now;
+      if (restMs <= 0 || !equalJson(bare(before, withoutText), bare(status, withoutText))) {
+        writtenAt.set(key, now);
+        return decision;
+      }
+      return { ...others, wakeAfterMs: Math.min(restMs, decision.wakeAfterMs ?? restMs) };
+    },
+    forget: (key) => void writtenAt.delete(key),
+  };
+}
