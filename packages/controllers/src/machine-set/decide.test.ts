@@ -1,10 +1,20 @@
-import { labelKeys, type Machine, type MachineSet, type MachineSetStatus, validateMachineSet } from "@millwright/core";
+import {
+  annotationKeys,
+  labelKeys,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  type MachineSetStatus,
+  validateMachineSet,
+} from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
 import {
   aMachine,
+  aMachineDeployment,
   aMachineSet,
+  annotated,
   beingDeleted,
   type Change,
   inPhase,
@@ -12,7 +22,8 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import { decideMachineSet, type MachineSetAction } from "./decide.ts";
+import { decideMachineSet, type MachineSetAction, type Pending } from "./decide.ts";
+import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ReplicaFailure } from "./status.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
@@ -25,10 +36,13 @@ interface Case {
   readonly orphans?: readonly string[];
   readonly strangers?: readonly string[];
   readonly failure?: ReplicaFailure;
+  readonly deployment?: MachineDeployment;
+  readonly pending?: Pending;
+  readonly margins?: OvershootMargins;
 }
 
 /** Decides about a set and machines; those of `strangers` are its own without its labels. */
-function decide({ set: change = {}, owned = [], orphans = [], strangers = [], failure }: Case) {
+function decide({ set: change = {}, owned = [], orphans = [], strangers = [], ...rest }: Case) {
   const set = aMachineSet(change);
   const machines = [
     ...owned.map((each, index) => machine(`m${index}`, ownedBy(set), each)),
@@ -38,7 +52,7 @@ function decide({ set: change = {}, owned = [], orphans = [], strangers = [], fa
   const isWanted = ({ metadata }: Machine) =>
     set.metadata.deletionTimestamp !== undefined || metadata.labels?.["name"] === "pool";
   const claim = claimObjects(set, machines, isWanted);
-  return decideMachineSet({ set, claim, problems: validateMachineSet(set), failure }, now);
+  return decideMachineSet({ set, claim, problems: validateMachineSet(set), ...rest }, now);
 }
 
 const line = ({ kind, ...rest }: MachineSetAction): string =>
@@ -150,6 +164,122 @@ describe("decideMachineSet", () => {
     expect(failureOf({ owned: [{}, {}, {}] })).toBeUndefined();
     expect(failureOf({ owned: [{}], set: labelled({ [labelKeys.scaleUpDisabled]: "true" }) })).toBeUndefined();
     expect(failureOf({ owned: [{}], set: { spec: { replicas: -1 } } })).toBeUndefined();
+  });
+
+  describe("with too many machines", () => {
+    const states = (given: Case) => {
+      const { status, because } = decide(given);
+      const condition = findCondition(status?.machineSetCondition, "Frozen");
+      return [
+        ...actionsOf(given),
+        ...(condition === undefined ? [] : [condition.message]),
+        ...because.map(({ reason }) => reason),
+      ];
+    };
+    const frozen = labelled({ [labelKeys.freeze]: "True" });
+    const limit = "The number of machines backing MachineSet: set is 8 >= 8 which is the Max-ScaleUp-Limit";
+    const label = 'PatchSet {"metadata":{"labels":{"freeze":"True"}}}';
+    const several = (count: number, change: Change<Machine> = {}) => Array.from({ length: count }, () => change);
+
+    it("freezes the set and still gives up what is too much", () => {
+      expect(states({ owned: several(8) })).toEqual([
+        label,
+        ...["m0", "m1", "m2", "m3", "m4"].map((name) => `DeleteMachine ${name} uid-${name}`),
+        limit,
+        "FrozeMachineSet",
+      ]);
+    });
+
+    it("makes none beyond the limit, whatever is missing, with those counted that go (F6)", () => {
+      const going = several(7, beingDeleted());
+      expect(actionsOf({ owned: going })).toEqual(["CreateMachines 1"]);
+      expect(states({ owned: [...going, beingDeleted()] })).toEqual([label, limit, "FrozeMachineSet"]);
+      // A set that was there before is not frozen for it, and makes none all the same.
+      expect(states({ owned: [...going, beingDeleted()], set: { status: { replicas: 8 } } })).toEqual([]);
+    });
+
+    it("counts what it controls without selecting it", () => {
+      expect(actionsOf({ owned: several(1), strangers: ["a", "b", "c", "d", "e", "f"] }).at(-1)).toBe(
+        "CreateMachines 1",
+      );
+    });
+
+    it("counts what it may have made without an answer", () => {
+      const pending = { count: 7, leaving: new Set<string>(), expiresInMs: 5_000 };
+      expect(actionsOf({ set: { spec: { replicas: 10 } }, pending }).at(-1)).toBe("CreateMachines 3");
+      expect(actionsOf({ owned: several(5, beingDeleted()), pending: { ...pending, count: 2 } })).toEqual([
+        "CreateMachines 1",
+      ]);
+    });
+
+    it("goes by its deployment's size and surge where it has one", () => {
+      const deployment = aMachineDeployment();
+      expect(states({ owned: several(5), deployment })).toEqual(["DeleteMachine m0 uid-m0", "DeleteMachine m1 uid-m1"]);
+      expect(states({ owned: several(6), deployment })).toContain(label);
+      expect(actionsOf({ owned: several(5, beingDeleted()), deployment })).toEqual(["CreateMachines 1"]);
+    });
+
+    it("goes by its own margins where it has some", () => {
+      expect(states({ owned: several(6), margins: { up: 0, down: 0 } })).toContain(label);
+    });
+
+    it("unfreezes in the pass that goes on", () => {
+      expect(states({ owned: several(1), set: frozen })).toEqual([
+        'PatchSet {"metadata":{"labels":{"freeze":null}}}',
+        "CreateMachines 2",
+      ]);
+    });
+  });
+
+  describe("with failures to keep", () => {
+    const failed = inPhase("Failed");
+    const keeping = (max: number): Change<MachineSet> => ({ spec: { autoPreserveFailedMachineMax: max } });
+
+    it("keeps a failure by a patch for the version it saw, and replaces none that it keeps", () => {
+      expect(
+        actionsOf({ set: keeping(1), owned: [{}, {}, { ...failed, metadata: { resourceVersion: "7" } }] }),
+      ).toEqual([
+        'PatchMachine m2 {"metadata":{"annotations":{"node.machine.sapcloud.io/preserve":"auto-preserved"},"resourceVersion":"7"}}',
+      ]);
+    });
+
+    it("replaces the failures beyond those, and touches none that goes", () => {
+      expect(actionsOf({ set: keeping(1), owned: [{}, failed, failed] })).toEqual([
+        'PatchMachine m2 {"metadata":{"annotations":{"node.machine.sapcloud.io/preserve":"auto-preserved"}}}',
+        "DeleteMachine m1 uid-m1",
+      ]);
+      expect(actionsOf({ set: { spec: { replicas: 0, autoPreserveFailedMachineMax: 1 } }, owned: [failed] })).toEqual([
+        "DeleteMachine m0 uid-m0",
+      ]);
+    });
+
+    it("takes back a preservation in the same patch as what the template changed", () => {
+      const set = {
+        spec: { autoPreserveFailedMachineMax: 0, replicas: 1, template: { spec: { drainTimeout: "1h" } } },
+      };
+      const owned = [annotated({ [annotationKeys.preserve]: "auto-preserved" })];
+      expect(actionsOf({ set, owned })).toEqual([
+        'PatchMachine m0 {"spec":{"drainTimeout":"1h"},"metadata":{"annotations":{"node.machine.sapcloud.io/preserve":null}}}',
+      ]);
+    });
+
+    it("looks again when the first preservation ends, or sooner where an answer is due", () => {
+      const until = (preserveExpiryTime: string) =>
+        ({ status: { currentStatus: { phase: "Failed", preserveExpiryTime } } }) as const;
+      const owned = [until("2026-01-02T02:00:00Z"), until("2026-01-02T01:00:00Z"), until("2026-01-01T00:00:00Z"), {}];
+      expect(decide({ owned }).wakeAfterMs).toBe(3_600_000);
+      const pending = { count: 0, leaving: new Set<string>(), expiresInMs: 5_000 };
+      expect(decide({ owned, pending }).wakeAfterMs).toBe(5_000);
+      expect(decide({}).wakeAfterMs).toBeUndefined();
+    });
+  });
+
+  it("gives up no other machine for one that may be going", () => {
+    const pending = { count: 0, leaving: new Set(["uid-m0"]), expiresInMs: 5_000 };
+    expect(actionsOf({ owned: [{}, {}, {}, {}], pending })).toEqual([]);
+    expect(actionsOf({ owned: [{}, {}, {}, {}, {}], pending })).toEqual(["DeleteMachine m1 uid-m1"]);
+    // It may stay, too: nothing is made in its place yet.
+    expect(actionsOf({ owned: [{}, {}, {}], pending })).toEqual([]);
   });
 
   it("counts down in its status while it is deleted, and writes none with the last finalizer", () => {

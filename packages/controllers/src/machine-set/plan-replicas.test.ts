@@ -188,6 +188,19 @@ describe("planReplicas", () => {
     expect(plan.remove).toHaveLength(BURST);
   });
 
+  it("creates no more than there is room for, and says so", () => {
+    const roomFor = (room: number) => {
+      const { create, blocked } = planReplicas({ set: aMachineSet(), owned: [], now, room });
+      return [create, blocked];
+    };
+    expect(roomFor(3)).toEqual([3, undefined]);
+    expect(roomFor(2)).toEqual([2, "as many as there may be"]);
+    expect(roomFor(-4)).toEqual([0, "as many as there may be"]);
+    // What is left for a later pass is no blockade.
+    const many = planReplicas({ set: aMachineSet({ spec: { replicas: 200 } }), owned: [], now, room: 200 });
+    expect(many).toEqual({ create: BURST, remove: [] });
+  });
+
   it("creates up to the wanted number, deletes each machine at most once, and never below it without a reason", () => {
     const phase = fc.constantFrom<MachinePhase>(
       "",

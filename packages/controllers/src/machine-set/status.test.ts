@@ -124,6 +124,26 @@ describe("machineSetStatus", () => {
     expect(status.lastOperation).toEqual({ state: "x" });
   });
 
+  it("shows that it is frozen, and takes it away when it is not", () => {
+    const condition = { type: "Frozen", status: "True", reason: "OverShootingReplicaCount", message: "8" } as const;
+    const facts = { owned: [], problems: [] };
+    const first = machineSetStatus({ ...facts, set: aMachineSet(), freeze: { condition } }, now);
+    expect(findCondition(first.machineSetCondition, "Frozen")).toMatchObject(condition);
+    const second = machineSetStatus({ ...facts, set: aMachineSet({ status: first }), freeze: {} }, now);
+    expect(findCondition(second.machineSetCondition, "Frozen")).toBeUndefined();
+  });
+
+  it("does not change for a failure that is only tried again (F44)", () => {
+    const at = (time: string, description = "no capacity") =>
+      machine("a", { status: { lastOperation: { state: "Failed", description, lastUpdateTime: time } } });
+    const first = statusWith([at("2026-01-01T00:00:00Z")]);
+    const listed = (broken: Machine) => statusWith([broken], aMachineSet({ status: first })).failedMachines;
+    expect(listed(at("2026-01-01T01:00:00Z"))).toEqual(first.failedMachines);
+    expect(listed(at("2026-01-01T01:00:00Z", "denied"))?.[0]?.lastOperation?.lastUpdateTime).toBe(
+      "2026-01-01T01:00:00Z",
+    );
+  });
+
   it("leaves observedGeneration behind while the spec is invalid", () => {
     const set = aMachineSet({ metadata: { generation: 7 }, status: { observedGeneration: 6 } });
     const problem = { path: "spec.replicas", message: "must not be negative", kind: "invalid" } as const;
