@@ -5,6 +5,7 @@ import {
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
+  type MachineDeploymentStatus,
   machineResource,
   type MachineSet,
   machineSetResource,
@@ -26,14 +27,18 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
+import { createStatusPace } from "../conditions/status-pace.ts";
+import { observeSurroundings } from "../conditions/surroundings.ts";
+import { watchSurroundings } from "../conditions/watch-surroundings.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetMaker } from "./make-machine-set.ts";
 import { isNodeNews } from "./node-news.ts";
 import { createNodePatcher } from "./patch-nodes.ts";
-import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { MachineDeploymentAction, MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
 
 /** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
 function unsupported({ spec }: MachineDeployment, { target }: ControllerContext): readonly FieldProblem[] {
@@ -135,6 +140,17 @@ export function createMachineDeploymentController(
     }
   };
 
+  const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
+    const snapshot = observe(deployment);
+    const now = clock.now();
+    const surroundings = observeSurroundings(context, deployment, [...snapshot.machines.values()].flat());
+    return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
+  };
+  const pace = createStatusPace<MachineDeploymentStatus>(clock, (status, change) => ({
+    ...status,
+    conditions: (status.conditions ?? []).map(change),
+  }));
+
   const controller = createController({
     name: "machine-deployment",
     workers,
@@ -142,6 +158,7 @@ export function createMachineDeploymentController(
       caches.deployments,
       caches.sets,
       caches.machines,
+      caches.classes,
       ...(context.target === undefined ? [] : [context.target.caches.nodes]),
     ],
     clock,
@@ -149,8 +166,11 @@ export function createMachineDeploymentController(
     log: context.log,
     reconcile: async (key) => {
       const deployment = caches.deployments.store.get(key);
-      if (deployment === undefined) return { done: true };
-      const decision = decideMachineDeployment(observe(deployment), clock.now());
+      if (deployment === undefined) {
+        pace.forget(key);
+        return { done: true };
+      }
+      const decision = pace.hold(key, deployment.status, decide(deployment));
       const confirmOwner = confirmOwnerOnce(control, machineDeploymentResource, deployment);
       return carryOut(decision, (action) => act(deployment, action, confirmOwner), {
         object: deployment,
@@ -191,5 +211,25 @@ export function createMachineDeploymentController(
       keys: ({ metadata }) => caches.machines.store.byIndex("node", metadata.name).flatMap(keysOfMachine),
     });
   }
+  const namesClass = (name: string, { spec }: MachineDeployment | MachineSet): boolean =>
+    spec.template.spec.class?.name === name;
+  watchSurroundings(
+    context,
+    controller,
+    (name) => [
+      ...caches.deployments.store
+        .list(namespace)
+        .filter((deployment) => namesClass(name, deployment))
+        .map(keyOf),
+      ...caches.sets.store
+        .list(namespace)
+        .filter((set) => namesClass(name, set))
+        .flatMap((set) => {
+          const owner = controllerOf(set);
+          return owner?.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
+        }),
+    ],
+    () => caches.deployments.store.list(namespace).map(keyOf),
+  );
   return controller;
 }
