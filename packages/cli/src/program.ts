@@ -204,6 +204,8 @@ export function createProgram(setStatus: (status: number) => void): Command {
       ),
     )
     .addOption(machineFlag("preserve-timeout", 96 * HOUR, "how long a machine is preserved"))
+    .option("--cluster-api-conditions", "sets and deployments carry Cluster API's conditions next to MCM's", true)
+    .option("--no-cluster-api-conditions", "they carry MCM's only; those of Cluster API that are there are taken away")
     .addOption(
       new Option("--log-level <level>", "least level to log")
         .choices(["debug", "info", "warn", "error"])

@@ -35,6 +35,8 @@ export interface ManagerOptions {
   readonly leadership?: Pick<Leadership, "acquired" | "fence" | "lost">;
   /** Default: `defaultMachineSettings`. */
   readonly settings?: Partial<MachineSettings>;
+  /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` takes away those that are there. Default: true. */
+  readonly clusterApiConditions?: boolean;
   /** Objects of one kind that are worked on at once. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -80,6 +82,7 @@ export function createManager(options: ManagerOptions): Manager {
   const log = options.log ?? noLog;
   const workers = options.workers ?? DEFAULT_WORKERS;
 
+  const settings = { ...defaultMachineSettings, ...options.settings };
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target === undefined ? undefined : createTargetCaches({ api: target, clock, random, log });
@@ -92,6 +95,7 @@ export function createManager(options: ManagerOptions): Manager {
     clock,
     random,
     log,
+    conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const driver = createDriverHost({
     drivers: options.drivers,
@@ -102,7 +106,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const machine = createMachineController(context, {
     driver,
-    settings: { ...defaultMachineSettings, ...options.settings },
+    settings,
     workers,
   });
   const controllers = [

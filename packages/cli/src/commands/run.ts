@@ -34,6 +34,7 @@ export interface RunFlags {
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
+  readonly clusterApiConditions: boolean;
 const electionTimes = (flags: RunFlags): ElectionTimes => ({
   leaseDurationMs: flags.leaderElectLeaseDuration,
   renewDeadlineMs: flags.leaderElectRenewDeadline,
@@ -72,6 +73,7 @@ export async function run(flags: RunFlags): Promise<number> {
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,
       healthTimeoutMs: flags.machineHealthTimeout,
+    clusterApiConditions: flags.clusterApiConditions,
       nodeConditions: flags.nodeConditions,
       maxReplacements: flags.machineMaxReplacements,
       contactLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
