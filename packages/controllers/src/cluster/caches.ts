@@ -24,13 +24,13 @@ import {
   type Log,
   nodeResource,
   podResource,
-  secretResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
 import { replacementGroupOf } from "../machine/replacement-gate.ts";
-import type { Node, Pod, SecretObject, VolumeAttachment } from "./node-objects.ts";
+import type { Node, Pod, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
+import { createSecretCache, type SecretCache } from "./secret-cache.ts";
 import { trimNode } from "./trim-node.ts";
 import { trimPod } from "./trim-pod.ts";
 
@@ -40,7 +40,7 @@ export interface ControlCaches {
   readonly sets: Informer<MachineSet, "owner">;
   readonly deployments: Informer<MachineDeployment>;
   readonly classes: Informer<MachineClass, "secret">;
-  readonly secrets: Informer<SecretObject>;
+  readonly secrets: SecretCache;
 }
 
 /** Caches of the target cluster: where machines join as nodes. */
@@ -61,6 +61,12 @@ export interface CacheOptions {
 const owner = (object: ApiObject): string | undefined => controllerRefOf(object)?.uid;
 
 export function createControlCaches(options: CacheOptions & { readonly namespace: string }): ControlCaches {
+  const classes = createInformer({
+    ...options,
+    type: machineClassResource,
+    trim: readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} })),
+    indexes: { secret: secretNamesOf },
+  });
   return {
     machines: createInformer({
       ...options,
@@ -88,13 +94,8 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
         spec: { template: { spec: {} } },
       })),
     }),
-    classes: createInformer({
-      ...options,
-      type: machineClassResource,
-      trim: readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} })),
-      indexes: { secret: secretNamesOf },
-    }),
-    secrets: createInformer<SecretObject>({ ...options, type: secretResource }),
+    classes,
+    secrets: createSecretCache({ ...options, classes }),
   };
 }
 

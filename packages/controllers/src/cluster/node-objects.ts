@@ -85,4 +85,6 @@ export interface VolumeAttachment {
 export interface SecretObject {
   readonly metadata: ObjectMeta;
   readonly data?: Readonly<Record<string, string>>;
+  /** In the cache, in place of the values: differs when they do. */
+  readonly digest?: string;
 }

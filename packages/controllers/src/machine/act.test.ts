@@ -14,7 +14,12 @@ import { defaultMachineSettings } from "./snapshot.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };
 const podRef = { namespace: "default", name: "web" };
-const usable: ResolvedClass = { view: { state: "usable", machineClass: aMachineClass() }, inputs: "v1", secret: {} };
+const usable: ResolvedClass = {
+  view: { state: "usable", machineClass: aMachineClass() },
+  inputs: "v1",
+  secret: {},
+  unread: [],
+};
 const evict: MachineAction = { kind: "EvictPod", ...podRef, uid: "uid-web" };
 
 async function setUp(options: { readonly hasTarget?: boolean } = {}) {

@@ -11,6 +11,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const aSecret = (name: string, data: Readonly<Record<string, string>>, resourceVersion = "1"): SecretObject => ({
   metadata: { name, namespace: testNamespace, uid: `uid-${name}`, resourceVersion },
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
+  digest: JSON.stringify(data),
 });
 const small = aMachineClass({ metadata: { resourceVersion: "10" } });
 const booting = aSecret("small", { userData: "#cloud-config", key: "old" }, "11");
@@ -19,14 +20,19 @@ const booting = aSecret("small", { userData: "#cloud-config", key: "old" }, "11"
 function resolve(
   classes: readonly MachineClass[],
   secrets: readonly SecretObject[],
-  options: { readonly refusal?: string; readonly machine?: ReturnType<typeof aMachine> } = {},
+  options: { readonly refusal?: string; readonly unread?: string; readonly machine?: ReturnType<typeof aMachine> } = {},
 ) {
   const trim = readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} }));
   const classStore = createStore<MachineClass>({ trim });
   for (const each of classes) classStore.applyEvent(each);
   const secretStore = createStore<SecretObject>();
   for (const each of secrets) secretStore.applyEvent(each);
-  const caches = { classes: { store: classStore }, secrets: { store: secretStore } } as unknown as ControlCaches;
+  const valuesOf = (name: string) =>
+    name === options.unread ? undefined : secrets.find(({ metadata }) => metadata.name === name)?.data;
+  const caches = {
+    classes: { store: classStore },
+    secrets: { store: secretStore, valuesOf },
+  } as unknown as ControlCaches;
   return resolveClass(options.machine ?? aMachine(), caches, testNamespace, { refusalOf: () => options.refusal });
 }
 
@@ -51,6 +57,14 @@ describe("resolveClass", () => {
       more: "x",
     });
     expect(inputs).toBe("10/11/12");
+  });
+
+  it("names the secrets that have to be read before anything can be said", () => {
+    const machineClass = aMachineClass(small, { credentialsSecretRef: { name: "cloud" } });
+    const secrets = [booting, aSecret("cloud", { key: "new" })];
+    expect(resolve([machineClass], secrets).unread).toEqual([]);
+    const { unread, view } = resolve([machineClass], secrets, { unread: "cloud" });
+    expect([unread, view.state]).toEqual([["cloud"], "unusable"]);
   });
 
   it("keeps a key of a secret away from every prototype", () => {
@@ -119,7 +133,7 @@ describe("resolveClass", () => {
         problem: 'MachineClass "small": key "userData" is missing in Secret "small"; every machine needs it to boot',
       },
     });
-    const bare = { metadata: { name: "small", namespace: testNamespace, uid: "s", resourceVersion: "1" } };
+    const bare = { metadata: { name: "small", namespace: testNamespace, uid: "s", resourceVersion: "1" }, data: {} };
     expect(resolve([small], [bare]).view).toHaveProperty("obstacle");
   });
 

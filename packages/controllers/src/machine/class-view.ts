@@ -12,6 +12,7 @@ import { equalJson } from "@millwright/kube";
 import type { ControlCaches } from "../cluster/caches.ts";
 import type { SecretObject } from "../cluster/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
+import type { SecretValues } from "../cluster/secret-cache.ts";
 import { secretNamesOf } from "../machine-class/references.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import type { ClassView } from "./snapshot.ts";
@@ -22,16 +23,19 @@ export interface ResolvedClass {
   /** Versions of the class and the secrets. */
   readonly inputs: string;
   readonly secret: SecretData;
+  /** Names of the secrets that have to be read before anything can be said about the class; see `SecretCache.read`. */
+  readonly unread: readonly string[];
 }
 
 const unusable = (reason: string, problem: string, inputs: string, isMissing = false): ResolvedClass => ({
   view: { state: "unusable", reason, problem, isMissing },
   inputs,
   secret: {},
+  unread: [],
 });
 
 /** Reads base64 values into a shape that does not print. */
-const readData = (data: Readonly<Record<string, string>>): [string, Secret][] =>
+const readData = (data: SecretValues): [string, Secret][] =>
   Object.entries(data).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]);
 
 /**
@@ -53,6 +57,7 @@ export function resolveClass(
   const secrets = secretNamesOf(found).map((secret) => ({
     name: secret,
     object: caches.secrets.store.getByRef({ namespace, name: secret }),
+    values: caches.secrets.valuesOf(secret),
   }));
   const versions = [found, ...secrets.map(({ object }) => object)].map(
     (object) => object?.metadata.resourceVersion ?? "-",
@@ -64,7 +69,8 @@ function resolveContent(
   machineClass: MachineClass,
   secrets: readonly {
     readonly name: string;
-    readonly object: { readonly data?: Readonly<Record<string, string>> } | undefined;
+    readonly object: SecretObject | undefined;
+    readonly values: SecretValues | undefined;
   }[],
   inputs: string,
   driver: Pick<MachineDriver, "refusalOf">,
@@ -83,7 +89,12 @@ function resolveContent(
       inputs,
     );
   }
-  const secret: SecretData = Object.fromEntries(secrets.flatMap(({ object }) => readData(object?.data ?? {})));
+  const unread = secrets.filter(({ values }) => values === undefined).map(({ name }) => name);
+  if (unread.length > 0) {
+    const problem = `${subject}: Secret "${unread.join('", "')}" has not been read yet`;
+    return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
+  }
+  const secret: SecretData = Object.fromEntries(secrets.flatMap(({ values }) => readData(values ?? {})));
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
@@ -91,9 +102,10 @@ function resolveContent(
       view: { state: "usable", machineClass, obstacle: { reason: machineEventReasons.invalidSecret, problem } },
       inputs,
       secret,
+      unread,
     };
   }
-  return { view: { state: "usable", machineClass }, inputs, secret };
+  return { view: { state: "usable", machineClass }, inputs, secret, unread };
 }
 
 /** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares (machine-controller.md, F41). */
@@ -106,6 +118,6 @@ export const isClassNews = (old: MachineClass | undefined, current: MachineClass
   return !equalJson(content(old), content(current));
 };
 
-/** Whether a secret changed in what machines read of it: it came, went, or has other data. */
+/** Whether a secret changed in what machines read of it: it came, went, or has other values. */
 export const isSecretNews = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
-  old?.metadata.uid !== current?.metadata.uid || !equalJson(old?.data, current?.data);
+  old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;

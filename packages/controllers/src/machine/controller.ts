@@ -28,6 +28,9 @@ export interface MachineControllerOptions {
   readonly workers: number;
 }
 
+/** Secrets that changed while they were read are read again, so often. */
+const MAX_READS = 3;
+
 /** Makes the controller of Machines: one VM per machine, from creation to the last finalizer. */
 export function createMachineController(
   context: ControllerContext,
@@ -49,6 +52,13 @@ export function createMachineController(
     wake: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
+  const observe = (key: string): ReturnType<typeof observeMachine> | undefined => {
+    const machine = caches.machines.store.get(key);
+    return machine === undefined
+      ? undefined
+      : observeMachine(machine, { context, operations, told, repairs, driver, settings });
+  };
+
   const controller = createController({
     name: "machine",
     workers,
@@ -62,16 +72,16 @@ export function createMachineController(
     random: context.random,
     log: context.log,
     reconcile: async (key) => {
-      const machine = caches.machines.store.get(key);
-      if (machine === undefined) return { done: true };
-      const { snapshot, resolved } = observeMachine(machine, {
-        context,
-        operations,
-        told,
-        repairs,
-        driver,
-        settings,
-      });
+      let seen = observe(key);
+      for (let reads = 0; seen !== undefined && seen.resolved.unread.length > 0; reads++) {
+        if (reads === MAX_READS) throw new Error("the Secrets of the MachineClass change faster than they can be read");
+        await caches.secrets.read(seen.resolved.unread);
+        // Observed and decided in one turn of the event loop: of two machines that both saw a replacement allowed, one would see it too late.
+        seen = observe(key);
+      }
+      if (seen === undefined) return { done: true };
+      const { snapshot, resolved } = seen;
+      const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
       const result = await carryOut(decision, (action) => executor.act(machine, resolved, action), {
         object: machine,

@@ -33,6 +33,7 @@ async function observe(
   const { target, ...rest } = newContext();
   const context = options.hasTarget === false ? rest : { ...rest, target };
   await run(context, stop.signal);
+  await context.caches.secrets.read(["small"]);
   const cached = context.caches.machines.store.get(`${testNamespace}/${stored.metadata.name}`) ?? stored;
   const operations = createOperations(clock);
   return {

@@ -85,7 +85,7 @@ function namesakeOf(operation: OperationView | undefined, target: TargetCaches |
 const asksForToken = (secret: SecretData): boolean =>
   containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
 
-/** Reads everything that a decision about the machine looks at, from caches alone. */
+/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets. */
 export function observeMachine(
   machine: Machine,
   { context, operations, told, repairs, driver, settings }: MachineSources,

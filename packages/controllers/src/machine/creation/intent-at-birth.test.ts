@@ -1,5 +1,6 @@
 import { machineClassResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
+import { serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated, testNamespace } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
@@ -9,7 +10,10 @@ import { intentAtBirth } from "./intent-at-birth.ts";
 const encode = (text: string) => Buffer.from(text).toString("base64");
 const machineClass = aMachineClass({ credentialsSecretRef: { name: "cloud" } });
 
-async function atBirth(userData: Readonly<Record<string, string>>, options: { readonly hasTarget?: boolean } = {}) {
+async function atBirth(
+  userData: Readonly<Record<string, string>>,
+  options: { readonly hasTarget?: boolean; readonly isBroken?: boolean } = {},
+) {
   const { api, newContext, run } = createTestCluster();
   api.seed(machineClassResource, machineClass);
   for (const [name, text] of Object.entries(userData))
@@ -18,6 +22,7 @@ async function atBirth(userData: Readonly<Record<string, string>>, options: { re
   const stop = new AbortController();
   await run({ ...context, target }, stop.signal);
   stop.abort();
+  if (options.isBroken === true) api.inject({ verb: "get", type: secretResource, error: serverError() });
   return (machine = aMachine()) =>
     intentAtBirth(machine, options.hasTarget === false ? context : { ...context, target });
 }
@@ -25,17 +30,21 @@ const isWhatWillBeAsked = (annotations: Readonly<Record<string, string>>, wantsT
   isStored(aMachine(annotated(annotations)), intentFor(aMachine(), machineClass, { wantsToken }));
 
 it("writes at birth what the machine controller would write later, so that it need not", async () => {
-  expect(isWhatWillBeAsked((await atBirth({ small: "boot" }))(), false)).toBe(true);
-  expect(isWhatWillBeAsked((await atBirth({ small: "<<BOOTSTRAP_TOKEN>>" }))(), true)).toBe(true);
-  expect(isWhatWillBeAsked((await atBirth({ small: "<<BOOTSTRAP_TOKEN>>", cloud: "boot" }))(), false)).toBe(true);
-  expect(isWhatWillBeAsked((await atBirth({ small: "<<BOOTSTRAP_TOKEN>>" }, { hasTarget: false }))(), false)).toBe(
-    true,
-  );
-  expect(isWhatWillBeAsked((await atBirth({}))(), false)).toBe(true);
+  expect(isWhatWillBeAsked(await (await atBirth({ small: "boot" }))(), false)).toBe(true);
+  expect(isWhatWillBeAsked(await (await atBirth({ small: "<<BOOTSTRAP_TOKEN>>" }))(), true)).toBe(true);
+  expect(isWhatWillBeAsked(await (await atBirth({ small: "<<BOOTSTRAP_TOKEN>>", cloud: "boot" }))(), false)).toBe(true);
+  expect(
+    isWhatWillBeAsked(await (await atBirth({ small: "<<BOOTSTRAP_TOKEN>>" }, { hasTarget: false }))(), false),
+  ).toBe(true);
+  expect(isWhatWillBeAsked(await (await atBirth({}))(), false)).toBe(true);
+});
+
+it("writes nothing while the secrets of the class cannot be read: the machine controller will say so", async () => {
+  expect(await (await atBirth({ small: "boot" }, { isBroken: true }))()).toEqual({});
 });
 
 it("writes nothing for a class that is not known yet", async () => {
   const of = await atBirth({});
-  expect(of(aMachine({ spec: { class: { name: "later" } } }))).toEqual({});
-  expect(of(aMachine({ spec: { class: null } }))).toEqual({});
+  expect(await of(aMachine({ spec: { class: { name: "later" } } }))).toEqual({});
+  expect(await of(aMachine({ spec: { class: null } }))).toEqual({});
 });

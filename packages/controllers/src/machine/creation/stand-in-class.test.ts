@@ -26,6 +26,7 @@ async function standIn(classes: readonly (readonly Change<MachineClass>[])[], of
   const context = newContext();
   const end = new AbortController();
   await run(context, end.signal);
+  await context.caches.secrets.read(["small", "other"]);
   const resolved = standInFor(of, context.caches, testNamespace, createFakeDriver());
   end.abort();
   return resolved?.view.state === "usable" ? resolved.view.machineClass.metadata.name : undefined;

@@ -36,7 +36,7 @@ function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
 /**
  * The class through which the VM of a machine can be deleted although its own class is gone: one of the same driver, region and credentials, the same zone first.
  * Only for a VM whose id is stored: a driver that looks for it by anything else could look in the wrong place, find nothing, and have it forgotten. `undefined` when
- * there is none; then the class has to be restored by whoever deleted it.
+ * there is none; then the class has to be restored by whoever deleted it. One whose secrets have to be read first says so in `unread`.
  */
 export function standInFor(
   machine: Machine,
@@ -54,7 +54,7 @@ export function standInFor(
   for (const { metadata } of candidates) {
     const asked = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
     const resolved = resolveClass(asked, caches, namespace, driver);
-    if (resolved.view.state === "usable") return resolved;
+    if (resolved.view.state === "usable" || resolved.unread.length > 0) return resolved;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { type Machine, type MachinePhase, type NodeCondition, phases } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
-import { aMachine, annotated, type Change, inPhase } from "../../testing/builders.ts";
+import { aMachine, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "./decide-health.ts";
 

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import type { MachineClass } from "@millwright/core";
+import {
+  type ApiClient,
+  createInformer,
+  type Informer,
+  type InformerOptions,
+  isNotFound,
+  secretResource,
+  trimObject,
+} from "@millwright/kube";
+import { secretNamesOf } from "../machine-class/references.ts";
+import type { SecretObject } from "./node-objects.ts";
+
+/** Values of a Secret, base64. */
+export type SecretValues = Readonly<Record<string, string>>;
+
+/**
+ * The Secrets of the namespace. Its store has no values, for most Secrets there are none of our business: those that classes refer to are read by name when they are
+ * needed, and again when they have changed. One request for each version of such a Secret, however many machines ask.
+ */
+export interface SecretCache extends Informer<SecretObject> {
+  /** The values of a Secret of that name, of the version in the store; `undefined` when there is none, or when they have to be read first. */
+  valuesOf(name: string): SecretValues | undefined;
+  /**
+   * Reads the values of those of the Secrets that are there, that a class refers to and that are not held already.
+   *
+   * @throws ApiError what the API server answered, or that it did not
+   */
+  read(names: readonly string[]): Promise<void>;
+}
+
+/** What {@link createSecretCache} needs. */
+export interface SecretCacheOptions extends Omit<InformerOptions<SecretObject, never>, "type" | "trim"> {
+  readonly api: ApiClient;
+  readonly namespace: string;
+  readonly classes: Pick<Informer<MachineClass, "secret">, "store">;
+}
+
+/** Tells values apart, whatever the order of their keys. */
+function digestOf(values: SecretValues = {}): string {
+  const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("base64");
+}
+
+/** What the store keeps of a Secret as it comes from the API server. */
+const withoutValues = (secret: SecretObject): SecretObject => ({
+  metadata: trimObject(secret).metadata,
+  digest: digestOf(secret.data),
+});
+
+export function createSecretCache({ classes, ...options }: SecretCacheOptions): SecretCache {
+  const { api, namespace } = options;
+  const informer = createInformer<SecretObject>({ ...options, type: secretResource, trim: withoutValues });
+  /** By name; only of Secrets that a class refers to. */
+  const held = new Map<string, { readonly digest: string; readonly values: SecretValues }>();
+  /** Requests under way, by name. */
+  const underWay = new Map<string, Promise<void>>();
+
+  const storedOf = (name: string): SecretObject | undefined => informer.store.getByRef({ namespace, name });
+  const isNeeded = (name: string): boolean => classes.store.byIndex("secret", name).length > 0;
+  const valuesOf = (name: string): SecretValues | undefined => {
+    const own = held.get(name);
+    return own !== undefined && own.digest === storedOf(name)?.digest ? own.values : undefined;
+  };
+  const readOne = async (name: string, uid: string | undefined): Promise<void> => {
+    try {
+      const secret = await api.get<SecretObject>(secretResource, { namespace, name });
+      // Nobody may want it by now.
+      if (isNeeded(name)) held.set(name, { digest: digestOf(secret.data), values: secret.data ?? {} });
+      informer.store.applyWrite(secret);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      informer.store.applyDelete({ namespace, name, uid });
+    }
+  };
+
+  classes.store.subscribe((old) => {
+    for (const name of old === undefined ? [] : secretNamesOf(old)) if (!isNeeded(name)) held.delete(name);
+  });
+  informer.store.subscribe((old, current) => {
+    if (current === undefined && old !== undefined) held.delete(old.metadata.name);
+  });
+
+  return {
+    ...informer,
+    valuesOf,
+    async read(names) {
+      const asked = names.flatMap((name) => {
+        const stored = storedOf(name);
+        if (stored === undefined || valuesOf(name) !== undefined || !isNeeded(name)) return [];
+        const request = underWay.get(name) ?? readOne(name, stored.metadata.uid).finally(() => underWay.delete(name));
+        underWay.set(name, request);
+        return [request];
+      });
+      await Promise.all(asked);
+    },
+  };
+}
