@@ -158,7 +158,7 @@ export function createManager(options: ManagerOptions): Manager {
       } finally {
         // One part that failed takes the others with it: half a manager would be worse than none.
         stop.abort(new Error("another part of the manager failed"));
-        await machine.operations.close();
+        await machine.close();
         await Promise.allSettled(parts);
         await flushEvents();
       }

@@ -29,12 +29,15 @@ export interface RunFlags {
   readonly resourceExhaustedRetry: number;
   readonly bootstrapTokenAuthExtraGroups: string;
   readonly machineDrainTimeout: number;
+  readonly machineMaxEvictRetries: number;
+  readonly machinePvDetachTimeout: number;
+  readonly machinePvReattachTimeout: number;
   readonly machineInplaceUpdateTimeout: number;
   readonly machinePreserveTimeout: number;
+  readonly clusterApiConditions: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
-  readonly clusterApiConditions: boolean;
 const electionTimes = (flags: RunFlags): ElectionTimes => ({
   leaseDurationMs: flags.leaderElectLeaseDuration,
   renewDeadlineMs: flags.leaderElectRenewDeadline,
@@ -70,10 +73,10 @@ export async function run(flags: RunFlags): Promise<number> {
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
     namespace,
     drivers,
+    clusterApiConditions: flags.clusterApiConditions,
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,
       healthTimeoutMs: flags.machineHealthTimeout,
-    clusterApiConditions: flags.clusterApiConditions,
       nodeConditions: flags.nodeConditions,
       maxReplacements: flags.machineMaxReplacements,
       contactLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
@@ -85,6 +88,9 @@ export async function run(flags: RunFlags): Promise<number> {
       ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
       bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
       drainTimeoutMs: flags.machineDrainTimeout,
+      maxEvictRetries: flags.machineMaxEvictRetries,
+      pvDetachTimeoutMs: flags.machinePvDetachTimeout,
+      pvReattachTimeoutMs: flags.machinePvReattachTimeout,
       inPlaceUpdateTimeoutMs: flags.machineInplaceUpdateTimeout,
       preserveTimeoutMs: flags.machinePreserveTimeout,
     },

@@ -23,12 +23,16 @@ import {
   type Informer,
   type Log,
   nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podDisruptionBudgetResource,
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
+import { claimNames } from "../drain/volume-accounting.ts";
 import { replacementGroupOf } from "../machine/replacement-gate.ts";
-import type { Node, Pod, VolumeAttachment } from "./node-objects.ts";
+import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
 import { createSecretCache, type SecretCache } from "./secret-cache.ts";
 import { trimNode } from "./trim-node.ts";
@@ -46,8 +50,12 @@ export interface ControlCaches {
 /** Caches of the target cluster: where machines join as nodes. */
 export interface TargetCaches {
   readonly nodes: Informer<Node, "providerId" | "machine">;
-  readonly pods: Informer<Pod, "node">;
-  readonly attachments: Informer<VolumeAttachment, "node">;
+  /** `claim`: by `namespace/name` of the claims that a pod uses. */
+  readonly pods: Informer<Pod, "node" | "claim">;
+  readonly budgets: Informer<Budget, "namespace">;
+  readonly claims: Informer<Claim>;
+  readonly volumes: Informer<Volume>;
+  readonly attachments: Informer<VolumeAttachment, "node" | "volume">;
 }
 
 /** What every cache is made with. */
@@ -99,6 +107,21 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
   };
 }
 
+/** Of a claim a drain reads to which volume it is bound, and nothing else. */
+const trimClaim = ({ metadata, spec }: Claim): Claim => {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const volumeName = spec?.volumeName;
+  return {
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+    spec: volumeName === undefined ? {} : { volumeName },
+  };
+};
+
 export function createTargetCaches(options: CacheOptions): TargetCaches {
   return {
     nodes: createInformer({
@@ -114,12 +137,25 @@ export function createTargetCaches(options: CacheOptions): TargetCaches {
       ...options,
       type: podResource,
       trim: trimPod,
-      indexes: { node: (pod: Pod) => pod.spec?.nodeName },
+      indexes: {
+        node: (pod: Pod) => pod.spec?.nodeName,
+        claim: (pod: Pod) => claimNames(pod).map((name) => `${pod.metadata.namespace ?? ""}/${name}`),
+      },
     }),
+    budgets: createInformer({
+      ...options,
+      type: podDisruptionBudgetResource,
+      indexes: { namespace: (budget: Budget) => budget.metadata.namespace },
+    }),
+    claims: createInformer<Claim>({ ...options, type: persistentVolumeClaimResource, trim: trimClaim }),
+    volumes: createInformer<Volume>({ ...options, type: persistentVolumeResource }),
     attachments: createInformer({
       ...options,
       type: volumeAttachmentResource,
-      indexes: { node: (attachment: VolumeAttachment) => attachment.spec?.nodeName },
+      indexes: {
+        node: (attachment: VolumeAttachment) => attachment.spec?.nodeName,
+        volume: (attachment: VolumeAttachment) => attachment.spec?.source?.persistentVolumeName,
+      },
     }),
   };
 }

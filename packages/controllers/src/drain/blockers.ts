@@ -15,6 +15,8 @@ export type Blocker =
     }
   /** The API server said no, or nothing. */
   | { readonly kind: "refused"; readonly pod: string; readonly message: string }
+  /** The driver has not said yet which of its volumes have to be followed. */
+  | { readonly kind: "lookup"; readonly pod: string }
   /** Waits until the pod with volumes before it serves again. */
   | { readonly kind: "turn"; readonly pod: string }
   /** Waits until pods of a lower order have left. */
@@ -25,6 +27,12 @@ export type Blocker =
       readonly volumes: readonly string[];
       readonly isOverdue: boolean;
     };
+
+/** Whether it waits for a person: time alone will not help before a deadline. */
+export const isStuck = (blocker: Blocker): boolean =>
+  blocker.kind === "overdue" ||
+  blocker.kind === "returning" ||
+  (blocker.kind === "budget" && blocker.cause !== "waiting");
 
 /** At most this many pods of one kind are named. */
 const NAMED_PODS = 3;
@@ -48,6 +56,8 @@ function phraseOf(blocker: Blocker): string {
       return `cannot evict pod as it would violate the pod's disruption budget. ${blocker.message}`;
     case "refused":
       return `failed to evict Pod, ${blocker.message}`;
+    case "lookup":
+      return "waiting for the driver to name its volumes";
     case "turn":
       return "waiting for the pod with volumes before it";
     case "order":
@@ -69,8 +79,9 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
   detaching: 5,
   reattaching: 6,
   leaving: 7,
-  turn: 8,
-  order: 9,
+  lookup: 8,
+  turn: 9,
+  order: 10,
 };
 
 /** What holds a drain up, for people: one line per cause with the pods it concerns, what needs a person first; at most a dozen. */

@@ -1,84 +1,164 @@
-import type { Node, Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../cluster/node-objects.ts";
+import { type Blocker, describeBlockers } from "./blockers.ts";
 import type { DrainAction } from "./drain-action.ts";
-import { judgePod } from "./pod-verdict.ts";
-
-/** What a drain sees. It is computed from objects alone, so that a restart goes on with the original deadline. */
-export interface DrainSnapshot {
-  readonly node: Node;
-  /** Pods on the node. */
-  readonly pods: readonly Pod[];
-  /** Wall clock, milliseconds: after this time what is left is deleted without asking. */
-  readonly deadline: number;
-  /** `force`: delete at once what would be evicted. */
-  readonly mode: "normal" | "force";
-  /** Whether the node is cordoned. A preserved node is not: a taint keeps new pods away from it. */
-  readonly cordon: boolean;
-}
+import type { Move } from "./drain-record.ts";
+import type { DrainTerms, DrainView } from "./drain-view.ts";
+import { planEvictions } from "./plan-evictions.ts";
+import { overdueAfter } from "./pod-verdict.ts";
+import { type StayingPod, stayingPods } from "./staying-pods.ts";
+import { type MoveProgress, progressOf } from "./volume-moves.ts";
 
 /** How far a drain is. */
 export type DrainProgress =
-  | { readonly state: "drained"; readonly isForced: boolean; readonly actions: readonly DrainAction[] }
+  | {
+      readonly state: "drained";
+      readonly isForced: boolean;
+      readonly actions: readonly DrainAction[];
+    }
   | {
       readonly state: "draining";
-      /** What is being waited for, for people; absent when there is nothing to say yet. */
+      /** What is being waited for. */
+      readonly blockers: readonly Blocker[];
+      /** The same for people; absent when there is nothing to say yet. */
       readonly message?: string;
       readonly actions: readonly DrainAction[];
       readonly wakeAfterMs: number;
     };
 
-/** Evictions that a budget refuses are tried again after this time; everything else wakes the drain by itself. */
-const EVICTION_RETRY_MS = 5_000;
+/** An empty node is looked at once more after its cordon was written; that write wakes the drain, this is the fallback. */
+const CORDON_CHECK_MS = 5_000;
 
-/** At most this many names of pods in a message. */
-const NAMED_PODS = 3;
+/** Pods with volumes leave one after another: while one is away, the others serve. */
+const MOVES_AT_ONCE = 1;
 
-const podName = ({ metadata }: Pod): string => `${metadata.namespace ?? ""}/${metadata.name}`;
-
-function describe(pods: readonly Pod[]): string {
-  const names = pods.map(podName).toSorted();
-  const rest = names.length - NAMED_PODS;
-  return `Waiting for ${names.length} pods to leave: ${names.slice(0, NAMED_PODS).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+/** A move that goes on, with how far it is. */
+interface MoveUnderWay {
+  readonly move: Move;
+  readonly progress: Exclude<MoveProgress, { readonly state: "done" }>;
 }
 
-const action = (kind: "EvictPod" | "DeletePod", { metadata }: Pod): DrainAction => ({
-  kind,
-  namespace: metadata.namespace ?? "",
-  name: metadata.name,
-  uid: metadata.uid ?? "",
-});
-
-/**
- * Cordons a node and evicts its pods, budgets respected, until none is left or the deadline has passed; then the rest is deleted. Used wherever a node
- * is emptied: before its VM is deleted, before an in-place update, and when a Failed machine is preserved.
- */
-export function decideDrain({ node, pods, deadline, mode, cordon }: DrainSnapshot, now: Date): DrainProgress {
-  const isCordoned = !cordon || node.spec?.unschedulable === true;
-  const actions: DrainAction[] = isCordoned
+/** Only spec.unschedulable: Kubernetes adds the taint of that name itself. A node that a person cordoned stays as it is. */
+const cordonOf = (
+  { node }: DrainView,
+  { cordon }: DrainTerms,
+): readonly Extract<DrainAction, { readonly kind: "PatchNode" }>[] =>
+  !cordon || node.spec?.unschedulable === true
     ? []
     : [{ kind: "PatchNode", name: node.metadata.name, patch: { spec: { unschedulable: true } } }];
 
-  const staying = pods.filter((pod) => judgePod(pod, [], now).behaviour !== "skip");
-  if (mode === "force" || now.getTime() > deadline) {
-    return {
-      state: "drained",
-      isForced: true,
-      actions: [...actions, ...staying.map((pod) => action("DeletePod", pod))],
-    };
-  }
-  if (staying.length === 0) {
+/** Deletes what is left, without asking and without waiting; a cordon that fails is no reason to stop any more. */
+function force(view: DrainView, terms: DrainTerms, staying: readonly StayingPod[]): DrainProgress {
+  const deletions = staying.map(({ pod, uid }): DrainAction => {
+    const { namespace = "", name } = pod.metadata;
+    return { kind: "DeletePod", atOnce: true, namespace, name, uid };
+  });
+  const cordon = cordonOf(view, terms).map((action): DrainAction => ({ ...action, mayFail: true }));
+  return { state: "drained", isForced: true, actions: [...cordon, ...record(view, []), ...deletions] };
+}
+
+/** Whether the pod uses its volumes, and will as long as it is there. */
+const isUsing = ({ status }: Pod): boolean => status?.phase !== "Succeeded" && status?.phase !== "Failed";
+
+/** Volumes that other pods on the node use: those stay attached, so that nobody waits for them. */
+const sharedWithOthers = ({ pods, volumes }: DrainView, uid: string): ReadonlySet<string> =>
+  new Set(
+    pods
+      .filter((pod) => pod.metadata.uid !== uid && isUsing(pod))
+      .flatMap(({ metadata }) => (volumes.get(metadata.uid ?? "") ?? []).map(({ name }) => name)),
+  );
+
+/** Whether the order to go was lost or refused: the pod is there as if it had never been told. */
+function wasNotTold({ uid }: Move, { pods, evictions }: DrainView): boolean {
+  const pod = pods.find(({ metadata }) => metadata.uid === uid);
+  return (
+    pod !== undefined &&
+    pod.metadata.deletionTimestamp == null &&
+    (evictions.get(uid)?.state ?? "refused") === "refused"
+  );
+}
+
+/** The moves that go on. */
+function movesUnderWay(view: DrainView, terms: DrainTerms, now: Date): readonly MoveUnderWay[] {
+  const podsHere = new Set(view.pods.map(({ metadata }) => metadata.uid ?? ""));
+  return view.record.moves.flatMap((move) => {
+    if (wasNotTold(move, view)) return [];
+    const volumes = { ...view.attached, podsHere, sharedHere: sharedWithOthers(view, move.uid) };
+    const progress = progressOf(move, volumes, terms.volumes, now);
+    return progress.state === "done" ? [] : [{ move, progress }];
+  });
+}
+
+/** Whether the next pod with volumes has to wait for this one. A volume that does not come loose in time is named, but holds nobody up. */
+const holdsUp = ({ progress }: MoveUnderWay): boolean => progress.state === "reattaching" || !progress.isOverdue;
+
+/** From when on a volume is away is remembered: its new place is waited for from then. */
+const remembered = ({ move, progress }: MoveUnderWay): Move =>
+  progress.state === "reattaching" && move.detachedAt === undefined
+    ? { ...move, detachedAt: new Date(progress.since).toISOString() }
+    : move;
+
+const blockerOf = ({ move, progress }: MoveUnderWay): readonly Blocker[] => {
+  if (progress.state === "leaving") return [];
+  const volumes = progress.volumes.map(({ name }) => name);
+  const isOverdue = progress.state === "detaching" && progress.isOverdue;
+  return [{ kind: progress.state, pod: move.pod, volumes, isOverdue }];
+};
+
+/** What a pod that is not to be evicted is waited for. */
+function waitingFor({ pod, key, verdict }: StayingPod): readonly Blocker[] {
+  if (verdict.behaviour === "evict") return [];
+  if (verdict.reason === "waitCompleted") return [{ kind: "completion", pod: key }];
+  if (verdict.reason === "terminating") return [{ kind: "leaving", pod: key }];
+  return [{ kind: "overdue", pod: key, finalizers: pod.metadata.finalizers ?? [] }];
+}
+
+/** Stores the moves when they are not as stored. */
+function record({ record: stored }: DrainView, moves: readonly Move[]): readonly DrainAction[] {
+  const textOf = (list: readonly Move[]): string =>
+    list.map(({ uid, evictedAt, detachedAt = "" }) => `${uid}/${evictedAt}/${detachedAt}`).join();
+  return textOf(moves) === textOf(stored.moves) ? [] : [{ kind: "RecordDrain", record: { moves } }];
+}
+
+/**
+ * Empties a node: cordon, then evictions by order, budget and volume (see `planEvictions`), until no pod is left and no volume is awaited; when the deadline has passed the
+ * rest is deleted. The one drain of the house: before a VM is deleted, before an in-place update, when a Failed machine is preserved, and in the dry run.
+ */
+export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): DrainProgress {
+  const nowMs = now.getTime();
+  const staying = stayingPods(view, now);
+  if (terms.mode === "force" || nowMs > terms.deadline) return force(view, terms, staying);
+
+  const cordon = cordonOf(view, terms);
+  const underWay = movesUnderWay(view, terms, now);
+  const held = underWay.filter(holdsUp);
+  if (staying.length === 0 && held.length === 0) {
     // A pod may have been bound until now: only a node that was empty after its cordon is (machine-controller.md, F45).
-    return isCordoned
-      ? { state: "drained", isForced: false, actions }
-      : { state: "draining", actions, wakeAfterMs: EVICTION_RETRY_MS };
+    return cordon.length === 0
+      ? { state: "drained", isForced: false, actions: record(view, []) }
+      : { state: "draining", blockers: [], actions: cordon, wakeAfterMs: CORDON_CHECK_MS };
   }
-  const toEvict = staying.filter((pod) => judgePod(pod, [], now).behaviour === "evict");
+
+  const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);
+  const blockers = [...underWay.flatMap(blockerOf), ...plan.blockers, ...staying.flatMap(waitingFor)];
+  const message = describeBlockers(blockers, new Date(terms.startedAt));
+  const wakes = [
+    terms.deadline + 1,
+    terms.evictUntil,
+    ...underWay.map(({ progress }) => progress.until + 1),
+    ...staying.flatMap(({ pod }) => overdueAfter(pod) ?? []).map((at) => at + 1),
+    ...plan.wakes,
+  ];
   return {
     state: "draining",
-    message: describe(staying),
-    actions: [...actions, ...toEvict.map((pod) => action("EvictPod", pod))],
-    wakeAfterMs: Math.min(
-      deadline - now.getTime() + 1,
-      toEvict.length > 0 ? EVICTION_RETRY_MS : Number.MAX_SAFE_INTEGER,
-    ),
+    blockers,
+    ...(message === undefined ? {} : { message }),
+    // The record comes before the evictions: a volume that moves unrecorded would not be waited for.
+    actions: [
+      ...cordon,
+      ...record(view, [...underWay.map(remembered), ...plan.moves]),
+      ...plan.questions,
+      ...plan.actions,
+    ],
+    wakeAfterMs: Math.min(...wakes.filter((at) => at > nowMs)) - nowMs,
   };
 }

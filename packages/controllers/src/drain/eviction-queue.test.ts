@@ -81,14 +81,23 @@ describe("an order", () => {
     expect(api.writes().map(({ verb }) => verb)).toEqual(["create", "delete"]);
   });
 
-  it.each([
-    ["the pod is gone", notFoundError()],
-    ["another pod has its name", conflictError()],
-  ])("is fulfilled when %s", async (_, error) => {
+  it("is fulfilled when the pod is gone", async () => {
     const { api, queue, wake, order, settle } = setUp();
-    api.inject({ verb: "create", subresource: "eviction", error });
+    api.inject({ verb: "create", subresource: "eviction", error: notFoundError() });
     queue.add(order("web"), wake);
     await settle();
+    expect(queue.view("uid-web")).toEqual({ state: "accepted" });
+  });
+
+  it("that met a conflict is given again: the pod may be the same, and the conflict one within the API server", async () => {
+    const { api, queue, wake, order, settle } = setUp();
+    api.inject({ verb: "create", subresource: "eviction", error: conflictError() });
+    queue.add(order("web"), wake);
+    await settle();
+    expect(queue.view("uid-web")).toMatchObject({ state: "refused", isBudget: false });
+    queue.add(order("web"), wake);
+    expect(queue.view("uid-web")).toMatchObject({ state: "queued", refusal: { isBudget: false } });
+    await settle(100);
     expect(queue.view("uid-web")).toEqual({ state: "accepted" });
   });
 

@@ -4,7 +4,6 @@ import {
   backoffDelay,
   isDisruptionBudgetRefusal,
   isApiError,
-  isConflict,
   isNotFound,
   podResource,
 } from "@millwright/kube";
@@ -104,8 +103,8 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
       await send(entry.order);
       view = { state: "accepted" };
     } catch (error) {
-      // No such pod, or another one of its name: it went by itself.
-      view = isNotFound(error) || isConflict(error) ? { state: "accepted" } : refusal(error, entry.failures);
+      // No such pod: it went by itself. Of another one of its name the cache will tell; until then a conflict may also be a race within the API server.
+      view = isNotFound(error) ? { state: "accepted" } : refusal(error, entry.failures);
     }
     entry.view = view;
     if (entries.get(entry.order.uid) === entry) entry.wake();
@@ -140,8 +139,11 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
       const before = entries.get(order.uid);
       const isUnderWay = before !== undefined && before.view.state !== "refused";
       if (isClosed || (isUnderWay && strength[order.kind] <= strength[before.order.kind])) return;
-      const failures = before?.view.state === "refused" ? before.failures + 1 : 0;
-      const entry: Entry = { order, wake, failures, view: { state: "queued" } };
+      const refused = before?.view.state === "refused" ? before.view : undefined;
+      const refusal = refused === undefined ? undefined : { message: refused.message, isBudget: refused.isBudget };
+      const failures = refusal === undefined ? 0 : (before?.failures ?? 0) + 1;
+      const view: EvictionView = { state: "queued", ...(refusal === undefined ? {} : { refusal }) };
+      const entry: Entry = { order, wake, failures, view };
       entries.set(order.uid, entry);
       waiting.push(entry);
       pump();

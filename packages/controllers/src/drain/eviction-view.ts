@@ -1,15 +1,16 @@
+/** Why the API server did not do as it was told. */
+export interface Refusal {
+  /** In its words, with the budget that it names. */
+  readonly message: string;
+  /** Whether a budget refused; otherwise it is an error. */
+  readonly isBudget: boolean;
+}
+
 /** What became of an order to a pod to go, an eviction or a deletion. */
 export type EvictionView =
-  /** It waits for its turn, or the API server has not answered. */
-  | { readonly state: "queued" }
+  /** It waits for its turn, or the API server has not answered. `refusal`: how the last try ended; absent for the first one. */
+  | { readonly state: "queued"; readonly refusal?: Refusal }
   /** The pod was told to go; the cache will show it. */
   | { readonly state: "accepted" }
-  | {
-      readonly state: "refused";
-      /** Why, in the API server's words, with the budget that it names. */
-      readonly message: string;
-      /** Whether a budget refused; otherwise it is an error. */
-      readonly isBudget: boolean;
-      /** Wall clock, milliseconds: not asked again before. */
-      readonly retryAt: number;
-    };
+  /** `retryAt`: wall clock, milliseconds; not asked again before. */
+  | ({ readonly state: "refused"; readonly retryAt: number } & Refusal);

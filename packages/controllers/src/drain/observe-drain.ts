@@ -13,6 +13,11 @@ export interface DrainSources extends VolumeLookup {
   readonly attachmentsOf: (volumeName: string) => readonly VolumeAttachment[];
   /** Pods that use a claim (`namespace/name`), on any node or none. */
   readonly podsWithClaim: (claim: string) => readonly Pod[];
+  /**
+   * Until when the driver's answer about a PersistentVolume is waited for, wall clock in milliseconds: in the past when it has answered, or none will; `undefined`
+   * when it was not asked. Absent: there is no driver to ask.
+   */
+  readonly volumeIdUntil?: (volumeName: string) => number | undefined;
   /** What became of the order to a pod, by its UID. */
   readonly eviction: (uid: string) => EvictionView | undefined;
 }
@@ -42,6 +47,11 @@ export function observeDrain(
 
   const { isAttachedHere, isAttachedElsewhere } = createAttachments(node, sources.attachmentsOf);
   const known: readonly TrackedVolume[] = [...volumes.values(), ...record.moves.map((move) => move.volumes)].flat();
+  const names = [...new Set([...volumes.values()].flat().map(({ name }) => name))].toSorted();
+  const answers = names.map((name) => ({
+    name,
+    until: sources.volumeIdUntil === undefined ? 0 : sources.volumeIdUntil(name),
+  }));
   const isWanted = (claim: string): boolean =>
     sources.podsWithClaim(claim).some((pod) => pod.spec?.nodeName !== nodeName && !isOver(pod));
   return {
@@ -50,6 +60,8 @@ export function observeDrain(
     rules,
     budgets: [...namespaces].flatMap((namespace) => sources.budgetsIn(namespace)),
     volumes,
+    unasked: answers.filter(({ until }) => until === undefined).map(({ name }) => name),
+    answersUntil: Math.max(0, ...answers.map(({ until }) => until ?? 0)),
     attached: {
       attachedHere: new Set(known.filter(isAttachedHere).map(({ name }) => name)),
       attachedElsewhere: new Set(known.filter(isAttachedElsewhere).map(({ name }) => name)),

@@ -1,14 +1,17 @@
 import { controllerRefOf } from "@millwright/kube";
 import type { Blocker } from "./blockers.ts";
 import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
-import type { DrainAction } from "./planned-action.ts";
+import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
+import type { Refusal } from "./eviction-view.ts";
 import type { StayingPod } from "./staying-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** Which pods are told to go in a pass, and why the others are not. */
 export interface EvictionPlan {
+  /** What the driver is asked, before a pod whose volumes it may know is told to go. */
+  readonly questions: readonly DrainAction[];
   readonly actions: readonly DrainAction[];
   /** Pods told to go whose volumes have to be followed. */
   readonly moves: readonly Move[];
@@ -23,6 +26,15 @@ const DEFAULT_GRACE_SECONDS = 30;
 /** A pod that came to a cordoned node comes again: it is told to go at this pace, not as fast as it can be made, milliseconds. */
 const RETURN_PAUSE_MS = 30_000;
 
+/** What the API server says of a budget that stands in the way; the same is said of every budget already. */
+const budgetSentence = /^Cannot evict pod as it would violate the pod's disruption budget\.\s*/;
+
+/** A budget that the API server saw in the way, and the cache did not, is waited for like any other. */
+const refusalOf = (pod: string, { message, isBudget }: Refusal): Blocker =>
+  isBudget
+    ? { kind: "budget", pod, cause: "waiting", message: message.replace(budgetSentence, "") }
+    : { kind: "refused", pod, message };
+
 /** What to do about one pod. */
 type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly wakeAt?: number };
 
@@ -34,6 +46,9 @@ function verdictOn(
   now: Date,
 ): Verdict {
   const eviction = view.evictions.get(uid);
+  // An order that is tried again is no news until it succeeds: what is told would flap.
+  if (eviction?.state === "queued" && eviction.refusal !== undefined)
+    return { blocker: refusalOf(key, eviction.refusal) };
   if (eviction !== undefined && eviction.state !== "refused") return { blocker: { kind: "leaving", pod: key } };
   const { namespace = "", name, creationTimestamp } = pod.metadata;
   const createdAt = Date.parse(creationTimestamp ?? "");
@@ -46,7 +61,7 @@ function verdictOn(
       return { blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message } };
   }
   if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
-    return { blocker: { kind: "refused", pod: key, message: eviction.message }, wakeAt: eviction.retryAt };
+    return { blocker: refusalOf(key, eviction), wakeAt: eviction.retryAt };
   return {
     tell: isPastBudgets
       ? { kind: "DeletePod", atOnce: false, namespace, name, uid }
@@ -105,10 +120,16 @@ export function planEvictions(
   };
 
   for (const each of current.filter((one) => !hasVolumes(one))) consider(each);
-  for (const each of current.filter(hasVolumes).toSorted(byPriority)) {
+  const withVolumes = current.filter(hasVolumes).toSorted(byPriority);
+  const questions: readonly DrainAction[] =
+    withVolumes.length === 0 || view.unasked.length === 0 ? [] : [{ kind: "AskVolumeIds", volumes: view.unasked }];
+  const isAnswered = questions.length === 0 && now.getTime() >= view.answersUntil;
+  if (!isAnswered && withVolumes.length > 0) wakes.push(view.answersUntil);
+  for (const each of withVolumes) {
     const isUnderWay = (view.evictions.get(each.uid)?.state ?? "refused") !== "refused";
-    if (!isUnderWay && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
+    if (!isUnderWay && !isAnswered) blockers.push({ kind: "lookup", pod: each.key });
+    else if (!isUnderWay && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
     else if (consider(each)) moves.push(moveOf(each, volumesOf(each), now));
   }
-  return { actions, moves, blockers, wakes };
+  return { questions, actions, moves, blockers, wakes };
 }

@@ -21,6 +21,11 @@ export type PodVerdict =
 /** A pod that is still there so long after its grace period is held by something: a finalizer, a dead kubelet. */
 const OVERDUE_MS = 30_000;
 
+/** Wall clock, milliseconds: from then on a terminating pod is overdue; `undefined` for one that is not terminating. Its timestamp lies in the future by the grace period. */
+export function overdueAfter({ metadata: { deletionTimestamp } }: Pod): number | undefined {
+  return deletionTimestamp == null ? undefined : Date.parse(deletionTimestamp) + OVERDUE_MS;
+}
+
 const isMirror = (pod: Pod): boolean => pod.metadata.annotations?.["kubernetes.io/config.mirror"] !== undefined;
 
 const isCompleted = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
@@ -56,12 +61,9 @@ export function judgePod(pod: Pod, rules: readonly DrainRule[], now: Date): PodV
   if (isCompleted(pod)) return { behaviour: "skip", reason: "completed" };
   const { behavior, order, source } = ruleFor(pod, rules);
   if (behavior === "Skip") return { behaviour: "skip", reason: source };
-  const { deletionTimestamp } = pod.metadata;
-  if (deletionTimestamp != null) {
-    // The timestamp lies in the future by the grace period.
-    const isOverdue = now.getTime() > Date.parse(deletionTimestamp) + OVERDUE_MS;
-    return { behaviour: "wait", reason: isOverdue ? "overdue" : "terminating", order };
-  }
+  const endsAt = overdueAfter(pod);
+  if (endsAt !== undefined)
+    return { behaviour: "wait", reason: now.getTime() > endsAt ? "overdue" : "terminating", order };
   if (behavior === "WaitCompleted") return { behaviour: "wait", reason: "waitCompleted", order };
   if (controller === undefined) return { behaviour: "evict", reason: "unmanaged", order };
   return { behaviour: "evict", reason: hasLocalStorage(pod) ? "localStorage" : "managed", order };

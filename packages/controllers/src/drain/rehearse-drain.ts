@@ -3,7 +3,7 @@ import type { Budget, Pod } from "../cluster/node-objects.ts";
 import { type Blocker, blockerLines } from "./blockers.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
-import { planDrain } from "./plan-drain.ts";
+import { decideDrain } from "./decide-drain.ts";
 import { judgePod, type PodVerdict } from "./pod-verdict.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
@@ -144,7 +144,8 @@ const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
  * healthy and their volumes attached at once, jobs complete, budgets that wait for pods get them. What still holds the drain up then needs a person, or a deadline.
  */
 export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
-  const scene: Scene = { view, nowMs: now.getTime() };
+  // Nobody asks a driver here: its answers are those that there are.
+  const scene: Scene = { view: { ...view, unasked: [], answersUntil: 0 }, nowMs: now.getTime() };
   const pods = view.pods
     .map((pod) => previewPod(pod, view, now))
     .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
@@ -154,7 +155,7 @@ export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
 
   let isOver = false;
   while (!isOver) {
-    const progress = planDrain(scene.view, terms, new Date(scene.nowMs));
+    const progress = decideDrain(scene.view, terms, new Date(scene.nowMs));
     isOver = progress.state === "drained";
     const told = new Set<string>();
     const byHow = new Map<DrainStep["how"], string[]>();
@@ -163,7 +164,7 @@ export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
         const node = { ...scene.view.node, spec: { ...scene.view.node.spec, unschedulable: true } };
         scene.view = { ...scene.view, node };
       } else if (action.kind === "RecordDrain") scene.view = { ...scene.view, record: action.record };
-      else {
+      else if (action.kind === "EvictPod" || action.kind === "DeletePod") {
         const how = action.kind === "EvictPod" ? "evict" : action.atOnce ? "kill" : "delete";
         byHow.set(how, [...(byHow.get(how) ?? []), `${action.namespace}/${action.name}`]);
         told.add(action.uid);

@@ -1,10 +1,15 @@
 import { machineResource } from "@millwright/core";
-import { nodeResource, podResource, volumeAttachmentResource } from "@millwright/kube";
+import { nodeResource, persistentVolumeResource, podResource, volumeAttachmentResource } from "@millwright/kube";
 import { conflictError, serverError, tooManyRequestsError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";
+import { readDrainRecord } from "../drain/drain-record.ts";
+import { createEvictionQueue } from "../drain/eviction-queue.ts";
+import { createVolumeIds } from "../drain/volume-ids.ts";
 import { aMachine, aMachineClass, aNode, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
+import { aVolume } from "../testing/drain-objects.ts";
+import { aMove } from "../testing/drain-views.ts";
 import { unusable } from "../testing/snapshots.ts";
 import { createMachineExecutor } from "./act.ts";
 import type { ResolvedClass } from "./class-view.ts";
@@ -35,15 +40,18 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
   const driver = createFakeDriver();
   const wake = vi.fn<() => void>();
   const repairs = { take: vi.fn<(uid: string, group: string) => void>(), release: vi.fn<(uid: string) => void>() };
-  const executor = createMachineExecutor(context, {
-    operations,
-    driver,
-    settings: defaultMachineSettings,
-    repairs,
-    wake,
-  });
+  const evictions =
+    options.hasTarget === false
+      ? undefined
+      : createEvictionQueue({ api: target.api, clock, random: context.random, perSecond: 1_000 });
+  const volumeIds = createVolumeIds(clock);
+  const log = vi.fn<(level: string, message: string) => void>();
+  const executor = createMachineExecutor(
+    { ...context, log },
+    { operations, driver, settings: defaultMachineSettings, repairs, evictions, volumeIds, wake },
+  );
   const act = (action: MachineAction, resolved = usable) => executor.act(aMachine(), resolved, action);
-  return { api, clock, target, driver, operations, repairs, wake, act, context };
+  return { api, clock, target, driver, operations, repairs, evictions, volumeIds, wake, log, act, context };
 }
 
 describe("driver calls", () => {
@@ -105,55 +113,93 @@ describe("writes", () => {
     await expect(act({ kind: "PatchNode", name: "node", patch: {} })).rejects.toThrow("there is no target cluster");
     await expect(act({ kind: "DeleteNode", name: "node", uid: "u" })).rejects.toThrow("there is no target cluster");
     await expect(act(evict)).rejects.toThrow("there is no target cluster");
-    await expect(act({ kind: "DeletePod", ...podRef, uid: "u" })).rejects.toThrow("there is no target cluster");
+    const deletion = { kind: "DeletePod", atOnce: true, ...podRef, uid: "u" } as const;
+    await expect(act(deletion)).rejects.toThrow("there is no target cluster");
+  });
+
+  it("that may fail keep nothing from going on", async () => {
+    const { act, api, log } = await setUp();
+    api.inject({ verb: "patch", times: 3, error: serverError() });
+    await act({ kind: "PatchNode", name: "node", patch: {}, mayFail: true });
+    await act({ kind: "PatchNodeStatus", name: "node", patch: {}, mayFail: true });
+    expect(log.mock.calls.map(([level]) => level)).toEqual(["warn", "warn"]);
+    await expect(act({ kind: "PatchNode", name: "node", patch: {} })).rejects.toMatchObject({ status: 500 });
   });
 });
 
-describe("evictions", () => {
-  it("go through the eviction subresource, for that very pod", async () => {
-    const { act, api } = await setUp();
-    await act(evict);
-    expect(api.writes()).toMatchObject([
-      {
-        verb: "create",
-        subresource: "eviction",
-        key: "default/web",
-        body: {
-          apiVersion: "policy/v1",
-          kind: "Eviction",
-          metadata: podRef,
-          deleteOptions: { preconditions: { uid: "uid-web" } },
-        },
-      },
-    ]);
-    expect(api.peek(podResource, podRef)).toBeUndefined();
+describe("orders to pods", () => {
+  it.each([
+    ["EvictPod", evict, "create eviction"],
+    ["DeletePod", { kind: "DeletePod", atOnce: false, ...podRef, uid: "uid-web" } as const, "delete"],
+    ["DeletePod at once", { kind: "DeletePod", atOnce: true, ...podRef, uid: "uid-web" } as const, "delete"],
+  ])("are sent beside the queue, and the answer wakes the machine: %s", async (_, action, expected) => {
+    const { act, api, clock, wake } = await setUp();
+    await act(action);
+    expect(wake).not.toHaveBeenCalled();
+    await clock.advance(0);
+    expect(api.writes().map(({ verb, subresource = "" }) => `${verb} ${subresource}`.trim())).toEqual([expected]);
+    expect(wake).toHaveBeenCalledOnce();
   });
 
-  it("are no failure when a budget says no, or the pod is gone", async () => {
-    const { act, api } = await setUp();
+  it("leave a grace period unless they are to be followed at once", async () => {
+    const { act, api, clock } = await setUp();
+    const spy = vi.spyOn(api, "delete");
+    await act({ kind: "DeletePod", atOnce: false, ...podRef, uid: "uid-web" });
+    await clock.advance(10);
+    await act({ kind: "DeletePod", atOnce: true, ...podRef, uid: "uid-web" });
+    await clock.advance(10);
+    expect(spy.mock.calls.map(([, , options]) => options)).toEqual([
+      { uid: "uid-web" },
+      { uid: "uid-web", gracePeriodSeconds: 0 },
+    ]);
+  });
+
+  it("that are refused are no failure of the pass", async () => {
+    const { act, api, clock, evictions } = await setUp();
     api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ budget: "web" }) });
     await act(evict);
-    expect(api.peek(podResource, podRef)).toBeDefined();
-    api.remove(podResource, podRef);
-    await act(evict);
+    await clock.advance(0);
+    expect(evictions?.view("uid-web")).toMatchObject({ state: "refused", isBudget: true });
+  });
+});
+
+describe("what a drain remembers", () => {
+  it("is in the annotation of the machine, and in the cache before the next pass", async () => {
+    const { act, context } = await setUp();
+    await act({ kind: "RecordDrain", record: { moves: [aMove("db")] } });
+    const stored = context.caches.machines.store.getByRef(ref);
+    expect(readDrainRecord(stored?.metadata ?? { name: "" })).toEqual({ moves: [aMove("db")] });
+    await act({ kind: "RecordDrain", record: { moves: [] } });
+    expect(context.caches.machines.store.getByRef(ref)?.metadata.annotations).toEqual({});
+  });
+});
+
+describe("questions about volumes", () => {
+  it("are one call for those that exist, and the answer wakes the machine", async () => {
+    const { act, api, clock, volumeIds, wake } = await setUp();
+    api.seed(persistentVolumeResource, { ...aVolume("pv-a") });
+    api.seed(persistentVolumeResource, { metadata: { name: "nfs" }, spec: { nfs: { server: "s" } } } as never);
+    await clock.advance(0);
+    await act({ kind: "AskVolumeIds", volumes: ["pv-a", "nfs", "gone"] });
+    await clock.advance(0);
+    expect(wake).toHaveBeenCalledOnce();
+    expect(["pv-a", "nfs", "gone"].map((name) => volumeIds.idOf("mock", name))).toEqual(["vol-pv-a", null, undefined]);
   });
 
-  it("fail with everything else", async () => {
-    const { act, api } = await setUp();
-    api.inject({ verb: "create", subresource: "eviction", error: serverError() });
-    await expect(act(evict)).rejects.toMatchObject({ status: 500 });
+  it("are not asked with a class that cannot be used, nor without a target cluster", async () => {
+    const first = await setUp();
+    await first.act({ kind: "AskVolumeIds", volumes: ["pv-a"] }, { ...usable, view: unusable("X", "y") });
+    const second = await setUp({ hasTarget: false });
+    await second.act({ kind: "AskVolumeIds", volumes: ["pv-a"] });
+    for (const { volumeIds, clock, wake } of [first, second]) {
+      await clock.advance(0);
+      expect(wake).not.toHaveBeenCalled();
+      expect(volumeIds.waitUntil("mock", "pv-a")).toBeUndefined();
+    }
   });
 });
 
 describe("deletions", () => {
-  it("of pods leave no grace and mind the UID", async () => {
-    const { act, api } = await setUp();
-    const spy = vi.spyOn(api, "delete");
-    await act({ kind: "DeletePod", ...podRef, uid: "uid-web" });
-    expect(spy.mock.calls[0]?.[2]).toEqual({ uid: "uid-web", gracePeriodSeconds: 0 });
-    expect(api.peek(podResource, podRef)).toBeUndefined();
-  });
-
   it("of volume attachments use the defaults", async () => {
     const { act, api } = await setUp();
     const spy = vi.spyOn(api, "delete");
@@ -162,12 +208,13 @@ describe("deletions", () => {
     expect(api.all(volumeAttachmentResource)).toEqual([]);
   });
 
-  it("are done when there is nothing any more, and fail with everything else", async () => {
-    const { act, api } = await setUp();
-    await act({ kind: "DeletePod", namespace: "default", name: "gone", uid: "u" });
+  it("of volume attachments hold nothing up: what is gone is done, what fails is told", async () => {
+    const { act, api, log } = await setUp();
     await act({ kind: "DeleteVolumeAttachment", name: "gone", uid: "u" });
+    expect(log).not.toHaveBeenCalled();
     api.inject({ verb: "delete", error: conflictError() });
-    await expect(act({ kind: "DeletePod", ...podRef, uid: "uid-web" })).rejects.toMatchObject({ status: 409 });
+    await act({ kind: "DeleteVolumeAttachment", name: "va", uid: "uid-va" });
+    expect(log).toHaveBeenCalledOnce();
   });
 });
 

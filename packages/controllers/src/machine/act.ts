@@ -1,8 +1,11 @@
-import { type Machine, machineResource, type ResourceType } from "@millwright/core";
-import { isNotFound, isTooManyRequests, nodeResource, podResource, volumeAttachmentResource } from "@millwright/kube";
+import { type Machine, machineResource } from "@millwright/core";
+import { ignoreNotFound, messageOf, nodeResource, volumeAttachmentResource } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
+import { drainRecordPatch } from "../drain/drain-record.ts";
+import type { EvictionOrder, EvictionQueue } from "../drain/eviction-queue.ts";
+import type { VolumeIds } from "../drain/volume-ids.ts";
 import type { ResolvedClass } from "./class-view.ts";
 import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
 import type { MachineAction } from "./decision.ts";
@@ -11,29 +14,12 @@ import type { RepairWatch } from "./health/repair-watch.ts";
 import type { Operations } from "./operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
 import { createStarter } from "./start-operation.ts";
+import { createVolumeQuestions } from "./volume-questions.ts";
 
 /** What carries out the actions of machines. */
 export interface MachineExecutor {
   readonly machines: Writer<Machine>;
   act(machine: Machine, resolved: ResolvedClass, action: MachineAction): Promise<void>;
-}
-
-/** Asks for an eviction. A budget that says no is no failure: the drain looks again later. */
-async function evict(
-  { api }: Target,
-  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
-): Promise<void> {
-  const eviction = {
-    apiVersion: "policy/v1",
-    kind: "Eviction",
-    metadata: { namespace, name },
-    deleteOptions: { preconditions: { uid } },
-  };
-  try {
-    await api.create(podResource, eviction, { subresource: "eviction" });
-  } catch (error) {
-    if (!isNotFound(error) && !isTooManyRequests(error)) throw error;
-  }
 }
 
 /** What machines are acted on with. */
@@ -42,6 +28,9 @@ export interface MachineExecutorOptions {
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
   readonly repairs: Pick<RepairWatch, "take" | "release">;
+  /** Orders to pods; absent where there is no target cluster. */
+  readonly evictions: Pick<EvictionQueue, "add"> | undefined;
+  readonly volumeIds: Pick<VolumeIds, "ask">;
   /** Brings a machine back to the queue. */
   readonly wake: (machine: Machine) => void;
 }
@@ -49,7 +38,7 @@ export interface MachineExecutorOptions {
 /** Makes the executor of machine actions. */
 export function createMachineExecutor(
   context: ControllerContext,
-  { operations, driver, settings, repairs, wake }: MachineExecutorOptions,
+  { operations, driver, settings, repairs, evictions, volumeIds, wake }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target } = context;
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
@@ -63,21 +52,15 @@ export function createMachineExecutor(
     const { api, caches: targetCaches } = onTarget();
     return createWriter<Node>({ api, type: nodeResource, store: targetCaches.nodes.store });
   };
-  const remove = async (
-    type: ResourceType,
-    ref: { readonly namespace?: string; readonly name: string },
-    uid: string,
-    gracePeriodSeconds?: number,
-  ): Promise<void> => {
+  /** Does what nothing depends on: a failure is told in the log. */
+  const tolerate = async (promise: Promise<unknown>, what: string, subject: object): Promise<void> => {
     try {
-      await onTarget().api.delete(type, ref, {
-        uid,
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      });
+      await promise;
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      context.log("warn", what, { ...subject, because: messageOf(error) });
     }
   };
+  const ask = createVolumeQuestions(context, driver, volumeIds);
   const tokens =
     target === undefined
       ? undefined
@@ -99,6 +82,21 @@ export function createMachineExecutor(
         because,
       });
     }
+  };
+
+  const onNode = (
+    { name, mayFail = false }: { readonly name: string; readonly mayFail?: boolean },
+    write: Promise<void>,
+  ): Promise<void> =>
+    mayFail ? tolerate(write, "A node could not be patched; the deletion goes on without it", { node: name }) : write;
+  /** Nobody waits for an order: its answer wakes the machine. */
+  const order = (
+    machine: Machine,
+    kind: EvictionOrder["kind"],
+    { namespace, name, uid }: Omit<EvictionOrder, "kind">,
+  ): void => {
+    if (evictions === undefined) throw new Error("there is no target cluster");
+    evictions.add({ kind, namespace, name, uid }, () => wake(machine));
   };
 
   return {
@@ -123,17 +121,25 @@ export function createMachineExecutor(
         case "ReleaseReplacementPermit":
           return repairs.release(action.uid);
         case "PatchNode":
-          return nodes().patch({ name: action.name }, action.patch);
+          return onNode(action, nodes().patch({ name: action.name }, action.patch));
         case "PatchNodeStatus":
-          return nodes().patchStatus({ name: action.name }, action.patch, "strategic");
+          return onNode(action, nodes().patchStatus({ name: action.name }, action.patch, "strategic"));
         case "DeleteNode":
           return nodes().delete({ name: action.name }, action.uid);
         case "EvictPod":
-          return evict(onTarget(), action);
+          return order(machine, "evict", action);
         case "DeletePod":
-          return remove(podResource, action, action.uid, 0);
+          return order(machine, action.atOnce ? "kill" : "delete", action);
+        case "RecordDrain":
+          return machines.patch(ref, drainRecordPatch(action.record));
+        case "AskVolumeIds":
+          return ask(machine, resolved, action.volumes, () => wake(machine));
         case "DeleteVolumeAttachment":
-          return remove(volumeAttachmentResource, action, action.uid);
+          return tolerate(
+            ignoreNotFound(onTarget().api.delete(volumeAttachmentResource, { name: action.name }, { uid: action.uid })),
+            "A VolumeAttachment could not be deleted; Kubernetes will detach the volume later",
+            { attachment: action.name },
+          );
       }
     },
   };

@@ -437,7 +437,7 @@ describe("a drain", () => {
     await clock.advance(60_000);
     expect(evictions(setup)).toBe(1);
     expect(machine()?.status?.lastOperation?.description).toBe(
-      "Waiting for 1 pods to leave: default/web. Initiate node drain",
+      "Drain not completed yet (started at 2026-01-01T00:00:00Z):\n* Pod default/web: deletionTimestamp set, but still not removed from the Node: finalizers x/y. Initiate node drain",
     );
     await Promise.all(processes.splice(0).map((process) => process.stop()));
     await start();
@@ -455,7 +455,7 @@ describe("a drain", () => {
     await clock.advance(10_000);
     api.change(machineResource, ref, labelled({ node: null } as never));
     await clock.advance(10_000);
-    expect(machine()?.status?.lastOperation?.description).toContain("Waiting for 1 pods");
+    expect(machine()?.status?.lastOperation?.description).toContain("Pod default/web: deletionTimestamp set");
     api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(10);
     expect(machine()).toBeUndefined();

@@ -1,24 +1,28 @@
-import { labelKeys, type Machine } from "@millwright/core";
-import { type Controller, createController, equalJson, watchTriggers } from "@millwright/kube";
+import { type Controller, createController, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { Node } from "../cluster/node-objects.ts";
+import { createDrainInterests } from "../drain/drain-interests.ts";
+import { createEvictionQueue } from "../drain/eviction-queue.ts";
+import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
-import { isDraining } from "./draining.ts";
 import { isClassNews, isSecretNews } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
-import { isSameHealth } from "./node-health.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
+import { wireTargetCluster } from "./target-triggers.ts";
 import { createTold, type Told } from "./told.ts";
 
 /** The controller of machines and the driver calls that it has under way. */
 export interface MachineController {
   readonly controller: Controller;
   readonly operations: Operations;
+  /** Orders to pods that the API server has not answered, over all drains. */
+  readonly pendingEvictions: () => number;
+  /** Aborts driver calls and sends no more orders; resolves when everything that was under way has ended. */
+  close(): Promise<void>;
 }
 
 /** What the controller of machines needs besides what all controllers share. */
@@ -43,12 +47,18 @@ export function createMachineController(
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
   });
   const told = createTold();
+  const interests = createDrainInterests();
+  const volumeIds = createVolumeIds(clock);
+  const evictions =
+    target === undefined ? undefined : createEvictionQueue({ api: target.api, clock, random: context.random });
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   const executor = createMachineExecutor(context, {
     operations,
     driver,
     settings,
     repairs: { take: (uid, group) => repairs.take(uid, group), release: (uid) => repairs.release(uid) },
+    evictions,
+    volumeIds,
     wake: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
@@ -56,7 +66,16 @@ export function createMachineController(
     const machine = caches.machines.store.get(key);
     return machine === undefined
       ? undefined
-      : observeMachine(machine, { context, operations, told, repairs, driver, settings });
+      : observeMachine(machine, {
+          context,
+          operations,
+          told,
+          repairs,
+          driver,
+          settings,
+          evictions: evictions ?? noEvictions,
+          volumeIds,
+        });
   };
 
   const controller = createController({
@@ -66,7 +85,7 @@ export function createMachineController(
       caches.machines,
       caches.classes,
       caches.secrets,
-      ...(target === undefined ? [] : [target.caches.nodes, target.caches.pods, target.caches.attachments]),
+      ...(target === undefined ? [] : Object.values(target.caches)),
     ],
     clock,
     random: context.random,
@@ -79,6 +98,7 @@ export function createMachineController(
         // Observed and decided in one turn of the event loop: of two machines that both saw a replacement allowed, one would see it too late.
         seen = observe(key);
       }
+      interests.note(key, seen?.snapshot.drain);
       if (seen === undefined) return { done: true };
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;
@@ -96,9 +116,20 @@ export function createMachineController(
 
   const repairs = createRepairWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, told);
-  if (target !== undefined) wireTargetCluster(context, controller);
-  return { controller, operations };
+  if (target !== undefined && evictions !== undefined)
+    wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
+  return {
+    controller,
+    operations,
+    pendingEvictions: () => evictions?.depth ?? 0,
+    async close() {
+      await Promise.all([operations.close(), volumeIds.close(), evictions?.close()]);
+    },
+  };
 }
+
+/** Without a target cluster nobody is told to go. */
+const noEvictions = { view: () => undefined };
 
 /** Machines, their classes and the secrets of those wake machines. */
 function wireControlCluster(
@@ -133,45 +164,5 @@ function wireControlCluster(
       caches.classes.store
         .byIndex("secret", metadata.name)
         .flatMap((machineClass) => keysOfClass(machineClass.metadata.name)),
-  });
-}
-
-/** A heartbeat is no news: only what a decision reads wakes the machine of a node. */
-const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
-  old === undefined ||
-  current === undefined ||
-  !equalJson(old.spec, current.spec) ||
-  !equalJson(old.metadata.labels, current.metadata.labels) ||
-  !equalJson(old.metadata.annotations, current.metadata.annotations) ||
-  !equalJson(old.metadata.finalizers, current.metadata.finalizers) ||
-  !equalJson(old.status?.capacity, current.status?.capacity) ||
-  old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
-  !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
-
-/** Nodes wake their machines; pods and attachments wake machines that are being drained. */
-function wireTargetCluster({ caches, namespace, target }: ControllerContext, controller: Controller): void {
-  if (target === undefined) return;
-  const key = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
-  const machinesNamed = (name: string | undefined): string[] => (name === undefined ? [] : [`${namespace}/${name}`]);
-  const keysOfNode = (node: Node): string[] => [
-    ...caches.machines.store.byIndex("node", node.metadata.name).map(key),
-    ...caches.machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
-    ...machinesNamed(node.metadata.labels?.[labelKeys.machineName]),
-  ];
-  // By the node, not by the label alone: a machine without label drains the node that its id or name leads to.
-  const draining = (nodeName = ""): string[] => {
-    const node = target.caches.nodes.store.get(nodeName);
-    if (node === undefined) return [];
-    return keysOfNode(node).filter((machineKey) => {
-      const machine = caches.machines.store.get(machineKey);
-      return machine !== undefined && isDraining(machine, node);
-    });
-  };
-  watchTriggers({ store: target.caches.nodes.store, controller, keys: keysOfNode, when: isNews });
-  watchTriggers({ store: target.caches.pods.store, controller, keys: (pod) => draining(pod.spec?.nodeName) });
-  watchTriggers({
-    store: target.caches.attachments.store,
-    controller,
-    keys: (attachment) => draining(attachment.spec?.nodeName),
   });
 }

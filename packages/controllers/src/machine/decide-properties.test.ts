@@ -14,6 +14,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../cluster/node-objects.ts";
 import { aMachine, aMachineClass, aNode } from "../testing/builders.ts";
+import { aDrainView } from "../testing/drain-views.ts";
 import {
   aSnapshot,
   failed,
@@ -334,5 +335,6 @@ function obey(snapshot: MachineSnapshot, decision: MachineDecision): MachineSnap
   }
   // Terminating pods come to their end by themselves.
   if (decision.actions.length === 0) pods = [];
-  return { ...snapshot, machine: machineAfter(snapshot, decision), node, pods, operation };
+  const drain = node === undefined ? undefined : aDrainView({ node, pods });
+  return { ...snapshot, machine: machineAfter(snapshot, decision), node, pods, drain, operation };
 }

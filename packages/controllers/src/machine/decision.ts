@@ -29,9 +29,10 @@ export type MachineAction =
   /** The machine passed the gate, and is not replaced after all. */
   | { readonly kind: "ReleaseReplacementPermit"; readonly uid: string }
   | DrainAction
-  /** Strategic merge patch of a node's status: its conditions are merged by type. */
-  | { readonly kind: "PatchNodeStatus"; readonly name: string; readonly patch: object }
+  /** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: what follows goes on all the same. */
+  | { readonly kind: "PatchNodeStatus"; readonly name: string; readonly patch: object; readonly mayFail?: boolean }
   | { readonly kind: "DeleteNode"; readonly name: string; readonly uid: string }
+  /** One that cannot be deleted holds nothing up. */
   | { readonly kind: "DeleteVolumeAttachment"; readonly name: string; readonly uid: string };
 
 export type MachineDecision = Decision<MachineAction, MachineStatus>;

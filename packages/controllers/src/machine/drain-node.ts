@@ -1,8 +1,10 @@
-import { capitalTrue, labelKeys, type NodeCondition, nodeConditionTypes } from "@millwright/core";
-import type { Node, Pod } from "../cluster/node-objects.ts";
+import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import type { Node } from "../cluster/node-objects.ts";
 import { decideDrain, type DrainProgress } from "../drain/decide-drain.ts";
+import type { DrainView } from "../drain/drain-view.ts";
 import { conditionOf } from "./node-condition.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
+import { drainTimeoutMs, evictionTimeMs } from "./timeouts.ts";
 
 /** A node that has been unusable for so long is not asked any more. */
 const UNUSABLE_MS = 5 * 60_000;
@@ -21,28 +23,36 @@ const unusableAfter = (node: Node): number =>
     sinceOf(conditionOf(node, nodeConditionTypes.readonlyFilesystem), "False"),
   );
 
-/** What a drain of a machine that is not deleted looks at. */
+/** How the node of a machine is drained. */
 export interface NodeDrain {
-  readonly node: Node;
-  readonly pods: readonly Pod[];
-  /** Wall clock, milliseconds: from then on it is forced. */
-  readonly deadline: number;
+  readonly view: DrainView;
+  /** Wall clock, milliseconds, from an object: the deadlines count from it. */
+  readonly startedAt: number;
+  /** Whether somebody asked to force it. */
+  readonly isDemanded: boolean;
   readonly cordon: boolean;
 }
 
 /**
- * Drains the node of a machine that stays, for an update in place or a preservation. Forced by the label `force-drain`, after the deadline, and
- * when the node itself, as the cache has it, is unusable (machine-controller.md, 5.4).
+ * Drains the node of a machine: before its VM is deleted, for an update in place or a preservation. Forced when somebody asks for it, after the drain timeout, and when the
+ * node itself, as the cache has it now, has been unusable for too long (machine-controller.md, 5.4, 6 and F25).
  */
 export function drainNode(
-  { machine }: MachineSnapshot,
-  { node, pods, deadline, cordon }: NodeDrain,
+  snapshot: Pick<MachineSnapshot, "machine" | "settings">,
+  { view, startedAt, isDemanded, cordon }: NodeDrain,
   now: Date,
 ): DrainProgress {
-  const isDemanded = machine.metadata.labels?.[labelKeys.forceDrain] === capitalTrue;
-  const lostAfter = unusableAfter(node);
-  const mode = isDemanded || now.getTime() > lostAfter ? "force" : "normal";
-  const progress = decideDrain({ node, pods, deadline, mode, cordon }, now);
+  const { settings } = snapshot;
+  const lostAfter = unusableAfter(view.node);
+  const terms = {
+    mode: isDemanded || now.getTime() > lostAfter ? "force" : "normal",
+    startedAt,
+    evictUntil: startedAt + evictionTimeMs(snapshot),
+    deadline: startedAt + drainTimeoutMs(snapshot),
+    cordon,
+    volumes: { detachMs: settings.pvDetachTimeoutMs, reattachMs: settings.pvReattachTimeoutMs },
+  } as const;
+  const progress = decideDrain(view, terms, now);
   return progress.state === "drained"
     ? progress
     : { ...progress, wakeAfterMs: Math.min(progress.wakeAfterMs, lostAfter - now.getTime() + 1) };

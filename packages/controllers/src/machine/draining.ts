@@ -1,10 +1,19 @@
-import type { Machine } from "@millwright/core";
+import { type Machine, phaseOf, stageOf } from "@millwright/core";
 import type { Node } from "../cluster/node-objects.ts";
 import { isInPlaceDrainDue } from "./in-place/in-place-state.ts";
+import { isDeleting } from "./phase.ts";
 import { isPreservationDrainDue } from "./preservation/decide-preservation.ts";
 
-/** Whether the node of a machine is being emptied, for whatever reason: only then are its pods looked at, and only then do they wake the machine. */
+/** Whether a deletion has not got past its drain. */
+function isBeforeVm(machine: Machine): boolean {
+  const stage = stageOf(machine.status?.lastOperation?.description) ?? "GetVmStatus";
+  return phaseOf(machine) !== "Terminating" || stage === "GetVmStatus" || stage === "Drain";
+}
+
+/** Whether the node of a machine is being emptied, for whatever reason: only then is looked at what a drain looks at. */
 export const isDraining = (machine: Machine, node: Node | undefined): boolean =>
-  machine.metadata.deletionTimestamp != null ||
-  isInPlaceDrainDue(machine, node) ||
-  isPreservationDrainDue(machine, node);
+  isDeleting(machine) ? isBeforeVm(machine) : isInPlaceDrainDue(machine, node) || isPreservationDrainDue(machine, node);
+
+/** Whether pods and attachments of the node concern the machine: while the node is being emptied, and until a deletion has dealt with what is left on it. */
+export const isLeaving = (machine: Machine, node: Node | undefined): boolean =>
+  isDeleting(machine) || isDraining(machine, node);

@@ -38,6 +38,15 @@ export interface MachineDriver {
   findVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Deletes the VM of the machine; succeeds when there is none any more. */
   deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
+  /**
+   * The ids by which nodes report PersistentVolumes, one entry for each `spec` in the same order, `null` for a volume of another infrastructure; `Unimplemented`
+   * where the driver knows nothing of volumes.
+   */
+  volumeIds(
+    call: VmCall,
+    specs: readonly Readonly<Record<string, unknown>>[],
+    signal: AbortSignal,
+  ): Promise<DriverOutcome<readonly (string | null)[]>>;
   /** Why no driver can make machines of this class, as one sentence; `undefined` when one can. Makes no calls. */
   refusalOf(machineClass: MachineClass): string | undefined;
 }

@@ -7,6 +7,7 @@ import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
 import { observeMachine } from "./observe.ts";
+import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createOperations } from "./operations.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
 import { createTold } from "./told.ts";
@@ -44,6 +45,8 @@ async function observe(
       repairs: createRepairWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
       settings: defaultMachineSettings,
+      evictions: { view: () => undefined },
+      volumeIds: createVolumeIds(clock),
     }),
     operations,
   };
@@ -102,6 +105,7 @@ describe("what is read", () => {
       problems: [],
       hasTarget: true,
       classView: { state: "usable" },
+      drain: undefined,
       pods: [],
       attachments: [],
       settings: defaultMachineSettings,
@@ -118,11 +122,12 @@ describe("what is read", () => {
     ]);
     expect(snapshot.pods.map(({ metadata }) => metadata.name)).toEqual(["pod-of-node"]);
     expect(snapshot.attachments.map(({ metadata }) => metadata.name)).toEqual(["va-of-node"]);
+    expect(snapshot.drain).toMatchObject({ node: { metadata: { name: "node" } }, pods: snapshot.pods, rules: [] });
   });
 
   it("is nothing of nodes without a target cluster", async () => {
     const { snapshot } = await observe(aMachine(withVm, beingDeleted()), [aNode()], { hasTarget: false });
-    expect(snapshot).toMatchObject({ hasTarget: false, pods: [], attachments: [] });
+    expect(snapshot).toMatchObject({ hasTarget: false, drain: undefined, pods: [], attachments: [] });
     expect(snapshot.node).toBeUndefined();
   });
 

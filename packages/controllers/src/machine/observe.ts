@@ -2,6 +2,7 @@ import {
   containsPlaceholder,
   labelKeys,
   type Machine,
+  type ObjectMeta,
   type SecretData,
   userDataKey,
   userDataPlaceholders,
@@ -10,6 +11,10 @@ import {
 import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
+import type { DrainView } from "../drain/drain-view.ts";
+import type { EvictionQueue } from "../drain/eviction-queue.ts";
+import { observeDrain } from "../drain/observe-drain.ts";
+import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { type ResolvedClass, resolveClass } from "./class-view.ts";
 import { hasId } from "./creation/coming-up.ts";
@@ -17,10 +22,12 @@ import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { betterClaims } from "./node-sync/claims.ts";
 import type { OperationView } from "./operation.ts";
+import { type DrainRulesView, drainRulesOf } from "./drain-rules.ts";
 import { isDraining } from "./draining.ts";
 import type { RepairWatch } from "./health/repair-watch.ts";
 import type { Operations } from "./operations.ts";
-import type { MachineSettings, MachineSnapshot } from "./snapshot.ts";
+import { isDeleting } from "./phase.ts";
+import type { ClassView, MachineSettings, MachineSnapshot } from "./snapshot.ts";
 import type { Told } from "./told.ts";
 
 /** Where a machine's snapshot is read from. */
@@ -31,6 +38,9 @@ export interface MachineSources {
   readonly repairs: Pick<RepairWatch, "read">;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
+  /** What is remembered of drains. */
+  readonly evictions: Pick<EvictionQueue, "view">;
+  readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
 }
 
 /** A node of the same name that belongs to another VM is not the machine's (machine-controller.md, F35). */
@@ -82,18 +92,50 @@ function namesakeOf(operation: OperationView | undefined, target: TargetCaches |
   return target?.nodes.store.get(operation.result.nodeName ?? "");
 }
 
+const noRules: DrainRulesView = { rules: [] };
+
+/** The metadata of the machine's class as it is in the cache, usable or not. */
+const classOf = ({ spec }: Machine, { caches, namespace }: ControllerContext): ObjectMeta | undefined =>
+  caches.classes.store.getByRef({ namespace, name: spec.class?.name ?? "" })?.metadata;
+
+/** Reads what the drain of the machine's node looks at. A driver that cannot be asked is not waited for. */
+function drainOf(
+  machine: Machine,
+  node: Node,
+  { pods, budgets, claims, volumes, attachments }: TargetCaches,
+  classView: ClassView,
+  rules: DrainRulesView["rules"],
+  { evictions, volumeIds }: Pick<MachineSources, "evictions" | "volumeIds">,
+): DrainView {
+  const provider = classView.state === "usable" ? classView.machineClass.provider : undefined;
+  return observeDrain(node, machine, rules, {
+    podsOn: (name) => pods.store.byIndex("node", name),
+    budgetsIn: (namespace) => budgets.store.byIndex("namespace", namespace),
+    claim: (namespace, name) => claims.store.getByRef({ namespace, name }),
+    volume: (name) => volumes.store.get(name),
+    attachmentsOf: (name) => attachments.store.byIndex("volume", name),
+    podsWithClaim: (claim) => pods.store.byIndex("claim", claim),
+    eviction: (uid) => evictions.view(uid),
+    volumeId: (name) => (provider === undefined ? undefined : volumeIds.idOf(provider, name)),
+    ...(provider === undefined ? {} : { volumeIdUntil: (name: string) => volumeIds.waitUntil(provider, name) }),
+  });
+}
+
 const asksForToken = (secret: SecretData): boolean =>
   containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
 
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, told, repairs, driver, settings }: MachineSources,
+  { context, operations, told, repairs, driver, settings, evictions, volumeIds }: MachineSources,
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
   const node = target === undefined ? undefined : findNode(machine, target);
-  const isDrained = target !== undefined && node !== undefined && isDraining(machine, node);
+  const drained = target !== undefined && isDraining(machine, node) ? node : undefined;
+  const { rules, problem } =
+    drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
+  const deleted = isDeleting(machine) ? node : undefined;
   const operation = operations.get(machine.metadata.uid ?? "");
   const shapeProblems = shapeProblemsOf(machine);
   const snapshot: MachineSnapshot = {
@@ -109,8 +151,13 @@ export function observeMachine(
     ...repairs.read(machine, node),
     namesake: namesakeOf(operation, target),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
-    pods: isDrained ? target.pods.store.byIndex("node", node.metadata.name) : [],
-    attachments: isDrained ? target.attachments.store.byIndex("node", node.metadata.name) : [],
+    drain:
+      target === undefined || drained === undefined
+        ? undefined
+        : drainOf(machine, drained, target, resolved.view, rules, { evictions, volumeIds }),
+    drainRulesProblem: problem,
+    pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
+    attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),
     told: told.of(machine.metadata.uid ?? ""),
     operation,
     settings,

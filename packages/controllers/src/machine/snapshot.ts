@@ -6,6 +6,7 @@ import {
   type MachineClass,
 } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { DrainView } from "../drain/drain-view.ts";
 import type { FlapRule, NodeHistory } from "./health/flapping.ts";
 import type { OutageRule } from "./health/outage.ts";
 import type { RepairView } from "./health/repair-view.ts";
@@ -23,6 +24,12 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly contactLostAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
+  /** How often MCM asks for an eviction, once in 20 s; for as long budgets are respected. */
+  readonly maxEvictRetries: number;
+  /** From the end of a pod's grace period until its volumes have left the node, milliseconds. */
+  readonly pvDetachTimeoutMs: number;
+  /** From then until they are attached where the pod is wanted, milliseconds; 0: not waited for. */
+  readonly pvReattachTimeoutMs: number;
   /** From a drained node to the report of the agent on it, milliseconds. */
   readonly inPlaceUpdateTimeoutMs: number;
   /** From the start of a preservation to its end, milliseconds. */
@@ -52,6 +59,9 @@ export const defaultMachineSettings: MachineSettings = {
   settleMs: 30_000,
   maxSettleMs: 10 * 60_000,
   drainTimeoutMs: 2 * 3_600_000,
+  maxEvictRetries: 360,
+  pvDetachTimeoutMs: 2 * 60_000,
+  pvReattachTimeoutMs: 90_000,
   inPlaceUpdateTimeoutMs: 20 * 60_000,
   preserveTimeoutMs: 96 * 3_600_000,
   resourceExhaustedRetryMs: 10 * 60_000,
@@ -104,7 +114,11 @@ export interface MachineSnapshot {
   readonly namesake: Node | undefined;
   /** The user data asks for a bootstrap token; only looked at while there is no VM. */
   readonly wantsToken: boolean;
-  /** Pods on the node; only read while it is being drained, for whatever reason. */
+  /** What the drain of the node looks at; only read while it is being emptied, for whatever reason. */
+  readonly drain: DrainView | undefined;
+  /** Why the rules of that drain are ignored, as one sentence. */
+  readonly drainRulesProblem: string | undefined;
+  /** Pods on the node; only read while the machine is being deleted. */
   readonly pods: readonly Pod[];
   /** VolumeAttachments of the node; only read while the machine is being deleted. */
   readonly attachments: readonly VolumeAttachment[];

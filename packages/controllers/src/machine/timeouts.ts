@@ -4,6 +4,9 @@ import type { MachineSnapshot } from "./snapshot.ts";
 const durationOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : parseGoDuration(text);
 
+/** Time between two tries of MCM to evict a pod. */
+const EVICT_RETRY_MS = 20_000;
+
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
 /** Milliseconds from creation to a joined node: annotation, then spec, then setting (machine-controller.md, 4.3). */
@@ -20,13 +23,24 @@ export const creationDeadline = (snapshot: Pick<MachineSnapshot, "machine" | "se
 export const drainTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
 
+/** How many milliseconds of a drain budgets are respected; never longer than the drain may take. MCM counts tries, 20 s each (machine-controller.md, 7.1). */
+export const evictionTimeMs = (snapshot: Pick<MachineSnapshot, "machine" | "settings">): number =>
+  Math.min(
+    (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * EVICT_RETRY_MS,
+    drainTimeoutMs(snapshot),
+  );
+
 /** Milliseconds from a node that is missing or unhealthy to phase Failed. */
 export const healthTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
 
-/** Wall clock, milliseconds, after which a drain is forced. Counted from the deletion timestamp, so a restart does not start it anew. */
+/** Wall clock, milliseconds: when the deletion was asked for, and with it its drain. A restart does not start it anew. */
+export const deletionStart = ({ machine }: Pick<MachineSnapshot, "machine">): number =>
+  timeOf(machine.metadata.deletionTimestamp);
+
+/** Wall clock, milliseconds, after which the drain of a deletion is forced. */
 export const drainDeadline = (snapshot: Pick<MachineSnapshot, "machine" | "settings">): number =>
-  timeOf(snapshot.machine.metadata.deletionTimestamp) + drainTimeoutMs(snapshot);
+  deletionStart(snapshot) + drainTimeoutMs(snapshot);
 
 /** Milliseconds from a drained node to the report of the agent on it. */
 export const inPlaceUpdateTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>

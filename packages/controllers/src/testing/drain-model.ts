@@ -2,7 +2,7 @@ import type { Budget, Pod } from "../cluster/node-objects.ts";
 import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
 import type { DrainRecord } from "../drain/drain-record.ts";
 import type { EvictionView } from "../drain/eviction-view.ts";
-import { planDrain } from "../drain/plan-drain.ts";
+import { decideDrain } from "../drain/decide-drain.ts";
 import { volumesOf } from "../drain/volume-accounting.ts";
 import { aNode } from "./builders.ts";
 import { aClaim, aPod, aVolume } from "./drain-objects.ts";
@@ -142,8 +142,9 @@ export function runDrainModel(
   for (let pass = 0; nowMs <= terms.deadline + 1_000; pass++) {
     if (restarts.has(pass)) evictions.clear();
     const seen = view();
-    const progress = planDrain(seen, terms, new Date(nowMs));
+    const progress = decideDrain(seen, terms, new Date(nowMs));
     for (const action of progress.actions) {
+      if (action.kind === "AskVolumeIds") continue;
       const index = action.kind === "PatchNode" || action.kind === "RecordDrain" ? -1 : Number(action.name.slice(1));
       if (action.kind === "PatchNode") node = { ...node, spec: { ...node.spec, unschedulable: true } };
       else if (action.kind === "RecordDrain") ({ record } = action);
@@ -176,7 +177,7 @@ export function runDrainModel(
         repeated,
       };
     if (progress.message === undefined && indexes.some(isHere) && progress.actions.length === 0) silent++;
-    const again = planDrain(view(), terms, new Date(nowMs));
+    const again = decideDrain(view(), terms, new Date(nowMs));
     repeated += again.actions.filter(
       ({ kind, ...rest }) => kind === "EvictPod" && "uid" in rest && evictions.get(rest.uid)?.state === "accepted",
     ).length;

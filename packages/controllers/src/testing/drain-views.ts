@@ -12,6 +12,8 @@ export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   rules: [],
   budgets: [],
   volumes: new Map(),
+  unasked: [],
+  answersUntil: 0,
   attached: { attachedHere: new Set(), attachedElsewhere: new Set(), wantedClaims: new Set() },
   evictions: new Map(),
   record: { moves: [] },

@@ -32,6 +32,13 @@ export interface FakeDriverOptions {
   readonly nodeName?: (machine: Machine) => string;
 }
 
+/** The CSI handle of a volume's spec; other volumes are not of this cloud. */
+function handleOf({ csi }: Readonly<Record<string, unknown>>): string | null {
+  return typeof csi === "object" && csi !== null && "volumeHandle" in csi && typeof csi.volumeHandle === "string"
+    ? csi.volumeHandle
+    : null;
+}
+
 /** Makes a {@link FakeDriver} for classes of provider `mock`. */
 export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   const calls: string[] = [];
@@ -94,6 +101,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       if (!vms.delete(idOf(machine))) throw new MachineError("NotFound", "no VM");
       return {};
     }),
+    volumeIds: async (_, specs) => ({ ok: true, value: specs.map((spec) => handleOf(spec)) }),
     refusalOf: ({ provider = "" }) =>
       provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,
     fail(name, code, times = 1, after) {

@@ -12,6 +12,7 @@ import type {
 } from "../machine/operation.ts";
 import { type ClassView, defaultMachineSettings, type MachineSnapshot } from "../machine/snapshot.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
+import { aDrainView } from "./drain-views.ts";
 
 /** Ten minutes after everything was created. */
 export const testNow = new Date("2026-01-01T00:10:00Z");
@@ -34,6 +35,9 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   repair: noObstacle,
   namesake: undefined,
   wantsToken: false,
+  // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
+  drain: change.node === undefined ? undefined : aDrainView({ node: change.node, pods: change.pods ?? [] }),
+  drainRulesProblem: undefined,
   pods: [],
   attachments: [],
   told: undefined,

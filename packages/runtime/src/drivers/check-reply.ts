@@ -55,3 +55,19 @@ export const readInitializationReply = (reply: unknown): OperationResult => {
 /** Reads what a driver answered to a deletion, where nothing is an answer too. */
 export const readDeletionReply = (reply: unknown): OperationResult =>
   isRecord(reply) && isText(reply["lastKnownState"]) ? { lastKnownState: reply["lastKnownState"] } : {};
+
+/**
+ * Reads what a driver answered about volumes: one entry for each that was asked for, in the same order; nothing for a volume of another infrastructure.
+ *
+ * @throws MachineError Internal for an answer that does not keep the contract, for the ids could be those of other volumes
+ */
+export function readVolumeReply(reply: unknown, count: number): readonly (string | null)[] {
+  const ids: unknown = isRecord(reply) ? reply["volumeIds"] : undefined;
+  if (!Array.isArray(ids) || ids.length !== count)
+    throw bad("getVolumeIds", `without one entry for each of ${count} volumes`);
+  return ids.map((id: unknown) => {
+    if (id === undefined || id === null || id === "") return null;
+    if (!isText(id)) throw bad("getVolumeIds", "an id that is no text");
+    return id;
+  });
+}

@@ -19,7 +19,7 @@ import {
 import type { CreateVmCall, DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { createCallLimit } from "./call-limit.ts";
-import { readDeletionReply, readInitializationReply, readVmReply } from "./check-reply.ts";
+import { readDeletionReply, readInitializationReply, readVmReply, readVolumeReply } from "./check-reply.ts";
 import { cleanFields, toMachineError } from "./driver-failure.ts";
 import { createStragglers } from "./stragglers.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
@@ -39,7 +39,7 @@ export interface DriverHostOptions {
 
 const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
 
-type Method = "createMachine" | "deleteMachine" | "getMachineStatus" | "initializeMachine";
+type Method = "createMachine" | "deleteMachine" | "getMachineStatus" | "getVolumeIds" | "initializeMachine";
 
 /** A driver with a request that it can understand. */
 interface Prepared {
@@ -144,14 +144,16 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
       refuseWhenFenced();
       return invoke(argument, context);
     };
+    // What changes nothing need not be waited for by whoever comes next.
+    if (method === "getVolumeIds") return limit(what, outer, run);
     return limit(what, outer, run, (running) => stragglers.add(machine.uid, what, running));
   };
 
-  const toOutcome = async (
+  const toOutcome = async <Result = OperationResult>(
     vmCall: VmCall,
     signal: AbortSignal,
-    run: (prepared: Prepared) => Promise<OperationResult>,
-  ): Promise<DriverOutcome<OperationResult>> => {
+    run: (prepared: Prepared) => Promise<Result>,
+  ): Promise<DriverOutcome<Result>> => {
     const confidential: Record<string, Secret> = { ...vmCall.secret };
     try {
       await stragglers.settled(vmCall.machine.metadata.uid ?? "", signal);
@@ -268,6 +270,20 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
             signal,
           ),
         );
+      }),
+    volumeIds: (vmCall, specs, signal) =>
+      toOutcome(vmCall, signal, async (prepared) => {
+        const { driver } = prepared;
+        if (!driver.capabilities.volumeIds)
+          throw new MachineError("Unimplemented", `driver "${driver.name}" knows nothing of volumes`);
+        const reply = await call(
+          prepared,
+          "getVolumeIds",
+          { volumes: specs },
+          (argument, context) => driver.getVolumeIds(argument, context),
+          signal,
+        );
+        return readVolumeReply(reply, specs.length);
       }),
   };
 }

@@ -12,12 +12,14 @@ import {
   updatingInPlace,
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
+import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
 import { drainNode } from "../drain-node.ts";
+import { isForceDrain } from "../force-drain.ts";
 import { conditionOf, sayOnNode } from "../node-condition.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { drainTimeoutMs, inPlaceUpdateTimeoutMs } from "../timeouts.ts";
+import { inPlaceUpdateTimeoutMs } from "../timeouts.ts";
 import { type InPlaceReason, inPlaceReasonOf, isInPlaceDrainDue, isUnderUpdate, nextReason } from "./in-place-state.ts";
 
 /** The agent's words are text from outside: at most this many characters of them are repeated. */
@@ -95,12 +97,13 @@ function forgetOldReport(node: Node): readonly MachineAction[] {
 }
 
 /** Empties a selected node; then the phase says so, and only when that is stored does the node (machine-controller.md, F11). */
-function drain(snapshot: MachineSnapshot, node: Node, now: Date): MachineDecision {
-  const { machine, pods } = snapshot;
+function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  const { node } = view;
   const selected = Date.parse(conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.lastTransitionTime ?? "");
   // A selection without time is as good as one of this moment: nothing is forced for want of it.
-  const deadline = (Number.isNaN(selected) ? now.getTime() : selected) + drainTimeoutMs(snapshot);
-  const progress = drainNode(snapshot, { node, pods, deadline, cordon: true }, now);
+  const startedAt = Number.isNaN(selected) ? now.getTime() : selected;
+  const progress = drainNode(snapshot, { view, startedAt, isDemanded: isForceDrain(machine), cordon: true }, now);
   const oldReport = forgetOldReport(node);
   const actions = [...oldReport, ...progress.actions];
   if (progress.state === "draining") {
@@ -127,9 +130,9 @@ function drain(snapshot: MachineSnapshot, node: Node, now: Date): MachineDecisio
  * drained, the agent on it is told to begin, and what it reports becomes the machine's phase. Everything is decided on the cached node; nothing waits.
  */
 export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, node } = snapshot;
+  const { machine, node, drain: view } = snapshot;
   if (node === undefined) return timeout(snapshot, now);
-  if (isInPlaceDrainDue(machine, node)) return drain(snapshot, node, now);
+  if (view !== undefined && isInPlaceDrainDue(machine, node)) return drain(snapshot, view, now);
   const phase = phaseOf(machine);
   const next = nextReason(node, phase);
   const actions =

@@ -453,6 +453,8 @@ describe("the drain of a Failed machine", () => {
     expect(marksOf(after)["condition"] === keptFailed(future).condition).toBe(isForced);
   });
 
+  const late = "deletionTimestamp set, but still not removed from the Node although its grace period is over";
+
   it("says that it could not be done while pods do not end, tells so once, and goes on (F21)", () => {
     const stuck = ["a", "b", "c", "d"].map((name) => aPod(name, { deletionTimestamp: "2026-01-01T00:09:00Z" }));
     const start = world(failed(), tainted(), ...stuck, aPod("fresh", { deletionTimestamp: "2026-01-01T00:09:50Z" }));
@@ -462,7 +464,7 @@ describe("the drain of a Failed machine", () => {
       {
         type: "Warning",
         reason: "PreservedNodeNotDrained",
-        message: "Pods do not end: default/a, default/b, default/c and 1 more",
+        message: `* Pods default/a, default/b, default/c and 1 more: ${late}`,
       },
     ]);
     // The fresh one is late twenty seconds from now.
@@ -479,7 +481,7 @@ describe("the drain of a Failed machine", () => {
 
   it("names one pod alone", () => {
     const stuck: Pod = { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:09:00Z" } };
-    expect(once(world(failed(), tainted(), stuck)).decision.because[0]?.message).toBe("Pods do not end: /a");
+    expect(once(world(failed(), tainted(), stuck)).decision.because[0]?.message).toBe(`* Pod /a: ${late}`);
   });
 
   it("is not gone through again for pods that come later, but for the next failure", () => {

@@ -1,22 +1,18 @@
 import { machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
-import type { Node, Pod } from "../../cluster/node-objects.ts";
+import type { Node } from "../../cluster/node-objects.ts";
 import { apiTime } from "../../conditions/set-condition.ts";
 import type { Reason } from "../../decision.ts";
+import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../decision.ts";
 import { drainNode } from "../drain-node.ts";
+import { isForceDrain } from "../force-drain.ts";
 import { conditionOf, sayOnNode } from "../node-condition.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf } from "../status-change.ts";
-import { drainTimeoutMs, preserveTimeoutMs } from "../timeouts.ts";
+import { preserveTimeoutMs } from "../timeouts.ts";
 import type { PreserveValue } from "./preserve-value.ts";
 import { isSaidDrained, type PreservationDrain, preservedState } from "./preserved-condition.ts";
 import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts";
-
-/** A pod that is still there so long after its grace period is held by something. */
-const OVERDUE_MS = 30_000;
-
-/** At most this many names of pods in a message. */
-const NAMED_PODS = 3;
 
 /** How far the drain is, and what it does next. */
 interface DrainStep {
@@ -27,39 +23,25 @@ interface DrainStep {
   readonly obstacle?: string;
 }
 
-const goneAt = ({ metadata }: Pod): number => Date.parse(metadata.deletionTimestamp ?? "") + OVERDUE_MS;
-
-/** Pods that should be gone by now, and the time until the next one should. */
-function overdue(pods: readonly Pod[], now: Date): { readonly names: readonly string[]; readonly nextInMs: number } {
-  const terminating = pods.filter((pod) => !Number.isNaN(goneAt(pod)));
-  const late = terminating.filter((pod) => now.getTime() > goneAt(pod));
-  const next = terminating.filter((pod) => !late.includes(pod)).map((pod) => goneAt(pod) - now.getTime() + 1);
-  return {
-    names: late.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`).toSorted(),
-    nextInMs: Math.min(Number.POSITIVE_INFINITY, ...next),
-  };
-}
-
 /** Empties the node of a Failed machine, once, without a cordon: the taint keeps new pods away, and a user's cordon stays a user's. */
 function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   if (phaseOf(snapshot.machine) !== "Failed") return { state: "none", actions: [] };
   if (isSaidDrained(node)) return { state: "drained", actions: [] };
-  const { pods, machine } = snapshot;
+  const { drain: view, machine } = snapshot;
+  if (view === undefined) return { state: "none", actions: [] };
   const taint = preservedTaint(node);
   // MCM stores no time with its taint; it counts from the phase.
   const since = Date.parse(taint?.timeAdded ?? machine.status?.currentStatus?.lastUpdateTime ?? "");
-  const start = taint === undefined || Number.isNaN(since) ? now.getTime() : since;
-  const progress = drainNode(snapshot, { node, pods, deadline: start + drainTimeoutMs(snapshot), cordon: false }, now);
+  const startedAt = taint === undefined || Number.isNaN(since) ? now.getTime() : since;
+  const progress = drainNode(snapshot, { view, startedAt, isDemanded: isForceDrain(machine), cordon: false }, now);
   const { actions } = progress;
   // Only a node that is empty behind its taint stays empty; what was forced is done with.
   if (progress.state === "drained")
     return taint === undefined && !progress.isForced ? { state: "draining", actions } : { state: "drained", actions };
-  const { names, nextInMs } = overdue(pods, now);
-  const wakeAfterMs = Math.min(progress.wakeAfterMs, nextInMs);
-  if (names.length === 0) return { state: "draining", actions, wakeAfterMs };
-  const rest = names.length - NAMED_PODS;
-  const obstacle = `Pods do not end: ${names.slice(0, NAMED_PODS).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return { state: "failing", actions, wakeAfterMs, obstacle };
+  const { wakeAfterMs } = progress;
+  const stuck = progress.blockers.filter(isStuck);
+  if (stuck.length === 0) return { state: "draining", actions, wakeAfterMs };
+  return { state: "failing", actions, wakeAfterMs, obstacle: blockerLines(stuck).join("\n") };
 }
 
 /** What there is to tell when the node says something else than before. */

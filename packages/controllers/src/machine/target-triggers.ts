@@ -1,0 +1,103 @@
+import { labelKeys, type Machine } from "@millwright/core";
+import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
+import type { TargetCaches } from "../cluster/caches.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { DrainInterests } from "../drain/drain-interests.ts";
+import type { EvictionQueue } from "../drain/eviction-queue.ts";
+import { claimNames } from "../drain/volume-accounting.ts";
+import type { VolumeIds } from "../drain/volume-ids.ts";
+import { isDraining, isLeaving } from "./draining.ts";
+import { isSameHealth } from "./node-health.ts";
+
+/** What drains look at and remember. */
+export interface DrainMemory {
+  readonly interests: DrainInterests;
+  readonly evictions: Pick<EvictionQueue, "forget">;
+  readonly volumeIds: Pick<VolumeIds, "forget">;
+}
+
+/** A heartbeat is no news: only what a decision reads wakes the machine of a node. */
+const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
+  old === undefined ||
+  current === undefined ||
+  !equalJson(old.spec, current.spec) ||
+  !equalJson(old.metadata.labels, current.metadata.labels) ||
+  !equalJson(old.metadata.annotations, current.metadata.annotations) ||
+  !equalJson(old.metadata.finalizers, current.metadata.finalizers) ||
+  !equalJson(old.status?.capacity, current.status?.capacity) ||
+  old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
+  !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
+
+const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): boolean =>
+  !equalJson(old?.status?.volumesAttached, current?.status?.volumesAttached);
+
+/** Nodes wake their machines; what drains look at wakes the machines that are being drained, and no others. */
+export function wireTargetCluster(
+  context: Pick<ControllerContext, "caches" | "namespace">,
+  target: TargetCaches,
+  controller: Controller,
+  { interests, evictions, volumeIds }: DrainMemory,
+): void {
+  const { machines } = context.caches;
+  const key = ({ metadata }: Machine): string => `${context.namespace}/${metadata.name}`;
+  const machinesNamed = (name: string | undefined): string[] =>
+    name === undefined ? [] : [`${context.namespace}/${name}`];
+  const keysOfNode = (node: Node): string[] => [
+    ...machines.store.byIndex("node", node.metadata.name).map(key),
+    ...machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
+    ...machinesNamed(node.metadata.labels?.[labelKeys.machineName]),
+  ];
+  const those = (node: Node | undefined, matches: typeof isDraining): string[] =>
+    node === undefined
+      ? []
+      : keysOfNode(node).filter((machineKey) => {
+          const machine = machines.store.get(machineKey);
+          return machine !== undefined && matches(machine, node);
+        });
+  // By the node, not by the label alone: a machine without label drains the node that its id or name leads to.
+  const leaving = (nodeName = ""): string[] => those(target.nodes.store.get(nodeName), isLeaving);
+  const claimsOf = (pod: Pod): string[] => claimNames(pod).map((name) => `${pod.metadata.namespace ?? ""}/${name}`);
+
+  watchTriggers({ store: target.nodes.store, controller, keys: keysOfNode, when: isNews });
+  watchTriggers({
+    store: target.nodes.store,
+    controller,
+    keys: (node) => those(node, isDraining),
+    when: hasOtherVolumes,
+  });
+  watchTriggers({
+    store: target.pods.store,
+    controller,
+    // A pod elsewhere may want the volume that one here has left.
+    keys: (pod) => [...leaving(pod.spec?.nodeName), ...claimsOf(pod).flatMap((claim) => [...interests.ofClaim(claim)])],
+  });
+  watchTriggers({
+    store: target.attachments.store,
+    controller,
+    keys: ({ spec }: VolumeAttachment) => [
+      ...leaving(spec?.nodeName),
+      ...interests.ofVolume(spec?.source?.persistentVolumeName ?? ""),
+    ],
+  });
+  watchTriggers({
+    store: target.budgets.store,
+    controller,
+    keys: ({ metadata }) => interests.inNamespace(metadata.namespace ?? ""),
+  });
+  watchTriggers({
+    store: target.claims.store,
+    controller,
+    keys: ({ metadata }: Claim) =>
+      target.pods.store
+        .byIndex("claim", `${metadata.namespace ?? ""}/${metadata.name}`)
+        .flatMap((pod) => leaving(pod.spec?.nodeName)),
+  });
+  target.pods.store.subscribe((old, current) => {
+    const uid = old?.metadata.uid;
+    if (uid !== undefined && uid !== current?.metadata.uid) evictions.forget(uid);
+  });
+  target.volumes.store.subscribe((old: Volume | undefined, current) => {
+    if (old !== undefined && old.metadata.uid !== current?.metadata.uid) volumeIds.forget(old.metadata.name);
+  });
+}
