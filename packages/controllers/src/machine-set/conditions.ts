@@ -23,6 +23,7 @@ import { type Condition, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
 import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
 import type { MachineSetDecision, MachineSetSnapshot } from "./decide.ts";
+import type { Blockade } from "./plan-replicas.ts";
 
 /** What Cluster API's conditions of a set are computed from. */
 export interface SetConditionFacts {
@@ -31,6 +32,8 @@ export interface SetConditionFacts {
   readonly surroundings: Surroundings;
   /** MCM's conditions as this pass finds them. */
   readonly legacy: readonly Condition[];
+  /** What the pass found to stand against making machines. */
+  readonly blocked?: Blockade | undefined;
 }
 
 /** Longest part of what a driver said that goes into a block: the rest is in MachinesReady. */
@@ -60,7 +63,7 @@ function failedVmBlock(owned: readonly Machine[]): readonly string[] {
 
 /** What keeps new machines from being made, in the order of cluster-api-conditions.md, 11. */
 function blocksOf(facts: SetConditionFacts): readonly string[] {
-  const { set, owned, surroundings, legacy } = facts;
+  const { set, owned, surroundings, legacy, blocked } = facts;
   if (set.metadata.deletionTimestamp != null) return [];
   const { name = "", kind = "MachineClass" } = set.spec.template.spec.class ?? {};
   const failure = findCondition(legacy, legacyConditionTypes.replicaFailure);
@@ -70,6 +73,9 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
     ...(set.metadata.labels?.[labelKeys.scaleUpDisabled] === undefined
       ? []
       : [`scale-up is disabled by label ${labelKeys.scaleUpDisabled}`]),
+    ...(blocked === "as many as there may be"
+      ? [`there are ${owned.length} machines with those on their way out, and there may be no more`]
+      : []),
     ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isRefused ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),
   ];
@@ -113,7 +119,9 @@ export function withSetConditions(
   if (status === undefined) return decision;
   const legacy = status.machineSetCondition ?? [];
   const group =
-    surroundings === undefined ? undefined : setConditionsOf({ set, owned: claim.owned, surroundings, legacy }, now);
+    surroundings === undefined
+      ? undefined
+      : setConditionsOf({ set, owned: claim.owned, surroundings, legacy, blocked: decision.blocked }, now);
   const lists = { before: set.status?.machineSetCondition, legacy, times: "transition" } as const;
   return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
 }

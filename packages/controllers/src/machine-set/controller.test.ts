@@ -1,9 +1,27 @@
-import { finalizers, type Machine, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import {
+  annotationKeys,
+  finalizers,
+  type Machine,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
 import { ApiError, controllerRefOf } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
-import { aMachine, aMachineSet, type Change, inPhase, named, ownedBy, testNamespace } from "../testing/builders.ts";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  type Change,
+  createdAt,
+  inPhase,
+  named,
+  ownedBy,
+  testNamespace,
+} from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineSetController } from "./controller.ts";
 
@@ -222,6 +240,96 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)).toBeDefined();
     await cluster.settle(5 * 60_000);
     expect(setOf(cluster)).toBeUndefined();
+  });
+
+  it("freezes a set with far too many machines, says so once, and unfreezes it when they are gone", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet());
+      for (let index = 0; index < 8; index++)
+        api.seed(machineResource, aMachine(named(`m${index}`), inPhase("Running"), ownedBy(aMachineSet())));
+    });
+    const frozen = () => findCondition(setOf(cluster)?.status?.machineSetCondition, "Frozen");
+    expect(setOf(cluster)?.metadata.labels).toMatchObject({ freeze: "True" });
+    expect(frozen()).toMatchObject({ status: "True", reason: "OverShootingReplicaCount" });
+    const going = cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    expect(going).toHaveLength(5);
+    for (const { metadata } of going) cluster.api.remove(machineResource, at(metadata.name));
+    await cluster.settle();
+    expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
+    expect(frozen()).toBeUndefined();
+    expect(cluster.events.filter((event) => event.includes("SafetyController"))).toEqual([
+      "FrozeMachineSet SafetyController: Froze MachineSet set due to replica overshooting",
+      "UnfrozeMachineSet SafetyController: Unfroze MachineSet set",
+    ]);
+  });
+
+  it("makes what its deployment leaves room for, by the UID of the deployment, as soon as that changes", async () => {
+    const deployment = aMachineDeployment({ spec: { replicas: 1 } });
+    const cluster = await start((api) => {
+      api.seed(machineDeploymentResource, deployment);
+      api.seed(machineSetResource, aMachineSet(ownedBy(deployment), { spec: { replicas: 10 } }));
+      api.seed(
+        machineSetResource,
+        aMachineSet(
+          named("stray"),
+          { metadata: { labels: { name: "stray" } } },
+          ownedBy(aMachineDeployment({ metadata: { uid: "gone" } })),
+        ),
+      );
+    });
+    const machinesOf = (name: string) =>
+      cluster.machines().filter((machine) => controllerRefOf(machine)?.name === name);
+    expect(machinesOf("set")).toHaveLength(4);
+    expect(machinesOf("stray")).toHaveLength(3);
+    await cluster.api.patch(machineDeploymentResource, at("pool"), { spec: { replicas: 3 } }, { kind: "merge" });
+    await cluster.settle();
+    expect(machinesOf("set")).toHaveLength(6);
+  });
+
+  it("keeps failures by itself as far as it may", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2, autoPreserveFailedMachineMax: 1 } }));
+      api.seed(
+        machineResource,
+        aMachine(named("old"), inPhase("Failed"), createdAt("2025-01-01T00:00:00Z"), ownedBy(aMachineSet())),
+      );
+      api.seed(machineResource, aMachine(named("young"), inPhase("Failed"), ownedBy(aMachineSet())));
+    });
+    const machine = (name: string) => cluster.api.peek<Machine>(machineResource, at(name))?.metadata;
+    expect(machine("young")?.annotations).toEqual({ [annotationKeys.preserve]: "auto-preserved" });
+    expect([machine("young")?.deletionTimestamp, machine("old")?.deletionTimestamp]).toEqual([
+      undefined,
+      expect.any(String),
+    ]);
+    expect(setOf(cluster)?.status?.autoPreserveFailedMachineCount).toBe(1);
+    expect(cluster.machines()).toHaveLength(3);
+  });
+
+  it("lets what is refused for one machine keep it from no other", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2 } }));
+      for (const name of ["a", "b"])
+        api.seed(machineResource, aMachine(named(name), inPhase("Failed"), ownedBy(aMachineSet())));
+      api.inject({ verb: "delete", key: `${testNamespace}/a`, error: quota, times: 1_000 });
+    });
+    expect(failureOf(cluster)).toMatchObject({ reason: "FailedDelete", message: "exceeded quota: machines" });
+    expect(cluster.api.peek<Machine>(machineResource, at("b"))?.metadata.deletionTimestamp).toBeDefined();
+    expect(cluster.machines()).toHaveLength(3);
+  });
+
+  it("gives up no other machine when the answer to a deletion is lost, until it knows", async () => {
+    const lost = new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" });
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      for (const name of ["a", "b"])
+        api.seed(machineResource, aMachine(named(name), inPhase("Running"), ownedBy(aMachineSet())));
+      api.inject({ verb: "delete", error: lost });
+    });
+    const going = () => cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+    await cluster.settle(60_000);
+    expect(going()).toBe(0);
+    await cluster.settle(60_000);
+    expect(going()).toBe(1);
   });
 
   it("takes its machines with it and goes after the last", async () => {

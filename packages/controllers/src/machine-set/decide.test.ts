@@ -195,7 +195,9 @@ describe("decideMachineSet", () => {
       expect(actionsOf({ owned: going })).toEqual(["CreateMachines 1"]);
       expect(states({ owned: [...going, beingDeleted()] })).toEqual([label, limit, "FrozeMachineSet"]);
       // A set that was there before is not frozen for it, and makes none all the same.
-      expect(states({ owned: [...going, beingDeleted()], set: { status: { replicas: 8 } } })).toEqual([]);
+      const before = { owned: [...going, beingDeleted()], set: { status: { replicas: 8 } } };
+      expect(states(before)).toEqual([]);
+      expect(decide(before).blocked).toBe("as many as there may be");
     });
 
     it("counts what it controls without selecting it", () => {

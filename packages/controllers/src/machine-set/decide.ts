@@ -61,7 +61,10 @@ export type MachineSetAction =
   | { readonly kind: "CreateMachines"; readonly count: number }
   | { readonly kind: "DeleteMachine"; readonly name: string; readonly uid: string };
 
-export type MachineSetDecision = Decision<MachineSetAction, MachineSetStatus>;
+export interface MachineSetDecision extends Decision<MachineSetAction, MachineSetStatus> {
+  /** Why machines that are missing are not made. */
+  readonly blocked?: Blockade;
+}
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
 
@@ -102,7 +105,7 @@ function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservati
 /** What is to be done about the machines, and why some that are missing are not made. */
 interface MembersDecision {
   readonly actions: readonly MachineSetAction[];
-  readonly blocked?: Blockade | undefined;
+  readonly blocked?: Blockade;
 }
 
 function decideMembers(snapshot: MachineSetSnapshot, room: number, isFrozen: boolean, now: Date): MembersDecision {
@@ -129,7 +132,7 @@ function decideMembers(snapshot: MachineSetSnapshot, room: number, isFrozen: boo
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
     ...(create > 0 && claim.adopt.length === 0 ? [{ kind: "CreateMachines", count: create } as const] : []),
   ];
-  return { actions, blocked };
+  return { actions, ...(blocked === undefined ? {} : { blocked }) };
 }
 
 /** Whether the pass asks the API server for something that it may refuse. */
@@ -171,9 +174,13 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const freeze = decideFreeze(set, controlled, limits);
   const room = limits.upper - controlled - (pending?.count ?? 0);
   const members = decideMembers(snapshot, room, freeze.isFrozen, now);
-  const actions = [
-    ...(freeze.patch === undefined ? [] : [{ kind: "PatchSet", patch: freeze.patch } as const]),
-    ...members.actions,
-  ];
-  return { actions, status: statusWith(members.actions, freeze), because: [...because, ...freeze.because], ...wake };
+  const patch: readonly MachineSetAction[] =
+    freeze.patch === undefined ? [] : [{ kind: "PatchSet", patch: freeze.patch }];
+  return {
+    ...members,
+    actions: [...patch, ...members.actions],
+    status: statusWith(members.actions, freeze),
+    because: [...because, ...freeze.because],
+    ...wake,
+  };
 }
