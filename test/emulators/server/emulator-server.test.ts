@@ -71,9 +71,9 @@ describe("the server of an emulator", () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "reset" } });
     server.faults.add({ operation: "*", end: { kind: "reset" }, afterAcceptance: true });
-    await expect(fetch(`${url}/make`)).rejects.toThrow();
+    await expect(fetch(`${url}/make`)).rejects.toThrow("fetch failed");
     expect(done).toEqual([]);
-    await expect(fetch(`${url}/make`)).rejects.toThrow();
+    await expect(fetch(`${url}/make`)).rejects.toThrow("fetch failed");
     expect(done).toEqual(["/make"]);
     expect(server.log.requests.map(({ end }) => end)).toEqual(["reset", "reset"]);
   });
@@ -81,7 +81,7 @@ describe("the server of an emulator", () => {
   it("never answers on demand, until the caller leaves", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "hang" } });
-    await expect(fetch(`${url}/make`, { signal: AbortSignal.timeout(50) })).rejects.toThrow();
+    await expect(fetch(`${url}/make`, { signal: AbortSignal.timeout(50) })).rejects.toThrow("aborted");
     await expect.poll(() => server.log.requests[0]?.end).toBe("hang");
     expect(done).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe("the server of an emulator", () => {
   it("sends half of an answer on demand", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "truncate" } });
-    await expect(fetch(`${url}/make`).then((response) => response.text())).rejects.toThrow();
+    await expect(fetch(`${url}/make`).then((response) => response.text())).rejects.toThrow("terminated");
     expect(done).toEqual(["/make"]);
   });
 

@@ -1,0 +1,139 @@
+import {
+  createEmulatorServer,
+  type Emulator,
+  type EmulatorServer,
+  type EmulatorServerOptions,
+} from "../server/index.ts";
+import type { Ec2Action } from "./call.ts";
+import { describeImages, describeInstanceTypes, describeSubnets, describeVolumes } from "./catalogue.ts";
+import { describeInstances } from "./describe-instances.ts";
+import type { Instance, InstanceState, NetworkInterface, Volume } from "./instance.ts";
+import {
+  assignIpv6Addresses,
+  describeNetworkInterfaces,
+  modifyNetworkInterfaceAttribute,
+} from "./network-interfaces.ts";
+import { readParameters } from "./parameters.ts";
+import { Ec2Refusal, refusalReply } from "./refusal.ts";
+import { runInstances } from "./run-instances.ts";
+import { authenticate, signerOf } from "./signature.ts";
+import { terminateInstances } from "./terminate-instances.ts";
+import { assumeRoleWithWebIdentity } from "./web-identity.ts";
+import { createEc2World, type Ec2World, type Ec2WorldOptions } from "./world.ts";
+import { xmlOf } from "./xml.ts";
+
+/** What an emulated EC2 starts with, and how it behaves. */
+export interface Ec2EmulatorOptions extends Ec2WorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
+
+/** What is left of launches. Terminated instances do not count. */
+export interface Ec2Inventory {
+  readonly instances: readonly (Instance & { readonly state: InstanceState })[];
+  readonly volumes: readonly Volume[];
+  readonly networkInterfaces: readonly NetworkInterface[];
+}
+
+/** EC2, and STS as far as web identities go, behind a server. */
+export interface Ec2Emulator extends EmulatorServer {
+  /** What there is: a test may change it, for example its `capacity`, `accessKeys` and `webIdentities`. */
+  readonly world: Ec2World;
+  inventory(): Ec2Inventory;
+  /** Ends an instance as EC2 does when it takes a spot instance back. */
+  reclaim(instanceId: string): void;
+  /** Stops an instance, as somebody with a console does. */
+  stop(instanceId: string): void;
+}
+
+const actions: Readonly<Record<string, (body: string) => Ec2Action>> = {
+  AssignIpv6Addresses: () => assignIpv6Addresses,
+  DescribeImages: () => describeImages,
+  DescribeInstances: () => describeInstances,
+  DescribeInstanceTypes: () => describeInstanceTypes,
+  DescribeNetworkInterfaces: () => describeNetworkInterfaces,
+  DescribeSubnets: () => describeSubnets,
+  DescribeVolumes: () => describeVolumes,
+  ModifyNetworkInterfaceAttribute: () => modifyNetworkInterfaceAttribute,
+  RunInstances: runInstances,
+  TerminateInstances: () => terminateInstances,
+};
+
+const namespace = "http://ec2.amazonaws.com/doc/2016-11-15/";
+
+/** Parameters that say nothing about what a request is about. */
+const unspoken = new Set(["Action", "Version", "UserData", "WebIdentityToken"]);
+
+/** EC2 behind the server of all emulators. */
+function emulatorOf(world: Ec2World): Emulator {
+  const requestId = (): string => world.random.uuid();
+  return {
+    identify: (request) => {
+      const form = new URLSearchParams(request.body);
+      return {
+        operation: form.get("Action") ?? "",
+        subjects: [...form].filter(([key]) => !unspoken.has(key)).map(([, value]) => value),
+        account: signerOf(request)?.accessKeyId ?? "",
+      };
+    },
+    answer(request) {
+      const id = requestId();
+      try {
+        const name = new URLSearchParams(request.body).get("Action") ?? "";
+        const parameters = readParameters(request.body);
+        if (name === "AssumeRoleWithWebIdentity") return assumeRoleWithWebIdentity(parameters, world);
+        const { region, account } = authenticate(request, world);
+        const action = actions[name];
+        if (action === undefined) {
+          throw new Ec2Refusal("InvalidAction", `The action ${name} is not valid for this web service.`);
+        }
+        world.sweep();
+        const content = action(request.body)(parameters, { world, region, account });
+        return {
+          status: 200,
+          headers: { "content-type": "text/xml;charset=UTF-8", "x-amzn-requestid": id },
+          body: `<?xml version="1.0" encoding="UTF-8"?>\n${xmlOf(`${name}Response`, { requestId: id, ...content }, namespace)}`,
+        };
+      } catch (error) {
+        if (error instanceof Ec2Refusal) return refusalReply(error, id);
+        throw error;
+      }
+    },
+    refuse: (refusal) => refusalReply(refusal, requestId()),
+    throttled: { code: "RequestLimitExceeded", message: "Request limit exceeded." },
+  };
+}
+
+/** Creates an emulated EC2. It listens when it is told to. */
+export function createEc2Emulator(options: Ec2EmulatorOptions = {}): Ec2Emulator {
+  const world = createEc2World(options);
+  const instance = (id: string): Instance => {
+    const found = world.instances.get(id);
+    if (found === undefined) throw new Error(`the emulated EC2 has no instance ${id}`);
+    return found;
+  };
+  return {
+    ...createEmulatorServer(emulatorOf(world), options),
+    world,
+    inventory() {
+      world.sweep();
+      const instances = [...world.instances.values()].flatMap((instance) => {
+        const state = world.state(instance);
+        return state === undefined || state === "terminated" ? [] : [{ ...instance, state }];
+      });
+      return {
+        instances,
+        volumes: [...world.volumes.values()],
+        networkInterfaces: [...world.networkInterfaces.values()],
+      };
+    },
+    reclaim(id) {
+      const taken = instance(id);
+      taken.terminatedAtMs = world.nowMs();
+      taken.stateReason = {
+        code: "Server.SpotInstanceTermination",
+        message: "Server.SpotInstanceTermination: Spot instance termination",
+      };
+    },
+    stop(id) {
+      instance(id).stoppedAtMs = world.nowMs();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { EmulatorReply, Refusal } from "../server/index.ts";
+import { xmlOf } from "./xml.ts";
+
+/** A refusal of EC2. Thrown by actions, before they have changed anything. */
+export class Ec2Refusal extends Error implements Refusal {
+  readonly code: string;
+  declare readonly status?: number;
+
+  constructor(code: string, message: string, status?: number) {
+    super(message);
+    this.code = code;
+    if (status !== undefined) this.status = status;
+  }
+}
+
+/** Codes that do not come with status 400. */
+const statuses: Readonly<Record<string, number>> = {
+  AuthFailure: 401,
+  DryRunOperation: 412,
+  InsufficientAddressCapacity: 500,
+  InsufficientCapacity: 500,
+  InsufficientInstanceCapacity: 500,
+  InsufficientVolumeCapacity: 500,
+  InternalError: 500,
+  InternalFailure: 500,
+  RequestLimitExceeded: 503,
+  ServiceUnavailable: 503,
+  SignatureDoesNotMatch: 403,
+  Unavailable: 503,
+  UnauthorizedOperation: 403,
+};
+
+/** The answer that carries a refusal, as EC2 writes it. */
+export function refusalReply({ code, status, message, retryAfterS }: Refusal, requestId: string): EmulatorReply {
+  const error = { Code: code, Message: message ?? `the emulator was told to answer ${code}` };
+  const body = xmlOf("Response", { Errors: { Error: error }, RequestID: requestId });
+  return {
+    status: status ?? statuses[code] ?? 400,
+    headers: {
+      "content-type": "text/xml;charset=UTF-8",
+      "x-amzn-requestid": requestId,
+      ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
+    },
+    body: `<?xml version="1.0" encoding="UTF-8"?>\n${body}`,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Ec2Action } from "./call.ts";
+import { instancesById } from "./describe-instances.ts";
+import { instanceStates } from "./instance.ts";
+import { Ec2Refusal } from "./refusal.ts";
+
+/** `TerminateInstances`: again for one that is going or gone changes nothing. */
+export const terminateInstances: Ec2Action = (parameters, { world, region }) => {
+  const ids = parameters.texts("InstanceId");
+  if (parameters.flag("DryRun") === true) {
+    throw new Ec2Refusal("DryRunOperation", "Request would have succeeded, but DryRun flag is set.");
+  }
+  parameters.refuseUnread();
+  if (ids.length === 0) throw new Ec2Refusal("MissingParameter", "The request must contain the parameter InstanceId");
+  const going = instancesById(world, region, ids);
+  const before = going.map((instance) => world.state(instance) ?? "terminated");
+  for (const instance of going) {
+    if (instance.terminatedAtMs !== undefined) continue;
+    instance.terminatedAtMs = world.nowMs();
+    instance.stateReason = {
+      code: "Client.UserInitiatedShutdown",
+      message: "Client.UserInitiatedShutdown: User initiated shutdown",
+    };
+  }
+  const result = going.map((instance, index) => {
+    const now = world.state(instance) ?? "terminated";
+    const previous = before[index] ?? now;
+    return {
+      instanceId: instance.id,
+      currentState: { code: instanceStates[now], name: now },
+      previousState: { code: instanceStates[previous], name: previous },
+    };
+  });
+  world.sweep();
+  return { instancesSet: result };
+};

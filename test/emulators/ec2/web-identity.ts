@@ -1,0 +1,46 @@
+import type { EmulatorReply } from "../server/index.ts";
+import type { Parameters } from "./parameters.ts";
+import type { Ec2World } from "./world.ts";
+import { type Xml, xmlOf } from "./xml.ts";
+
+const namespace = "https://sts.amazonaws.com/doc/2011-06-15/";
+
+const reply = (status: number, root: string, content: Xml): EmulatorReply => ({
+  status,
+  headers: { "content-type": "text/xml" },
+  body: xmlOf(root, content, namespace),
+});
+
+const refuse = (Code: string, Message: string): EmulatorReply =>
+  reply(400, "ErrorResponse", { Error: { Type: "Sender", Code, Message }, RequestId: "sts" });
+
+/**
+ * `AssumeRoleWithWebIdentity` of STS, at the same address. The token `expired` is expired for every role; any other is compared with the one that the world has
+ * for the role.
+ */
+export function assumeRoleWithWebIdentity(parameters: Parameters, world: Ec2World): EmulatorReply {
+  const role = parameters.text("RoleArn") ?? "";
+  const token = parameters.text("WebIdentityToken") ?? "";
+  const session = parameters.text("RoleSessionName") ?? "";
+  if (token === "expired") return refuse("ExpiredTokenException", "Token expired: current date/time must be before it");
+  const known = world.webIdentities.get(role);
+  if (known === undefined)
+    return { ...refuse("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity"), status: 403 };
+  if (known !== token) return refuse("InvalidIdentityToken", "The web identity token could not be validated");
+  const sessionMs = world.options.sessionMs ?? 3_600_000;
+  const accessKeyId = `ASIA${world.random.hex(8).toUpperCase()}`;
+  const made = { secretAccessKey: world.random.hex(20), sessionToken: world.random.hex(32) };
+  world.accessKeys?.set(accessKeyId, { ...made, account: "123456789012", expiresAtMs: world.nowMs() + sessionMs });
+  return reply(200, "AssumeRoleWithWebIdentityResponse", {
+    AssumeRoleWithWebIdentityResult: {
+      Credentials: {
+        AccessKeyId: accessKeyId,
+        SecretAccessKey: made.secretAccessKey,
+        SessionToken: made.sessionToken,
+        Expiration: new Date(world.now().getTime() + sessionMs).toISOString(),
+      },
+      AssumedRoleUser: { Arn: `${role}/${session}`, AssumedRoleId: `AROA:${session}` },
+    },
+    ResponseMetadata: { RequestId: "sts" },
+  });
+}
