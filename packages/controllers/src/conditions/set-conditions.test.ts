@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { Condition, ConditionState } from "./set-condition.ts";
+import { inOrderIfChanged, setConditions, withoutOurs } from "./set-conditions.ts";
+
+const entry = (type: string, status = "False"): Condition => ({ type, status, reason: "R", message: "" });
+const typesOf = (list: readonly Condition[]): readonly string[] => list.map(({ type }) => type);
+const state = (type: string): ConditionState => ({ type, status: "False", reason: "R", message: "" });
+
+describe("the list of conditions", () => {
+  it("has MCM's first, then Cluster API's, and those that nobody knows by name before the last two", () => {
+    const types = [
+      "Deleting",
+      "Paused",
+      "Zeta",
+      "SpecValid",
+      "Alpha",
+      "MachinesUpToDate",
+      "MachinesReady",
+      "ScalingUp",
+    ];
+    types.push("ScalingDown", "Remediating", "RollingOut", "Frozen", "ReplicaFailure", "Progressing", "Available");
+    const list = types.map((type) => entry(type));
+    expect(typesOf(inOrderIfChanged(list, undefined))).toEqual([
+      "Available",
+      "Progressing",
+      "ReplicaFailure",
+      "Frozen",
+      "RollingOut",
+      "Remediating",
+      "ScalingDown",
+      "ScalingUp",
+      "MachinesReady",
+      "MachinesUpToDate",
+      "Alpha",
+      "SpecValid",
+      "Zeta",
+      "Paused",
+      "Deleting",
+    ]);
+  });
+
+  it("keeps its order when nothing in it changes", () => {
+    const list = [entry("Paused"), entry("Available")];
+    expect(inOrderIfChanged(list, list)).toBe(list);
+    expect(setConditions(list, [state("Paused"), state("Available")], new Date(0))).toBe(list);
+  });
+
+  it("loses Cluster API's, and SpecValid unless that says what is wrong, and keeps what others wrote", () => {
+    const list = [entry("Available", "True"), entry("RollingOut"), entry("Foreign"), entry("SpecValid", "True")];
+    expect(typesOf(withoutOurs(list))).toEqual(["Available", "Foreign"]);
+    const mcm = [entry("Available"), entry("SpecValid")];
+    expect(withoutOurs(mcm)).toBe(mcm);
+  });
+});

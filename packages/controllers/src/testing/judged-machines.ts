@@ -1,0 +1,47 @@
+import type { ConditionStatus, Machine } from "@millwright/core";
+import type { DerivedCondition } from "../conditions/derived-condition.ts";
+import type { JudgedMachine } from "../conditions/group/judged-machine.ts";
+import type { Surroundings } from "../conditions/surroundings.ts";
+import { defaultMachineSettings } from "../machine/snapshot.ts";
+import { aMachine, type Change, named } from "./builders.ts";
+
+/** No target cluster, all classes of the builders: the phase of a machine decides. */
+export const someSurroundings = (change: Partial<Surroundings> = {}): Surroundings => ({
+  hasTarget: false,
+  isTargetReachable: true,
+  nodes: new Map(),
+  classes: new Set(["small", "big"]),
+  isSpecReadable: true,
+  settings: defaultMachineSettings,
+  ...change,
+});
+
+/** A condition of a machine: its status, and what it says. */
+export const says = (type: string, status: ConditionStatus, message = "", reason = "Reason"): DerivedCondition => ({
+  type,
+  status,
+  reason,
+  message,
+});
+
+/** A machine about which nothing is known but what is given. */
+export const aJudgedMachine = (
+  name: string,
+  change: Partial<Omit<JudgedMachine, "name" | "facts">> = {},
+  machine: Change<Machine> = {},
+): JudgedMachine => ({
+  name,
+  facts: {
+    machine: aMachine(named(name), machine),
+    hasTarget: false,
+    isTargetReachable: true,
+    node: "missing",
+    hasClass: true,
+    settings: defaultMachineSettings,
+  },
+  ready: undefined,
+  upToDate: undefined,
+  isUnhealthy: false,
+  remediation: undefined,
+  ...change,
+});
