@@ -14,6 +14,23 @@ export function unhealthyConditions(
   ];
 }
 
+/**
+ * Since when a node has been unhealthy without a pause, as far as its conditions tell: since the oldest of those that are bad now turned bad. Wall clock, milliseconds;
+ * `undefined` for a node that is healthy, or whose conditions have no times.
+ */
+export function unhealthySince(
+  conditions: readonly NodeCondition[],
+  badUnlessFalse: readonly string[],
+): number | undefined {
+  const times = conditions
+    .filter(({ type, status }) =>
+      type === "Ready" ? status !== "True" : badUnlessFalse.includes(type) && status !== "False",
+    )
+    .map(({ lastTransitionTime }) => Date.parse(lastTransitionTime ?? ""))
+    .filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
 /** Whether two lists of conditions say the same: heartbeats, messages and reasons are no news, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {
   const key = ({ type, status, reason = "" }: NodeCondition): string =>

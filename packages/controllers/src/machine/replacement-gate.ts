@@ -1,10 +1,13 @@
 import {
+  annotationKeys,
   type IntOrPercent,
   labelKeys,
   type Machine,
+  type MachineDeployment,
   machineSetResource,
   parseIntOrPercent,
   phaseOf,
+  readIntOrPercent,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { unhealthyConditions } from "./node-health.ts";
@@ -45,6 +48,26 @@ export function replacementsAllowed(limit: IntOrPercent, machines: number): numb
   const parsed = parseIntOrPercent(limit);
   if (parsed === undefined || parsed.amount <= 0) return 0;
   return parsed.unit === "count" ? parsed.amount : Math.max(1, Math.floor((parsed.amount * machines) / 100));
+}
+
+/** How many machines of a group may be replaced at once, and what is wrong with what somebody wrote about it. */
+export interface ReplacementLimit {
+  readonly limit: IntOrPercent;
+  readonly note: string | undefined;
+}
+
+/** The limit that a deployment asks for, else the one of the settings; with a note on what cannot be read. */
+export function replacementLimitOf(
+  deployment: Pick<MachineDeployment, "metadata"> | undefined,
+  setting: IntOrPercent,
+): ReplacementLimit {
+  const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
+  if (written === undefined) return { limit: setting, note: undefined };
+  const limit = readIntOrPercent(written);
+  if (limit !== undefined) return { limit, note: undefined };
+  const found = JSON.stringify(written.slice(0, 40));
+  const note = `annotation ${annotationKeys.maxReplacements} is ${found} where a whole number or a percentage is expected`;
+  return { limit: setting, note };
 }
 
 /** Who wants to pass the gate, and who else is there. */

@@ -1,4 +1,4 @@
-import type { Machine, NodeCondition } from "@millwright/core";
+import { annotationKeys, type Machine, type NodeCondition } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -314,6 +314,18 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
   ])("of %s", (_, machine, now, health, owner) => {
     expect(tell("HealthCheckSucceeded", facts(machine), now)).toBe(health);
     expect(tell("OwnerRemediated", facts(machine), now)).toBe(owner);
+  });
+
+  it.each<[string, Partial<MachineFacts>, string]>([
+    ["the setting", { settings: { ...defaultMachineSettings, maxReplacements: 2 } }, "2 per MachineDeployment"],
+    [
+      "the annotation of the deployment",
+      { deployment: aMachineDeployment({ metadata: { annotations: { [annotationKeys.maxReplacements]: "20%" } } }) },
+      "20% per MachineDeployment",
+    ],
+  ])("tell how many may be replaced at once, by %s", (_, change, expected) => {
+    const waiting = aMachine(running, inPhase("Unknown"));
+    expect(tell("OwnerRemediated", facts(waiting, change), later(MINUTE))).toContain(expected);
   });
 
   it("remembers of a machine that goes that it had failed", () => {

@@ -10,6 +10,7 @@ import { cutText } from "../../conditions/message-lines.ts";
 import { findCondition } from "../../conditions/set-condition.ts";
 import { isForReplacement } from "../../machine-set/plan-replicas.ts";
 import { isDeleting } from "../phase.ts";
+import { replacementLimitOf } from "../replacement-gate.ts";
 import { healthTimeoutMs } from "../timeouts.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
 
@@ -66,10 +67,8 @@ export const ownerRemediated: ConditionOf = (facts, now) => {
   const node = nodeOf(facts);
   const nodes = new Map(node === undefined ? [] : [[machine.metadata.name, node]]);
   if (isForReplacement(machine, nodes, now)) return not(reasons.waitingForRemediation, "Waiting for remediation");
-  return isOverdue(facts, now)
-    ? not(
-        reasons.remediationDeferred,
-        "Waiting because there are already too many remediations in progress (1 per MachineDeployment)",
-      )
-    : undefined;
+  if (!isOverdue(facts, now)) return undefined;
+  const { limit } = replacementLimitOf(facts.deployment, facts.settings.maxReplacements);
+  const text = `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
+  return not(reasons.remediationDeferred, text);
 };

@@ -1,12 +1,18 @@
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
-import { unhealthyConditions } from "../node-health.ts";
+import { unhealthyConditions, unhealthySince } from "../node-health.ts";
 import type { MachineSettings } from "../snapshot.ts";
 
-/** What makes the node of a machine unhealthy, by the conditions that the machine lists, else by those of the settings (machine-controller.md, 2.7). */
-export const badConditionsOf = (
-  { spec }: Machine,
-  { status }: Node,
-  { nodeConditions }: Pick<MachineSettings, "nodeConditions">,
-): readonly string[] =>
-  unhealthyConditions(status?.conditions ?? [], spec.nodeConditions?.split(",") ?? nodeConditions);
+type Listed = Pick<MachineSettings, "nodeConditions">;
+
+/** Conditions that must be False: those that the machine lists, else those of the settings (machine-controller.md, 2.7). */
+const listedFor = ({ spec }: Machine, { nodeConditions }: Listed): readonly string[] =>
+  spec.nodeConditions?.split(",") ?? nodeConditions;
+
+/** What makes the node of a machine unhealthy. */
+export const badConditionsOf = (machine: Machine, { status }: Node, settings: Listed): readonly string[] =>
+  unhealthyConditions(status?.conditions ?? [], listedFor(machine, settings));
+
+/** Since when the node of a machine has been unhealthy, by its own word; wall clock, milliseconds. */
+export const unhealthySinceOf = (machine: Machine, { status }: Node, settings: Listed): number | undefined =>
+  unhealthySince(status?.conditions ?? [], listedFor(machine, settings));

@@ -117,8 +117,7 @@ async function aFleet(
   const inPhases = (wanted: string) => Object.keys(machines).filter((name) => phase(name) === wanted);
   const away = (times: number) => {
     const unreachable = new ApiError({ status: 0, reason: "Unreachable", message: "no route" });
-    // All caches together use this many attempts up.
-    api.inject({ verb: "watch", error: unreachable, times });
+    for (const type of [machineResource, nodeResource]) api.inject({ verb: "watch", type, error: unreachable, times });
     api.endWatches();
   };
   return { api, clock, driver, events, logged, start, end, machine, phase, text, report, inPhases, away };
@@ -344,7 +343,7 @@ describe("an API server that is away", () => {
     const { api, clock, events, logged, report, phase, away } = await aFleet(fleetOf(12));
     report("m00", "Unknown");
     await clock.advance(MINUTE);
-    away(400);
+    away(50);
     await clock.advance(9 * MINUTE + 5_000);
     expect(phase("m00")).toBe("Unknown");
     expect(events).toContain("RepairSuspended");
@@ -364,7 +363,7 @@ describe("an API server that is away", () => {
     const { clock, events, report, phase, away } = await aFleet(fleetOf(12));
     report("m00", "Unknown");
     await clock.advance(MINUTE);
-    away(2);
+    away(1);
     await clock.advance(9 * MINUTE + 1_000);
     expect(phase("m00")).toBe("Failed");
     expect(events).not.toContain("HealthTimeoutReset");
@@ -419,6 +418,42 @@ describe("a node that goes up and down", () => {
       { numRuns: 25 },
     );
   }, 60_000);
+});
+
+describe("a restart", () => {
+  const unhealthySince = (now: Date) => ({
+    status: { conditions: [{ type: "Ready", status: "False", lastTransitionTime: now.toISOString() }] },
+  });
+
+  it("replaces no machine whose node was healthy in between, though nobody remembers that", async () => {
+    const { api, clock, report, phase, start, end } = await aFleet(fleetOf(12));
+    report("m00", "False");
+    await clock.advance(MINUTE);
+    expect(phase("m00")).toBe("Unknown");
+    await end();
+    // Up and down again while nobody looked.
+    await clock.advance(8 * MINUTE);
+    api.change(nodeResource, nodeOf("m00"), unhealthySince(clock.now()));
+    await clock.advance(4 * MINUTE);
+    await start();
+    await clock.advance(5 * MINUTE);
+    expect(phase("m00")).toBe("Unknown");
+    await clock.advance(2 * MINUTE);
+    expect(phase("m00")).toBe("Failed");
+  });
+
+  it("does not make a machine wait longer whose node was down all the time", async () => {
+    const { api, clock, phase, start, end } = await aFleet(fleetOf(12));
+    api.change(nodeResource, nodeOf("m00"), unhealthySince(clock.now()));
+    await clock.advance(MINUTE);
+    await end();
+    await clock.advance(7 * MINUTE);
+    await start();
+    await clock.advance(MINUTE);
+    expect(phase("m00")).toBe("Unknown");
+    await clock.advance(2 * MINUTE);
+    expect(phase("m00")).toBe("Failed");
+  });
 });
 
 it("gives up a machine that failed to update, and does not take it back for its node's health", async () => {

@@ -30,7 +30,7 @@ function setUp() {
     clock,
     become,
     now,
-    note: (isHealthy: boolean) => histories.note(machine, isHealthy),
+    note: (isHealthy: boolean, unhealthySince?: number) => histories.note(machine, isHealthy, unhealthySince),
     end: () => tell(machine, undefined),
     tell,
   };
@@ -78,6 +78,24 @@ it("knows since when a node holds still, and until when it was healthy", async (
   expect(note(true)).toEqual({ flaps: 1, steadySince: start + 1_000, healthyUntil: undefined });
   await clock.advance(1_000);
   expect(note(false)).toEqual({ flaps: 1, steadySince: start + 2_000, healthyUntil: start + 2_000 });
+});
+
+it("takes the node's own word for when it was healthy last, where nothing is remembered", async () => {
+  const { clock, become, note, now } = setUp();
+  become("Unknown");
+  await clock.advance(60_000);
+  const told = now() - 20_000;
+  expect(note(false, told).healthyUntil).toBe(told);
+  // What was seen since then counts for more.
+  expect(note(false, now()).healthyUntil).toBe(told);
+  note(true);
+  expect(note(false, told).healthyUntil).toBe(now());
+});
+
+it("does not believe a node that claims to turn bad in the future", () => {
+  const { become, note, now } = setUp();
+  become("Unknown");
+  expect(note(false, now() + 60_000).healthyUntil).toBe(now());
 });
 
 it("starts anew with the next time that the machine is Running, and forgets it when it is gone", async () => {

@@ -2,10 +2,16 @@ import { type Clock, type Machine, phaseOf } from "@millwright/core";
 import type { ReadonlyStore } from "@millwright/kube";
 import type { NodeHistory } from "./flapping.ts";
 
-/** Remembers what the nodes of unhealthy machines went through. Lost with the process: then a node is believed sooner, once. */
+/**
+ * Remembers what the nodes of unhealthy machines went through. Lost with the process, which is right for flaps: then a node is believed sooner, once, and a write costs
+ * less than remembering in the objects would. No machine is replaced for it: when the node was healthy last, its own conditions tell the next process.
+ */
 export interface NodeHistories {
-  /** Takes note of how the node of an unhealthy machine is now, and answers what is remembered of it. */
-  note(machine: Machine, isHealthy: boolean): NodeHistory;
+  /**
+   * Takes note of how the node of an unhealthy machine is now, and answers what is remembered of it. `unhealthySince` is the node's own word, wall clock, milliseconds; it
+   * counts when nothing is remembered.
+   */
+  note(machine: Machine, isHealthy: boolean, unhealthySince?: number): NodeHistory;
 }
 
 interface Entry {
@@ -56,11 +62,13 @@ export function createNodeHistories(
   });
 
   return {
-    note({ metadata }, isHealthy) {
+    note({ metadata }, isHealthy, unhealthySince) {
       const now = clock.now().getTime();
       const entry = entryOf(metadata.uid ?? "");
       forgetOld(entry, now);
       if (entry.isHealthy === true && !isHealthy) entry.healthyUntil = now;
+      else if (entry.isHealthy === undefined && !isHealthy && unhealthySince !== undefined)
+        entry.healthyUntil = Math.min(now, unhealthySince);
       if (entry.isHealthy !== isHealthy) entry.steadySince = now;
       entry.isHealthy = isHealthy;
       const { flaps, steadySince, healthyUntil } = entry;

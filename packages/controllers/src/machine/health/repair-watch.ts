@@ -1,20 +1,12 @@
-import {
-  annotationKeys,
-  type IntOrPercent,
-  labelKeys,
-  type Machine,
-  type MachinePhase,
-  phaseOf,
-  readIntOrPercent,
-} from "@millwright/core";
+import { annotationKeys, labelKeys, type Machine, type MachinePhase, phaseOf } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../cluster/node-objects.ts";
-import { isReplacement, replacementGroupOf } from "../replacement-gate.ts";
+import { isReplacement, replacementGroupOf, type ReplacementLimit, replacementLimitOf } from "../replacement-gate.ts";
 import { createReplacementPermits } from "../replacement-permits.ts";
 import type { MachineSettings } from "../snapshot.ts";
 import { createContactWatch } from "./contact-watch.ts";
-import { badConditionsOf } from "./bad-conditions.ts";
+import { badConditionsOf, unhealthySinceOf } from "./bad-conditions.ts";
 import { type NodeHistory, noHistory } from "./flapping.ts";
 import { createNodeHistories } from "./node-histories.ts";
 import { createOutageWatch } from "./outage-watch.ts";
@@ -45,21 +37,15 @@ const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePh
   "InPlaceUpdateSuccessful",
 ]);
 
-/** The limit that a deployment asks for, else the one of the settings; with a note on what cannot be read. */
+/** The limit for a machine: that of its deployment, else the one of the settings. */
 function limitOf(
   machine: Machine,
   { caches, namespace }: ControllerContext,
   { maxReplacements }: MachineSettings,
-): { readonly limit: IntOrPercent; readonly note: string | undefined } {
+): ReplacementLimit {
   const name = machine.metadata.labels?.[labelKeys.name] ?? "";
   const deployment = caches.deployments.store.getByRef({ namespace, name });
-  const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
-  if (written === undefined) return { limit: maxReplacements, note: undefined };
-  const limit = readIntOrPercent(written);
-  if (limit !== undefined) return { limit, note: undefined };
-  const found = JSON.stringify(written.slice(0, 40));
-  const note = `annotation ${annotationKeys.maxReplacements} is ${found} where a whole number or a percentage is expected`;
-  return { limit: maxReplacements, note };
+  return replacementLimitOf(deployment, maxReplacements);
 }
 
 /** Starts to watch, and wakes machines whose replacement was held back when what held it is over. */
@@ -133,7 +119,8 @@ export function createRepairWatch(
     read(machine, node) {
       if (!isWaiting(machine) || target === undefined) return nothingInTheWay;
       const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
-      const history = histories.note(machine, bad?.length === 0);
+      const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
+      const history = histories.note(machine, bad?.length === 0, since);
       if (phaseOf(machine) === "Failed") return { history, repair: noObstacle };
       const uid = machine.metadata.uid ?? "";
       const group = replacementGroupOf(machine);
