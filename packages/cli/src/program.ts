@@ -57,6 +57,12 @@ function readShare(text: string): number {
   return percent / 100;
 }
 
+/** A truth value, as MCM's flags take one. */
+function readTruth(text: string): boolean {
+  if (text !== "true" && text !== "false") throw new InvalidArgumentError('expected "true" or "false".');
+  return text === "true";
+}
+
 /** A list, separated by commas. */
 const readList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
 
@@ -204,6 +210,15 @@ export function createProgram(setStatus: (status: number) => void): Command {
       ),
     )
     .addOption(machineFlag("preserve-timeout", 96 * HOUR, "how long a machine is preserved"))
+    .addOption(
+      new Option(
+        "--autoscaler-scaledown-annotation-during-rollout [true|false]",
+        "keep the cluster-autoscaler from the nodes of a rollout; false also takes back what was set before",
+      )
+        .argParser(readTruth)
+        .preset("true")
+        .default(true),
+    )
     .option("--cluster-api-conditions", "sets and deployments carry Cluster API's conditions next to MCM's", true)
     .option("--no-cluster-api-conditions", "they carry MCM's only; those of Cluster API that are there are taken away")
     .addOption(

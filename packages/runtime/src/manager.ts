@@ -37,6 +37,8 @@ export interface ManagerOptions {
   readonly settings?: Partial<MachineSettings>;
   /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` takes away those that are there. Default: true. */
   readonly clusterApiConditions?: boolean;
+  /** Whether the cluster-autoscaler is kept from the nodes of a rollout; `false` takes back what was set before. Default: true. */
+  readonly guardsRolloutsFromScaler?: boolean;
   /** Objects of one kind that are worked on at once. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -112,7 +114,9 @@ export function createManager(options: ManagerOptions): Manager {
   const controllers = [
     machine.controller,
     createMachineSetController(context, workers),
-    createMachineDeploymentController(context, workers),
+    createMachineDeploymentController(context, workers, {
+      guardsFromScaler: options.guardsRolloutsFromScaler ?? true,
+    }),
     createMachineClassController(context, workers),
     createSecretController(context, workers),
   ];

@@ -35,6 +35,7 @@ export interface RunFlags {
   readonly machineInplaceUpdateTimeout: number;
   readonly machinePreserveTimeout: number;
   readonly clusterApiConditions: boolean;
+  readonly autoscalerScaledownAnnotationDuringRollout: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -74,6 +75,7 @@ export async function run(flags: RunFlags): Promise<number> {
     namespace,
     drivers,
     clusterApiConditions: flags.clusterApiConditions,
+    guardsRolloutsFromScaler: flags.autoscalerScaledownAnnotationDuringRollout,
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,
       healthTimeoutMs: flags.machineHealthTimeout,

@@ -24,6 +24,8 @@ export interface NodeDecisionOptions {
   readonly select: readonly string[];
   /** Whether the cluster-autoscaler is kept from the nodes: `true` for the time of a rollout, `false` when it is over; `undefined` leaves them as they are. */
   readonly isKeptFromScaler: boolean | undefined;
+  /** Whether nothing is to be left on the nodes, whatever the strategy. Default: it follows the strategy. */
+  readonly isOver?: boolean;
 }
 
 interface Place {
@@ -64,10 +66,10 @@ function scalerAnnotations(
 export function decideNodes(
   { deployment, nodes = new Map() }: MachineDeploymentSnapshot,
   sets: Sets,
-  { select, isKeptFromScaler }: NodeDecisionOptions,
+  { select, isKeptFromScaler, isOver = false }: NodeDecisionOptions,
 ): readonly NodeChange[] {
   const target = sets.newSet?.set.metadata.name;
-  const isInPlace = deployment.spec.strategy?.type === "InPlaceUpdate" && target !== undefined;
+  const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate" && target !== undefined;
   const chosen = new Set(select);
   return placesOf(nodes, sets).flatMap((place): readonly NodeChange[] => {
     const { machine, node, isOld } = place;
@@ -80,7 +82,7 @@ export function decideNodes(
       ...nothingWished,
       ...marks,
       annotations: { ...marks.annotations, ...scalerAnnotations(place, isKeptFromScaler) },
-      isAvoided: isOld && avoidsOldNodes(deployment),
+      isAvoided: !isOver && isOld && avoidsOldNodes(deployment),
     });
     if (patch === undefined && condition === undefined) return [];
     return [

@@ -77,6 +77,29 @@ function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: M
   return newSet !== undefined && isComplete(deployment, status);
 }
 
+/** Names that a message lists at most. */
+const NAMED = 5;
+
+const listOf = (names: readonly string[]): string => {
+  const rest = names.length - NAMED;
+  return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+};
+
+/** What an update in place does with single machines. */
+function inPlaceReasons({ transfer, select }: RolloutStep, { newSet }: Sets): readonly Reason[] {
+  const say = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
+    names.length === 0 ? [] : [{ type: "Normal", reason, message }];
+  const to = newSet?.set.metadata.name ?? "";
+  return [
+    ...say(
+      transfer,
+      eventReasons.machinesHandedOver,
+      `Updated in place, now of machine set ${to}: ${listOf(transfer)}`,
+    ),
+    ...say(select, eventReasons.selectedForUpdate, `May be drained and updated in place: ${listOf(select)}`),
+  ];
+}
+
 /** The machines that go over to the new set, each from the set that has it. */
 function transfers({ transfer }: RolloutStep, { newSet, oldSets }: Sets): MachineDeploymentAction[] {
   if (newSet === undefined || transfer.length === 0) return [];
@@ -167,6 +190,7 @@ export function decideSets(
     if (patch !== undefined) actions.push({ kind: "PatchMachineSet", name, patch });
     if (after !== before) because.push(scaled(name, before, after));
   }
+  because.push(...inPlaceReasons(step, sets));
   const status = statusOf(snapshot, sets, undefined, now);
   actions.push(...endTransfers(snapshot, sets), ...nodeActions(snapshot, sets, step, status));
   actions.push(...revisionPatch(deployment, sets, revision));

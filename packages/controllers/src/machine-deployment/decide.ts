@@ -1,5 +1,6 @@
 import { finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
+import { decideNodes } from "./decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./find-new-set.ts";
 import { decideFreezeSync } from "./freeze-sync.ts";
@@ -20,14 +21,26 @@ import {
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
 
+/** Kubernetes' finalizer of a deletion that leaves behind what the object owns. */
+const ORPHAN_FINALIZER = "orphan";
+
+/** What a deployment leaves behind that goes without its sets: nodes that nobody would clean any more (machineset-machinedeployment.md, F39). */
+function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
+  const nodes = decideNodes(snapshot, viewSets(snapshot), { select: [], isKeptFromScaler: false, isOver: true });
+  return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
+}
+
 /** A deployment on its way out takes its sets with it and waits for the last; its spec no longer matters. */
 function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   if (!hasFinalizer(deployment)) return { actions: [], because: [] };
   if (claim.owned.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
-  const actions = oldestFirst(claim.owned)
-    .filter(({ metadata }) => metadata.deletionTimestamp == null)
-    .map(deletionOf);
+  const isOrphaning = deployment.metadata.finalizers?.includes(ORPHAN_FINALIZER) === true;
+  const actions = isOrphaning
+    ? decideOrphaning(snapshot)
+    : oldestFirst(claim.owned)
+        .filter(({ metadata }) => metadata.deletionTimestamp == null)
+        .map(deletionOf);
   return { actions, status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
 }
 

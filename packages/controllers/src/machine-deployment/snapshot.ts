@@ -72,7 +72,7 @@ export function viewSets({ deployment, claim, machines }: MachineDeploymentSnaps
 export function boundsOf({ spec }: MachineDeployment): RolloutBounds {
   const replicas = spec.replicas ?? 0;
   const { type, rollingUpdate, inPlaceUpdate } = spec.strategy ?? {};
-  switch (type) {
+  switch (type ?? "RollingUpdate") {
     case "Recreate":
       return { replicas, maxSurge: 0, maxUnavailable: 0 };
     case "InPlaceUpdate": {

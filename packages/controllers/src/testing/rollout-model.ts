@@ -2,6 +2,7 @@ import {
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  readMachine,
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
@@ -10,22 +11,31 @@ import {
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
+import { isDeleting } from "../machine/phase.ts";
 import { decideMachineSet, type MachineSetAction } from "../machine-set/decide.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
-import { aMachine, beingDeleted, type Change, inPhase } from "./builders.ts";
+import { decideInPlace } from "../machine/in-place/decide-in-place.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labelled } from "./builders.ts";
+import { createModelNodes, type ModelNodes } from "./model-nodes.ts";
+import { aSnapshot } from "./snapshots.ts";
 
 /** A deployment, its sets and their machines as plain values, moved by the decisions alone. */
 export interface RolloutModel {
+  /** Nodes of the machines; none in a model without a target cluster. */
+  readonly nodes: ModelNodes;
   readonly deployment: () => MachineDeployment;
   /** Oldest first. */
   readonly sets: () => readonly MachineSet[];
   readonly machines: () => readonly Machine[];
-  /** One pass of the deployment's controller; what it said. */
-  decideDeployment(): readonly string[];
+  /** One pass of the deployment's controller; what it said. Killed after so many actions, it says nothing and writes no status. */
+  decideDeployment(killedAfter?: number): readonly string[];
   /** One pass of every set's controller; what they did: `+1 pool-abcde`, `-1 pool-abcde`. */
   decideSets(): readonly string[];
+  /** One pass of the machines' controller over every machine that is updated in place. */
+  decideMachines(): void;
   change(patch: Change<MachineDeployment>): void;
-  setPhase(machine: Machine, phase: "Pending" | "Running" | "Failed"): void;
+  /** A machine that runs has a node, where there are nodes. */
+  setPhase(machine: Machine, phase: "Pending" | "Running" | "Unknown" | "Failed"): void;
   /** The VM of a machine on its way out is gone. */
   finishDeletion(machine: Machine): void;
 }
@@ -36,8 +46,16 @@ const readOrThrow = <T>(read: (raw: unknown) => ReadResult<T>, raw: unknown): T 
   return result.value;
 };
 
+/** What a model has besides a deployment. */
+export interface RolloutModelOptions {
+  /** Whether machines have nodes. Default: they have not. */
+  readonly hasNodes?: boolean;
+  readonly guardsFromScaler?: boolean;
+}
+
 /** Makes a model of a deployment without sets. */
-export function createRolloutModel(initial: MachineDeployment): RolloutModel {
+export function createRolloutModel(initial: MachineDeployment, options: RolloutModelOptions = {}): RolloutModel {
+  const nodes = createModelNodes();
   let deployment = initial;
   let sets: readonly MachineSet[] = [];
   let machines: readonly Machine[] = [];
@@ -53,8 +71,19 @@ export function createRolloutModel(initial: MachineDeployment): RolloutModel {
     machines = machines.map((machine) => (machine.metadata.name === name ? change(machine) : machine));
   };
 
+  const patchMachine = (name: string, patch: object): void =>
+    replaceMachine(name, (machine) => readOrThrow(readMachine, applyMergePatch(machine, patch)));
+
   function actOnDeployment(action: MachineDeploymentAction): void {
     switch (action.kind) {
+      case "PatchMachine":
+        return patchMachine(action.name, action.patch);
+      case "PatchNodes":
+        for (const { name, patch, condition } of action.nodes) {
+          if (patch !== undefined && !nodes.patch(name, patch)) continue;
+          if (condition !== undefined) nodes.say(name, condition);
+        }
+        return;
       case "CreateMachineSet": {
         const { metadata } = action.set;
         const creationTimestamp = now().toISOString();
@@ -93,6 +122,8 @@ export function createRolloutModel(initial: MachineDeployment): RolloutModel {
         replaceMachine(action.name, (machine) => aMachine(machine, beingDeleted()));
         return `-1 ${set.metadata.name}`;
       case "PatchMachine":
+        patchMachine(action.name, action.patch);
+        return undefined;
       case "RemoveFinalizer":
       case "AdoptMachine":
       case "ReleaseMachine":
@@ -103,21 +134,42 @@ export function createRolloutModel(initial: MachineDeployment): RolloutModel {
   const ownedBy = (set: MachineSet): readonly Machine[] =>
     machines.filter((machine) => controllerRefOf(machine)?.uid === set.metadata.uid);
 
+  /** The machine's side of an update in place, as its controller carries it out. */
+  function updateInPlace(machine: Machine): void {
+    const node = nodes.of(machine);
+    if (node === undefined || isDeleting(machine)) return;
+    const { actions, status } = decideInPlace(aSnapshot({ machine, node }), now());
+    for (const action of actions) {
+      if (action.kind === "PatchNode") nodes.patch(action.name, action.patch);
+      if (action.kind === "PatchNodeStatus") nodes.patchStatus(action.name, action.patch);
+    }
+    if (status !== undefined) patchMachine(machine.metadata.name, { status });
+  }
+
   return {
+    nodes,
     deployment: () => deployment,
     sets: () => sets,
     machines: () => machines,
-    decideDeployment() {
+    decideDeployment(killedAfter = Number.POSITIVE_INFINITY) {
       passes++;
       const claim = claimObjects(deployment, sets, ({ metadata }) =>
         selectorMatches(deployment.spec.selector, metadata.labels),
       );
       const byUid = new Map(sets.map((set) => [set.metadata.uid ?? "", ownedBy(set)]));
       const { actions, status, because } = decideMachineDeployment(
-        { deployment, claim, machines: byUid, problems: [] },
+        {
+          deployment,
+          claim,
+          machines: byUid,
+          problems: [],
+          ...(options.hasNodes === true ? { nodes: nodes.seenOf(machines) } : {}),
+          ...(options.guardsFromScaler === undefined ? {} : { guardsFromScaler: options.guardsFromScaler }),
+        },
         now(),
       );
-      for (const action of actions) actOnDeployment(action);
+      for (const action of actions.slice(0, killedAfter)) actOnDeployment(action);
+      if (actions.length > killedAfter) return [];
       if (status !== undefined) deployment = { ...deployment, status };
       return because.map(({ message }) => message);
     },
@@ -131,13 +183,20 @@ export function createRolloutModel(initial: MachineDeployment): RolloutModel {
         return done.filter((line) => line !== undefined);
       });
     },
+    decideMachines() {
+      passes++;
+      for (const machine of machines) updateInPlace(machine);
+    },
     change(patch) {
       deployment = readOrThrow(readMachineDeployment, applyMergePatch(deployment, patch));
     },
-    setPhase({ metadata }, phase) {
-      replaceMachine(metadata.name, (machine) => aMachine(machine, inPhase(phase)));
+    setPhase({ metadata: { name } }, phase) {
+      replaceMachine(name, (machine) => aMachine(machine, inPhase(phase)));
+      if (options.hasNodes !== true || phase !== "Running") return;
+      replaceMachine(name, (machine) => aMachine(machine, labelled({ node: nodes.join(name) })));
     },
     finishDeletion({ metadata }) {
+      nodes.leave(metadata.name);
       machines = machines.filter(({ metadata: { name } }) => name !== metadata.name);
     },
   };

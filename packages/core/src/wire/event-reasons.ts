@@ -12,6 +12,10 @@ export const eventReasons = {
   rollbackTemplateUnchanged: "DeploymentRollbackTemplateUnchanged",
   machineSetCreateError: "MachineSetCreateError",
   selectingAll: "SelectingAll",
+  /** Ours, on MachineDeployments: nodes may be drained and updated in place; the message names their machines. */
+  selectedForUpdate: "SelectedForUpdate",
+  /** Ours, on MachineDeployments: machines that were updated in place belong to the set of the new template; the message names them. */
+  machinesHandedOver: "MachinesHandedOver",
   /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
   /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */
