@@ -22,6 +22,9 @@ export type {
   CreateMachineRequest,
   CreateMachineResponse,
   DeleteMachineResponse,
+  FindDriftResponse,
+  GetNodeTemplateRequest,
+  GetNodeTemplateResponse,
   GetVolumeIdsRequest,
   GetVolumeIdsResponse,
   InitializeMachineResponse,
@@ -31,7 +34,9 @@ export type {
   MachineIdentity,
   MachineRequest,
   MachineStatusResponse,
+  VmDifference,
 } from "./driver/messages.ts";
+export { goObject } from "./driver/go-object.ts";
 export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
 export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";
 export type {

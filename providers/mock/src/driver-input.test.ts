@@ -11,8 +11,12 @@ const machineClass = { name: "example", spec: mockSpecSchema.parse({ machineType
 const context = { signal: new AbortController().signal, clock: systemClock, log: () => undefined };
 
 describe("mock driver", () => {
-  it("has every capability of the contract", () => {
-    expect(createMockDriver().capabilities).toEqual({ listMachines: true, initializeMachine: true, volumeIds: true });
+  it("lists and initializes machines, and knows volumes", () => {
+    expect(createMockDriver().capabilities).toMatchObject({
+      listMachines: true,
+      initializeMachine: true,
+      volumeIds: true,
+    });
   });
 
   it("translates its own volumes in order and leaves others alone", async () => {

@@ -11,6 +11,12 @@ interface ExampleSpec {
 const reference = { providerId: "example:///1", nodeName: "node-1" };
 const context = { signal: new AbortController().signal, clock: createVirtualClock(), log: () => undefined };
 
+const request = {
+  machine: { name: "m", namespace: "n", uid: "u" },
+  machineClass: { name: "c", spec: { size: 1 } },
+  secret: {},
+};
+
 const definition = (overrides: Partial<DriverDefinition<ExampleSpec>> = {}): DriverDefinition<ExampleSpec> => ({
   name: "example",
   spec: z.object({ size: z.number() }),
@@ -21,20 +27,32 @@ const definition = (overrides: Partial<DriverDefinition<ExampleSpec>> = {}): Dri
 });
 
 describe("defineDriver", () => {
-  it("derives capabilities from the methods that are there", () => {
+  it("derives capabilities from the methods that are there, and keeps them", async () => {
     expect(defineDriver(definition()).capabilities).toEqual({
       listMachines: false,
       initializeMachine: false,
       volumeIds: false,
+      drift: false,
+      nodeTemplate: false,
     });
     const full = defineDriver(
       definition({
         listMachines: () => Promise.resolve({ machines: [] }),
         initializeMachine: () => Promise.resolve(reference),
         getVolumeIds: () => Promise.resolve({ volumeIds: [] }),
+        findDrift: () => Promise.resolve({ providerId: reference.providerId, differences: [] }),
+        getNodeTemplate: () =>
+          Promise.resolve({ nodeTemplate: { capacity: { cpu: 1 }, instanceType: "s", region: "r", zone: "z" } }),
       }),
     );
-    expect(full.capabilities).toEqual({ listMachines: true, initializeMachine: true, volumeIds: true });
+    expect(full.capabilities).toEqual({
+      listMachines: true,
+      initializeMachine: true,
+      volumeIds: true,
+      drift: true,
+      nodeTemplate: true,
+    });
+    await expect(full.findDrift?.(request, context)).resolves.toEqual({ providerId: "example:///1", differences: [] });
   });
 
   it("answers for a driver without volumes that none is its own", async () => {
@@ -58,11 +76,6 @@ describe("defineDriver", () => {
       }
     }
     const driver = defineDriver(new Example());
-    const request = {
-      machine: { name: "m", namespace: "n", uid: "u" },
-      machineClass: { name: "c", spec: { size: 1 } },
-      secret: {},
-    };
     await expect(driver.deleteMachine(request, context)).resolves.toEqual({ lastKnownState: "example:///7" });
   });
 

@@ -10,7 +10,7 @@ export type DriverDefinition<Spec> = Omit<Driver<Spec>, "contractVersion" | "cap
 };
 
 const mandatoryMethods = ["createMachine", "deleteMachine", "getMachineStatus"] as const;
-const optionalMethods = ["getVolumeIds", "listMachines", "initializeMachine"] as const;
+const optionalMethods = ["getVolumeIds", "listMachines", "initializeMachine", "findDrift", "getNodeTemplate"] as const;
 
 /**
  * Makes a driver out of its methods: checks that nothing is missing, derives the capabilities and freezes the result. The methods keep
@@ -35,7 +35,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       `${subject} is written for driver contract ${String(contractVersion)}; this version of Millwright speaks contract ${driverContractVersion}`,
     );
   }
-  const { listMachines, initializeMachine, getVolumeIds } = definition;
+  const { listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate } = definition;
   return Object.freeze({
     name: definition.name,
     contractVersion: driverContractVersion,
@@ -43,6 +43,8 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       listMachines: listMachines !== undefined,
       initializeMachine: initializeMachine !== undefined,
       volumeIds: getVolumeIds !== undefined && !(getVolumeIds === noVolumes),
+      drift: findDrift !== undefined,
+      nodeTemplate: getNodeTemplate !== undefined,
     }),
     spec: definition.spec,
     ...(definition.secret === undefined ? {} : { secret: definition.secret }),
@@ -52,6 +54,8 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
     getVolumeIds: getVolumeIds === undefined || getVolumeIds === noVolumes ? noVolumes : getVolumeIds.bind(definition),
     ...(listMachines === undefined ? {} : { listMachines: listMachines.bind(definition) }),
     ...(initializeMachine === undefined ? {} : { initializeMachine: initializeMachine.bind(definition) }),
+    ...(findDrift === undefined ? {} : { findDrift: findDrift.bind(definition) }),
+    ...(getNodeTemplate === undefined ? {} : { getNodeTemplate: getNodeTemplate.bind(definition) }),
   });
 }
 

@@ -3,6 +3,9 @@ import type {
   CreateMachineRequest,
   CreateMachineResponse,
   DeleteMachineResponse,
+  FindDriftResponse,
+  GetNodeTemplateRequest,
+  GetNodeTemplateResponse,
   GetVolumeIdsRequest,
   GetVolumeIdsResponse,
   InitializeMachineResponse,
@@ -43,6 +46,10 @@ export interface DriverCapabilities {
   readonly initializeMachine: boolean;
   /** `getVolumeIds` was given: a drain can wait until volumes are detached. */
   readonly volumeIds: boolean;
+  /** `findDrift` exists: VMs that were changed behind our back can be told. */
+  readonly drift: boolean;
+  /** `getNodeTemplate` exists: scaling from zero works without a `nodeTemplate` in the class. */
+  readonly nodeTemplate: boolean;
 }
 
 /**
@@ -120,4 +127,20 @@ export interface Driver<Spec = unknown> {
    * Errors: `NotFound` when the VM is gone, `Unavailable` when it cannot be seen yet.
    */
   initializeMachine?(request: MachineRequest<Spec>, context: DriverContext): Promise<InitializeMachineResponse>;
+
+  /**
+   * Compares the VM of a machine with what its class asks for, and changes nothing. Reports only what it has seen to differ: right after a creation from the
+   * same class the answer is empty, and what a cloud does not tell is no difference.
+   *
+   * Errors: as `getMachineStatus`.
+   */
+  findDrift?(request: MachineRequest<Spec>, context: DriverContext): Promise<FindDriftResponse>;
+
+  /**
+   * Asks the cloud what a node of a class will have, for the autoscaler where the class has no `nodeTemplate`. The answer is that of the cloud's catalogue: what the
+   * system keeps for itself is not taken off.
+   *
+   * Errors: `InvalidArgument` when the cloud does not know what the class names.
+   */
+  getNodeTemplate?(request: GetNodeTemplateRequest<Spec>, context: DriverContext): Promise<GetNodeTemplateResponse>;
 }

@@ -13,6 +13,8 @@ export interface MachineIdentity {
   readonly providerId?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** `spec.nodeTemplate.metadata.annotations`: what the node will be annotated with. Some of MCM's drivers read settings of single machines there. */
+  readonly nodeAnnotations?: Readonly<Record<string, string>>;
 }
 
 /** The class that a call is about, with its spec as the driver's schema returned it. */
@@ -109,4 +111,32 @@ export interface GetVolumeIdsRequest {
 export interface GetVolumeIdsResponse {
   /** One entry for each requested volume, in the same order; undefined for a volume of another infrastructure. */
   readonly volumeIds: readonly (string | undefined)[];
+}
+
+/** A difference between a VM and its class. */
+export interface VmDifference {
+  /** Path of the field in `providerSpec`, such as `machineType` or `networkInterfaces[0].subnetID`. */
+  readonly field: string;
+  /** What the class asks for, as text. */
+  readonly wanted: string;
+  /** What the VM has, as text; empty for nothing. */
+  readonly found: string;
+}
+
+/** How a VM differs from its class. */
+export interface FindDriftResponse {
+  readonly providerId: string;
+  /** In the order of their fields; empty when there is none. */
+  readonly differences: readonly VmDifference[];
+}
+
+/** The call that asks for the capacity of a class. */
+export interface GetNodeTemplateRequest<Spec> {
+  readonly machineClass: ClassIdentity<Spec>;
+  readonly secret: SecretData;
+}
+
+/** What a node of a class will have. */
+export interface GetNodeTemplateResponse {
+  readonly nodeTemplate: NodeTemplate;
 }

@@ -88,6 +88,7 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
       throw new MachineError("InvalidArgument", `Secret of ${subject}: ${formatProblems(checked.problems)}`);
     const { name, namespace = "", uid = "", labels, annotations } = machine.metadata;
     const providerId = machine.spec.providerID;
+    const nodeAnnotations = machine.spec.nodeTemplate?.metadata?.annotations;
     return {
       driver,
       confidential,
@@ -99,6 +100,7 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
           ...(providerId === undefined || providerId === "" ? {} : { providerId }),
           ...(labels === undefined ? {} : { labels }),
           ...(annotations === undefined ? {} : { annotations }),
+          ...(nodeAnnotations === undefined ? {} : { nodeAnnotations }),
         },
         machineClass: {
           name: machineClass.metadata.name,

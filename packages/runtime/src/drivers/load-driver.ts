@@ -4,7 +4,10 @@ import { pathToFileURL } from "node:url";
 import { ConfigError, defineDriver, type Driver, type DriverDefinition, isConfigError } from "@millwright/core";
 
 /** Drivers of this repository by their short names. */
-const shortNames: Readonly<Record<string, string>> = { mock: "@millwright/provider-mock" };
+const shortNames: Readonly<Record<string, string>> = {
+  mock: "@millwright/provider-mock",
+  aws: "@millwright/provider-aws",
+};
 
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
 function locate(name: string, folder: string): string {
@@ -18,7 +21,7 @@ function locate(name: string, folder: string): string {
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`).
+ * one of our own drivers (`mock`, `aws`).
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
