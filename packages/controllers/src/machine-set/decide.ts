@@ -118,8 +118,10 @@ function decideMembers(snapshot: MachineSetSnapshot, room: number, isFrozen: boo
     now,
     room,
     isFrozen,
+    // One that is to be released is ours until it is: its successor comes after.
+    pending: (pending?.count ?? 0) + claim.release.length,
     ...(nodes === undefined ? {} : { nodes }),
-    ...(pending === undefined ? {} : { pending: pending.count, leaving: pending.leaving }),
+    ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
   const going = new Set(remove.map(({ metadata }) => metadata.name));
   const actions = [
