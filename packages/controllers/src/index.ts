@@ -16,10 +16,9 @@ export type { Deadline, MachineReport } from "./machine/report/machine-report.ts
 export type { DerivedCondition } from "./conditions/derived-condition.ts";
 export type { MachineFacts } from "./machine/conditions/facts.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./cluster/node-objects.ts";
-export type { DrainTerms } from "./drain/drain-view.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
-export { rehearseDrain } from "./drain/rehearse-drain.ts";
 export type { DrainPreview, DrainStep, PodPreview } from "./drain/rehearse-drain.ts";
+export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain-rules.ts";
 export { claimNames } from "./drain/volume-accounting.ts";

@@ -1,7 +1,7 @@
 import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
 import type { Node } from "../cluster/node-objects.ts";
 import { decideDrain, type DrainProgress } from "../drain/decide-drain.ts";
-import type { DrainView } from "../drain/drain-view.ts";
+import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
 import { conditionOf } from "./node-condition.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 import { drainTimeoutMs, evictionTimeMs } from "./timeouts.ts";
@@ -33,27 +33,35 @@ export interface NodeDrain {
   readonly cordon: boolean;
 }
 
+/** Under which terms a node is drained: forced when somebody asks for it, and when the node itself, as it is now, has been unusable for too long. */
+export function drainTerms(
+  snapshot: Pick<MachineSnapshot, "machine" | "settings">,
+  node: Node,
+  { startedAt, isDemanded, cordon }: Omit<NodeDrain, "view">,
+  now: Date,
+): DrainTerms {
+  const { settings } = snapshot;
+  return {
+    mode: isDemanded || now.getTime() > unusableAfter(node) ? "force" : "normal",
+    startedAt,
+    evictUntil: startedAt + evictionTimeMs(snapshot),
+    deadline: startedAt + drainTimeoutMs(snapshot),
+    cordon,
+    volumes: { detachMs: settings.pvDetachTimeoutMs, reattachMs: settings.pvReattachTimeoutMs },
+  };
+}
+
 /**
  * Drains the node of a machine: before its VM is deleted, for an update in place or a preservation. Forced when somebody asks for it, after the drain timeout, and when the
  * node itself, as the cache has it now, has been unusable for too long (machine-controller.md, 5.4, 6 and F25).
  */
 export function drainNode(
   snapshot: Pick<MachineSnapshot, "machine" | "settings">,
-  { view, startedAt, isDemanded, cordon }: NodeDrain,
+  { view, ...drain }: NodeDrain,
   now: Date,
 ): DrainProgress {
-  const { settings } = snapshot;
-  const lostAfter = unusableAfter(view.node);
-  const terms = {
-    mode: isDemanded || now.getTime() > lostAfter ? "force" : "normal",
-    startedAt,
-    evictUntil: startedAt + evictionTimeMs(snapshot),
-    deadline: startedAt + drainTimeoutMs(snapshot),
-    cordon,
-    volumes: { detachMs: settings.pvDetachTimeoutMs, reattachMs: settings.pvReattachTimeoutMs },
-  } as const;
-  const progress = decideDrain(view, terms, now);
+  const progress = decideDrain(view, drainTerms(snapshot, view.node, drain, now), now);
   return progress.state === "drained"
     ? progress
-    : { ...progress, wakeAfterMs: Math.min(progress.wakeAfterMs, lostAfter - now.getTime() + 1) };
+    : { ...progress, wakeAfterMs: Math.min(progress.wakeAfterMs, unusableAfter(view.node) - now.getTime() + 1) };
 }

@@ -1,11 +1,9 @@
 import {
-  defaultMachineSettings,
   type DrainPreview,
-  type DrainTerms,
   drainRulesOf,
   type Node,
   observeDrain,
-  rehearseDrain,
+  previewDeletionDrain,
 } from "@millwright/controllers";
 import {
   type Clock,
@@ -16,7 +14,6 @@ import {
   type MachineClass,
   machineClassResource,
   machineResource,
-  parseGoDuration,
   readMachine,
   readMachineClass,
 } from "@millwright/core";
@@ -63,9 +60,6 @@ export interface NodeDrainPreview extends DrainPreview {
   readonly deadline: string;
 }
 
-const RETRY_MS = 20_000;
-const DEFAULT_RETRIES = 360;
-
 /** The machine whose node it is: its VM's, then the one that the node names, then the one that names the node. */
 async function machineOf(
   node: Node,
@@ -85,23 +79,6 @@ async function machineOf(
     machines.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
     machines.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
   );
-}
-
-/** Terms of the drain that comes before the deletion of a machine; of one that is not being deleted, as if it were now. */
-function termsOf(machine: Machine | undefined, now: Date): DrainTerms {
-  const since = Date.parse(machine?.metadata.deletionTimestamp ?? "");
-  const startedAt = Number.isNaN(since) ? now.getTime() : since;
-  const { drainTimeout, maxEvictRetries = DEFAULT_RETRIES } = machine?.spec ?? {};
-  const timeoutMs = parseGoDuration(drainTimeout ?? "") ?? defaultMachineSettings.drainTimeoutMs;
-  const deadline = startedAt + timeoutMs;
-  return {
-    mode: "normal",
-    startedAt,
-    evictUntil: Math.min(deadline, startedAt + maxEvictRetries * RETRY_MS),
-    deadline,
-    cordon: true,
-    volumes: { detachMs: 120_000, reattachMs: 90_000 },
-  };
 }
 
 /** The class of a machine, if it is there and can be read. */
@@ -148,8 +125,7 @@ export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDr
     const { rules, ...ignored } =
       machine === undefined ? { rules: [] } : drainRulesOf(machine.metadata, machineClass?.metadata);
     const now = clock.now();
-    const terms = termsOf(machine, now);
-    const preview = rehearseDrain(observeDrain(node, machine, rules, sources), terms, now);
+    const { terms, preview } = previewDeletionDrain(machine, observeDrain(node, machine, rules, sources), now);
     const timeOf = (ms: number): string => new Date(ms).toISOString();
     return {
       node: nodeName,
