@@ -12,6 +12,7 @@ import type {
   WriteOptions,
 } from "./call-options.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
+import type { Contact } from "./contact.ts";
 import { isApiObject, isRecord } from "./kube-object.ts";
 import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "./kube-object.ts";
 import { readListPage } from "./list-page.ts";
@@ -63,6 +64,8 @@ export interface ApiClient {
   /** Events from a version on, over a connection of its own; see {@link WatchEvent} and `openWatch` for ends and errors. */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>;
   request(request: RawRequest): Promise<RawResponse>;
+  /** Whether the server can be reached: by any answer, to whatever the client asked. Absent in fakes. */
+  readonly contact?: Contact;
   /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
   readonly load?: Transport["load"];
   /** Ends all requests and watches and closes the connections. */
@@ -241,6 +244,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       }
     },
 
+    contact: transport.contact,
     load: transport.load,
     close: transport.close,
   };

@@ -1,8 +1,9 @@
 import type { Clock } from "@millwright/core";
 
 /**
- * Contact of a cache with its API server. It is there while lists and watches are in order, however quiet they are, and lost from the first one
- * that fails, or gets no answer, until the next one that is answered. What a cache holds while contact is lost may be old news.
+ * Contact of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one
+ * that fails, or gets no answer, until the next one that is answered. What a cache holds while contact is lost may be old news. That of a client is
+ * lost from a request that found no server to the next one, whatever it was for, that was answered.
  */
 export interface Contact {
   /** For how long contact has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache was made. */

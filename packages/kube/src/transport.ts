@@ -5,6 +5,7 @@ import { createAdaptiveLimit } from "./adaptive-limit.ts";
 import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
 import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
 import type { ClusterConfig, Credentials } from "./cluster-config.ts";
+import { type Contact, createContactRecord } from "./contact.ts";
 import { createConnections } from "./connections.ts";
 import { startDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
@@ -62,6 +63,8 @@ export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
   /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
   stream(request: TransportRequest): Promise<TransportStream>;
+  /** Whether the server is there, by any answer to any request or stream, refusals too; only a connection that fails says that it is not. */
+  readonly contact: Contact;
   /** The limit of requests at once as it is now, and what it is made of. */
   readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
   /** Closes all connections, streams too. Requests under way fail. */
@@ -81,6 +84,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const log = options.log ?? noLog;
   const base = parseServer(config.server);
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
+  const contact = createContactRecord(clock);
   const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
 
   async function send(
@@ -89,7 +93,8 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     credentials: Credentials,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    return dispatcher.request({
+    const sentMs = clock.monotonicMs();
+    const sent = dispatcher.request({
       origin: base.origin,
       path: base.prefix + request.path,
       method: request.method,
@@ -102,6 +107,15 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       body: request.body ?? null,
       signal,
     });
+    try {
+      const answer = await sent;
+      // A balancer that has no server behind it answers so too.
+      if (answer.statusCode < 500) contact.answered();
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) contact.failed(sentMs);
+      throw error;
+    }
   }
 
   /** Runs with the current credentials, and once more with new ones when the server does not take them. */
@@ -209,7 +223,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  return { request, stream, load: limit.counts, close: connections.close };
+  return { request, stream, contact, load: limit.counts, close: connections.close };
 }
 
 /** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */
