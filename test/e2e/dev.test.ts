@@ -202,7 +202,7 @@ spec:
     await kubectl(["delete", "machine", machine, "--wait=false"]);
     await eventually(async () => {
       const said = await kubectl(["get", "machine", machine, "-o", "jsonpath={.status.lastOperation.description}"]);
-      expect(said).toMatch(/^Waiting for \d pods to leave: default\/web-\S+.* Initiate node drain$/);
+      expect(said).toMatch(/^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* budget default\/web can never be met: .* Initiate node drain$/);
     });
     await kubectl(["delete", "poddisruptionbudget", "web"]);
     await kubectl(["wait", "--for=delete", `machine/${machine}`, "--timeout=40s"]);
