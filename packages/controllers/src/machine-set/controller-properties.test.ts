@@ -56,21 +56,26 @@ function createWorld() {
   const { api, clock, newContext } = createTestCluster();
   api.seed(machineSetResource, aMachineSet());
   let heldSince: number | undefined;
-  let opened = Promise.withResolvers<void>();
+  let next = Promise.withResolvers<void>();
+  const opened = async (signal: AbortSignal): Promise<void> => {
+    if (heldSince === undefined || signal.aborted) return;
+    await next.promise;
+    await opened(signal);
+  };
   /** The same API server, whose watch of machines stands still while it is held. Its lists are never late. */
   const late: ApiClient = {
     ...api,
     async *watch(type, options, signal) {
       for await (const event of api.watch(type, options, signal)) {
-        while (heldSince !== undefined && type.kind === "Machine" && !signal.aborted) await opened.promise;
+        if (type.kind === "Machine") await opened(signal);
         yield event;
       }
     },
   };
   const release = (): void => {
     heldSince = undefined;
-    opened.resolve();
-    opened = Promise.withResolvers<void>();
+    next.resolve();
+    next = Promise.withResolvers<void>();
   };
 
   let stop = new AbortController();
@@ -163,7 +168,7 @@ it("never has more machines than it may, with late watches, lost answers and res
       world.startProcess();
       await world.wait(2);
       let most = 3;
-      for (const each of [...steps.flatMap((next): Step[] => [next, { kind: "wait", seconds: 1 }])]) {
+      for (const each of steps.flatMap((one): Step[] => [one, { kind: "wait", seconds: 1 }])) {
         if (each.kind === "scale") most = Math.max(most, each.replicas);
         await world.take(each);
         // None that stays is beyond the greatest size, and none at all beyond the ceiling of that.

@@ -142,6 +142,18 @@ describe("MachineSet controller", () => {
     expect(cluster.api.writes().filter(({ resource }) => resource.startsWith("machines."))).toEqual([]);
   });
 
+  it("leaves machines of a set of its name that is gone to the garbage collector: they are not its own", async () => {
+    const cluster = await start((api) => {
+      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
+      for (const name of ["a", "b", "c", "d", "e"])
+        api.seed(machineResource, aMachine(named(name), ownedBy(aMachineSet({ metadata: { uid: "gone" } }))));
+    });
+    const theirs = cluster.machines().filter((machine) => controllerRefOf(machine)?.uid === "gone");
+    expect(theirs.map(({ metadata }) => metadata.deletionTimestamp)).toEqual(Array(5).fill(undefined));
+    expect(cluster.machines()).toHaveLength(6);
+    expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
+  });
+
   it("shows a refused creation while it stands, tries again with patience, and stops showing it on success", async () => {
     const cluster = await start((api) => {
       api.seed(machineSetResource, aMachineSet());

@@ -41,9 +41,9 @@ type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
 
 /** The same failure tried again is no news: with its time the list would be written at every retry of every broken machine (F44). */
 function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachines"]): FailedMachine {
-  const timeless = ({ lastOperation: { lastUpdateTime: _, ...operation } = {}, ...rest }: FailedMachine): object => ({
+  const timeless = ({ lastOperation, ...rest }: FailedMachine): object => ({
     ...rest,
-    operation,
+    lastOperation: { ...lastOperation, lastUpdateTime: undefined },
   });
   const known = before?.find(({ name }) => name === summary.name);
   return known !== undefined && equalJson(timeless(known), timeless(summary)) ? known : summary;

@@ -19,15 +19,11 @@ export interface OvershootLimits {
   readonly lower: number;
 }
 
+/** Only these two strategies have one; that of a strategy which is not followed means nothing. */
 function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): number {
-  switch (strategy?.type) {
-    case "RollingUpdate":
-      return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
-    case "InPlaceUpdate":
-      return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
-    default:
-      return 0;
-  }
+  if (strategy?.type === "RollingUpdate") return resolveFenceposts({ replicas, ...strategy.rollingUpdate }).maxSurge;
+  if (strategy?.type === "InPlaceUpdate") return resolveFenceposts({ replicas, ...strategy.inPlaceUpdate }).maxSurge;
+  return 0;
 }
 
 /**
