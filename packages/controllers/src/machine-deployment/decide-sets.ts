@@ -86,32 +86,31 @@ const listOf = (names: readonly string[]): string => {
 };
 
 /** What an update in place does with single machines. */
-function inPlaceReasons({ transfer, select }: RolloutStep, { newSet }: Sets): readonly Reason[] {
+function inPlaceReasons({ transfer, select }: RolloutStep): readonly Reason[] {
   const say = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
-    names.length === 0 ? [] : [{ type: "Normal", reason, message }];
-  const to = newSet?.set.metadata.name ?? "";
+    names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${listOf(names)}` }];
+  const receivers = [...new Set(transfer.map(({ to }) => to))];
   return [
-    ...say(
-      transfer,
-      eventReasons.machinesHandedOver,
-      `Updated in place, now of machine set ${to}: ${listOf(transfer)}`,
-    ),
-    ...say(select, eventReasons.selectedForUpdate, `May be drained and updated in place: ${listOf(select)}`),
+    ...receivers.flatMap((receiver) => {
+      const names = transfer.filter(({ to }) => to === receiver).map(({ name }) => name);
+      return say(names, eventReasons.machinesHandedOver, `Updated in place, now of machine set ${receiver}`);
+    }),
+    ...say(select, eventReasons.selectedForUpdate, "May be drained and updated in place"),
   ];
 }
 
-/** The machines that go over to the new set, each from the set that has it. */
-function transfers({ transfer }: RolloutStep, { newSet, oldSets }: Sets): MachineDeploymentAction[] {
-  if (newSet === undefined || transfer.length === 0) return [];
-  const wanted = new Set(transfer);
-  return oldSets.flatMap(({ set, machines }) =>
-    machines
-      .filter(({ metadata }) => wanted.has(metadata.name))
-      .map((machine) => ({
-        kind: "PatchMachine",
-        name: machine.metadata.name,
-        patch: transferPatch(machine, set, newSet.set),
-      })),
+/** The machines that change sets, each from the set that has it. */
+function transfers({ transfer }: RolloutStep, sets: Sets): MachineDeploymentAction[] {
+  const views = allOf(sets);
+  const receivers = new Map(transfer.map(({ name, to }) => [name, views.find(({ set }) => set.metadata.name === to)]));
+  return views.flatMap(({ set, machines }) =>
+    machines.flatMap((machine): MachineDeploymentAction[] => {
+      const { name } = machine.metadata;
+      const receiver = receivers.get(name);
+      return receiver === undefined
+        ? []
+        : [{ kind: "PatchMachine", name, patch: transferPatch(machine, set, receiver.set) }];
+    }),
   );
 }
 
@@ -190,7 +189,7 @@ export function decideSets(
     if (patch !== undefined) actions.push({ kind: "PatchMachineSet", name, patch });
     if (after !== before) because.push(scaled(name, before, after));
   }
-  because.push(...inPlaceReasons(step, sets));
+  because.push(...inPlaceReasons(step));
   const status = statusOf(snapshot, sets, undefined, now);
   actions.push(...endTransfers(snapshot, sets), ...nodeActions(snapshot, sets, step, status));
   actions.push(...revisionPatch(deployment, sets, revision));

@@ -1,8 +1,9 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
 import { inDeletionOrder } from "../machine-set/deletion-order.ts";
 import { isAvailable } from "../machine/phase.ts";
-import { type InPlaceSet, planInPlaceUpdate } from "./in-place/plan-in-place.ts";
+import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
 import { repairedSize } from "./in-place/repaired-size.ts";
+import { readUpdateNote } from "./in-place/update-note.ts";
 import { updateStateOf } from "./in-place/update-state.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./plan-recreate.ts";
@@ -16,8 +17,8 @@ import { allOf, type MachineDeploymentSnapshot, type Sets } from "./snapshot.ts"
 export interface RolloutStep {
   /** Only of sets whose size changes. */
   readonly sizes: Sizes;
-  /** Names of machines of old sets that go over to the new one. */
-  readonly transfer: readonly string[];
+  /** Machines that change sets. */
+  readonly transfer: readonly Transfer[];
   /** Names of machines whose nodes may be drained and updated from now on. */
   readonly select: readonly string[];
 }
@@ -34,13 +35,8 @@ const scalable = (view: SetView): ScalableSet => ({
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
 
-/**
- * Whether this pass only scales: while the deployment is paused, and when `spec.replicas` changed since an active set was told its size. Scaling comes
- * before going on with a rollout (machineset-machinedeployment.md, 14.1). A changed template without a set yet comes before both.
- */
-export function isScalingPass({ deployment }: MachineDeploymentSnapshot, sets: Sets): boolean {
-  if (deployment.spec.paused === true) return true;
-  if (sets.newSet === undefined) return false;
+/** Whether `spec.replicas` changed since an active set was told its size. */
+function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boolean {
   const replicas = deployment.spec.replicas ?? 0;
   return allOf(sets).some(
     ({ set }) =>
@@ -48,13 +44,26 @@ export function isScalingPass({ deployment }: MachineDeploymentSnapshot, sets: S
   );
 }
 
+/**
+ * Whether this pass only scales: while the deployment is paused, and when its size changed. Scaling comes before going on with a rollout
+ * (machineset-machinedeployment.md, 14.1). A changed template without a set yet comes before both.
+ */
+export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
+  return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
+}
+
 /** A set with its machines in the order in which they are given up, and so updated. */
 function updatable({ nodes }: MachineDeploymentSnapshot, view: SetView, target: string, now: Date): InPlaceSet {
-  const machines = inDeletionOrder(view.machines, now).map((machine) => ({
-    name: machine.metadata.name,
-    state: updateStateOf(machine, nodes?.get(machine.metadata.name), target),
-    isAvailable: isAvailable(machine),
-  }));
+  const machines = inDeletionOrder(view.machines, now).map((machine) => {
+    const node = nodes?.get(machine.metadata.name);
+    const updatedFor = node === undefined ? undefined : readUpdateNote(node)?.set;
+    return {
+      name: machine.metadata.name,
+      state: updateStateOf(machine, node, target),
+      isAvailable: isAvailable(machine),
+      ...(updatedFor === undefined ? {} : { updatedFor }),
+    };
+  });
   return { ...repairedSize(view), machines };
 }
 
@@ -76,6 +85,9 @@ function planStep(
   const strategy = deployment.spec.strategy?.type;
   const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
   if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
+    const active = allOf(sets).filter(({ set }) => (set.spec.replicas ?? 0) > 0);
+    // A rollout that is paused stands still: room that is left of its surge is not for machines of either template.
+    if (active.length > 1 && !isResized(snapshot, sets)) return only(new Map());
     const newSize = newSet === undefined ? undefined : scalable(newSet);
     return only(planScaling(bounds, newSize, allOf(sets).map(scalable)));
   }
@@ -89,19 +101,19 @@ function planStep(
   if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
   const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto";
   const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
-  return planInPlaceUpdate({ ...bounds, selects }, newSize, old, !hasFreezeLabel(deployment));
+  return planInPlaceUpdate(
+    { ...bounds, selects },
+    updatable(snapshot, newSet, newSize.name, now),
+    old,
+    !hasFreezeLabel(deployment),
+  );
 }
 
 /** Whether a size is for a set that may not have more machines: frozen, only a repair and a hand-over let a set grow, for they make none (F5). */
 function withoutGrowth(sizes: Sizes, step: RolloutStep, sets: Sets): Sizes {
   const most = new Map(allOf(sets).map((view) => [view.set.metadata.name, repairedSize(view).spec]));
-  const received = sets.newSet?.set.metadata.name;
-  return new Map(
-    [...sizes].map(([name, size]) => [
-      name,
-      Math.min(size, (most.get(name) ?? 0) + (name === received ? step.transfer.length : 0)),
-    ]),
-  );
+  const received = (name: string): number => step.transfer.filter(({ to }) => to === name).length;
+  return new Map([...sizes].map(([name, size]) => [name, Math.min(size, (most.get(name) ?? 0) + received(name))]));
 }
 
 /**

@@ -3,62 +3,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
 import { aMachineDeployment, type Change } from "../testing/builders.ts";
-import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
+import { createRolloutModel } from "../testing/rollout-model.ts";
+import { classOf, goWell, settle } from "../testing/rollout-transcript.ts";
 
 const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
-const classOf = (model: RolloutModel, name: string) =>
-  model.sets().find(({ metadata }) => metadata.name === name)?.spec.template.spec.class?.name ?? "";
-
-/** Everything goes well at once: machines run, and those on their way out are gone. */
-function goWell(model: RolloutModel): void {
-  for (const machine of model.machines()) {
-    if (isDeleting(machine)) model.finishDeletion(machine);
-    else model.setPhase(machine, "Running");
-  }
-}
-
-/** Passes of all controllers until nothing happens any more. */
-function settle(model: RolloutModel): void {
-  for (let round = 0; round < 200; round++) {
-    const before = JSON.stringify([model.sets(), model.machines(), model.deployment()]);
-    model.decideDeployment();
-    model.decideSets();
-    goWell(model);
-    if (JSON.stringify([model.sets(), model.machines(), model.deployment()]) === before) return;
-  }
-  throw new Error("the rollout does not come to rest");
-}
-
 describe("a rollout", () => {
-  it("reads as one machine after the other with surge 1 and unavailable 0", () => {
-    const model = createRolloutModel(aMachineDeployment());
-    settle(model);
-    model.change(ofClass("big"));
-    const lines: string[] = [];
-    const short = (line: string) => line.replaceAll(/pool-[a-z0-9]{5}/g, (name) => classOf(model, name));
-    const counts = (name: string): string => {
-      const set = model.sets().find(({ spec }) => spec.template.spec.class?.name === name);
-      const own = model.machines().filter(({ spec }) => spec.class?.name === name);
-      return `${name} ${set?.spec.replicas ?? "-"} (${own.filter(isAvailable).length} serve, ${own.filter(isDeleting).length} go)`;
-    };
-    for (let round = 0; round < 40; round++) {
-      const did = [...model.decideDeployment(), ...model.decideSets()].map(short);
-      if (did.length > 0) lines.push(`${did.join("; ")} => ${counts("small")}, ${counts("big")}`);
-      goWell(model);
-    }
-    const progress = model.deployment().status?.conditions?.find(({ type }) => type === "Progressing");
-    expect([...lines, short(`${progress?.reason}: ${progress?.message}`)].join("\n")).toMatchInlineSnapshot(`
-      "Scaled up machine set big to 1 => small 3 (3 serve, 0 go), big 1 (0 serve, 0 go)
-      +1 big => small 3 (3 serve, 0 go), big 1 (0 serve, 0 go)
-      Scaled down machine set small to 2; -1 small => small 2 (2 serve, 1 go), big 1 (1 serve, 0 go)
-      Scaled up machine set big to 2; +1 big => small 2 (2 serve, 0 go), big 2 (1 serve, 0 go)
-      Scaled down machine set small to 1; -1 small => small 1 (1 serve, 1 go), big 2 (2 serve, 0 go)
-      Scaled up machine set big to 3; +1 big => small 1 (1 serve, 0 go), big 3 (2 serve, 0 go)
-      Scaled down machine set small to 0; -1 small => small 0 (0 serve, 1 go), big 3 (3 serve, 0 go)
-      NewMachineSetAvailable: MachineSet "big" has successfully progressed."
-    `);
-  });
-
   /** What may happen to a machine in a round of a bad time. */
   const fate = fc.constantFrom("nothing", "well", "well", "fails");
   const scenario = fc.record({

@@ -10,10 +10,12 @@ import {
 } from "@millwright/core";
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
+import type { RolloutLimits } from "../machine-deployment/rollout-limits.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
 import { isDeleting } from "../machine/phase.ts";
-import { decideMachineSet, type MachineSetAction } from "../machine-set/decide.ts";
+import { decideMachineSet } from "../machine-set/decide.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
+import type { MachineSetAction } from "../machine-set/snapshot.ts";
 import { decideInPlace } from "../machine/in-place/decide-in-place.ts";
 import { aMachine, beingDeleted, type Change, inPhase, labelled } from "./builders.ts";
 import { createModelNodes, type ModelNodes } from "./model-nodes.ts";
@@ -28,7 +30,7 @@ export interface RolloutModel {
   readonly sets: () => readonly MachineSet[];
   readonly machines: () => readonly Machine[];
   /** One pass of the deployment's controller; what it said. Killed after so many actions, it says nothing and writes no status. */
-  decideDeployment(killedAfter?: number): readonly string[];
+  decideDeployment(killedAfter?: number, limits?: RolloutLimits): readonly string[];
   /** One pass of every set's controller; what they did: `+1 pool-abcde`, `-1 pool-abcde`. */
   decideSets(): readonly string[];
   /** One pass of the machines' controller over every machine that is updated in place. */
@@ -151,7 +153,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
     deployment: () => deployment,
     sets: () => sets,
     machines: () => machines,
-    decideDeployment(killedAfter = Number.POSITIVE_INFINITY) {
+    decideDeployment(killedAfter = Number.POSITIVE_INFINITY, limits?: RolloutLimits) {
       passes++;
       const claim = claimObjects(deployment, sets, ({ metadata }) =>
         selectorMatches(deployment.spec.selector, metadata.labels),
@@ -167,6 +169,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
           ...(options.guardsFromScaler === undefined ? {} : { guardsFromScaler: options.guardsFromScaler }),
         },
         now(),
+        limits,
       );
       for (const action of actions.slice(0, killedAfter)) actOnDeployment(action);
       if (actions.length > killedAfter) return [];

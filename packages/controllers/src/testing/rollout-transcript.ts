@@ -12,7 +12,8 @@ export function goWell(model: RolloutModel): void {
       model.setPhase(machine, "Running");
   }
   for (const node of model.nodes.all()) {
-    if (inPlaceReasonOf(node) === inPlaceUpdateReasons.readyForUpdate) report(model, node, "successful");
+    const isReported = node.metadata.labels?.[labelKeys.updateResult] !== undefined;
+    if (inPlaceReasonOf(node) === inPlaceUpdateReasons.readyForUpdate && !isReported) report(model, node, "successful");
   }
   model.nodes.catchUp();
 }

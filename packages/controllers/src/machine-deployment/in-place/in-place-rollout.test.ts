@@ -1,10 +1,12 @@
-import { annotationKeys, labelKeys, type MachineDeployment, taintKeys } from "@millwright/core";
+import { inPlaceUpdateReasons, labelKeys, type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
+import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
 import { aMachineDeployment, type Change } from "../../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../../testing/rollout-model.ts";
-import { settle, transcribe } from "../../testing/rollout-transcript.ts";
+import { goWell, type Interference, report, settle, transcribe } from "../../testing/rollout-transcript.ts";
 
 const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
+const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
 
 const inPlace = (change: object = {}): Change<MachineDeployment> => ({
   spec: {
@@ -24,67 +26,228 @@ function begun(...changes: readonly Change<MachineDeployment>[]): RolloutModel {
   return model;
 }
 
-describe("an update in place", () => {
-  it("goes from node to node", () => {
-    expect(transcribe(begun(inPlace()))).toMatchInlineSnapshot(`
+const wish =
+  (words: string, change: Change<MachineDeployment>): Interference =>
+  (model) => {
+    model.change(change);
+    return words;
+  };
+
+/** The agent on the first node that is ready for it fails. */
+function failFirst(model: RolloutModel): void {
+  const node = model.nodes.all().find((each) => inPlaceReasonOf(each) === inPlaceUpdateReasons.readyForUpdate);
+  if (node !== undefined) report(model, node, "failed");
+}
+
+const select =
+  (count: number): Interference =>
+  (model) => {
+    const waiting = model.nodes.all().filter(({ metadata }) => metadata.labels?.[labelKeys.candidateForUpdate]);
+    for (const { metadata } of waiting.slice(0, count))
+      model.nodes.changeUnseen(metadata.name, { metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } });
+    model.nodes.catchUp();
+    return `a person selects ${count}`;
+  };
+
+describe("an update in place, written down", () => {
+  it("goes from node to node, and keeps every machine", () => {
+    const model = begun(inPlace());
+    const before = model.machines().map(({ metadata }) => metadata.uid);
+    expect(transcribe(model)).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 1 => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      - => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
       - => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 2 => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 3 => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
     `);
+    expect(model.machines().map(({ metadata }) => metadata.uid)).toEqual(before);
   });
-  it("with surge", () => {
+
+  it("surges with a new machine, which one of the old makes place for in the end", () => {
     expect(transcribe(begun(inPlace({ maxSurge: 1, maxUnavailable: 0 })))).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates
-      - => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected
+      May be drained and updated in place: small => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected
       - => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 2 => small 2 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
-      - => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 2; Updated in place, now of big: small => small 2 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected
       - => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 2 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 3 => small 1 (1 serve), big 3 (3 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
+      Scaled down small to 1; Scaled up big to 3; Updated in place, now of big: small => small 1 (1 serve), big 3 (3 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
       Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 3 (3 serve) | nodes: 1 avoided, 4 kept, 1 candidates
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
     `);
   });
-  it("manual", () => {
-    expect(
-      transcribe(begun(inPlace({ orchestrationType: "Manual" })), {
-        at: {
-          3: (model) => {
-            for (const node of model.nodes.all())
-              model.nodes.changeUnseen(node.metadata.name, {
-                metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } },
-              });
-            model.nodes.catchUp();
-            return "a person selects all";
-          },
-        },
-      }),
-    ).toMatchInlineSnapshot(`
+
+  it("keeps its window full: as one node is done the next is selected (F28)", () => {
+    expect(transcribe(begun(sized(5), inPlace({ maxUnavailable: "40%" })))).toMatchInlineSnapshot(`
+      "- => small 5 (5 serve), big 0 (0 serve)
+      May be drained and updated in place: small, small => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected
+      - => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
+      - => small 5 (3 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
+      Scaled down small to 3; Scaled up big to 2; Updated in place, now of big: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
+      May be drained and updated in place: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected
+      - => small 3 (3 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
+      - => small 3 (1 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
+      Scaled down small to 1; Scaled up big to 4; Updated in place, now of big: small, small => small 1 (1 serve), big 4 (4 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
+      May be drained and updated in place: small => small 1 (1 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected
+      - => small 1 (1 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 1 (0 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 5; Updated in place, now of big: small => small 0 (0 serve), big 5 (5 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 0 (0 serve), big 5 (5 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 5 (5 serve)"
+    `);
+  });
+
+  it("leaves the choice and the pace to people when they want it", () => {
+    const at = { 3: select(1), 8: select(2) };
+    expect(transcribe(begun(inPlace({ orchestrationType: "Manual" })), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates
-      * a person selects all
-      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 3 selected
-      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 3 selected, 3 cordoned
-      - => small 3 (0 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 3 selected, 3 cordoned
-      Scaled down small to 0; Scaled up big to 3 => small 0 (0 serve), big 3 (3 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 3 selected, 3 cordoned
+      * a person selects 1
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      * a person selects 2
+      - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 1 cordoned
+      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates
+      MachineSetUpdated: MachineSet "big" is progressing.
+      end: small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates"
+    `);
+  });
+
+  it("scales out and in on the way, and goes on (F11)", () => {
+    const at = { 3: wish("a user wants 5", sized(5)), 10: wish("a user wants 2", sized(2)) };
+    expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      * a user wants 5
+      Scaled up big to 2; +2 big => small 3 (3 serve), big 2 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      - => small 3 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 1 selected, 1 cordoned
+      Scaled down small to 2; Scaled up big to 3; Updated in place, now of big: small => small 2 (2 serve), big 3 (3 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 2 (2 serve), big 3 (3 serve) | nodes: 2 avoided, 5 kept, 2 candidates, 1 selected
+      * a user wants 2
+      Scaled down small to 1; Scaled down big to 1; -1 small; -1 big; -1 big => small 1 (1 serve, 1 go), big 1 (1 serve, 2 go) | nodes: 2 avoided, 5 kept, 2 candidates, 1 selected
+      May be drained and updated in place: small => small 1 (1 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
+      - => small 1 (1 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 1 (0 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 2; Updated in place, now of big: small => small 0 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 0 (0 serve), big 2 (2 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 2 (2 serve)"
+    `);
+  });
+
+  it("stands still while it is paused", () => {
+    const at = {
+      3: wish("a user pauses", { spec: { paused: true } }),
+      12: wish("a user goes on", { spec: { paused: false } }),
+    };
+    expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      * a user pauses
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      * a user goes on
+      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
+      - => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      May be drained and updated in place: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 0 (0 serve), big 3 (3 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 3 (3 serve)"
+    `);
+  });
+
+  it("replaces a machine that could not be updated, and goes on with the others (F27)", () => {
+    let hasFailed = false;
+    const live = (model: RolloutModel): void => {
+      if (!hasFailed) failFirst(model);
+      hasFailed ||= model.machines().some((machine) => phaseOf(machine) === "InPlaceUpdateFailed");
+      const failed = model.machines().filter((machine) => phaseOf(machine) === "InPlaceUpdateFailed");
+      goWell(model);
+      // Its health timeout is over.
+      for (const machine of failed) model.setPhase(machine, "Failed");
+    };
+    expect(transcribe(begun(inPlace({ maxUnavailable: 2 })), { live })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      May be drained and updated in place: small, small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      - => small 3 (1 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small; -1 small => small 2 (1 serve, 1 go), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      Scaled down small to 1; Scaled up big to 2; May be drained and updated in place: small; +1 big => small 1 (1 serve), big 2 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
+      - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 0 (0 serve), big 3 (3 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 3 (3 serve)"
+    `);
+  });
+
+  it("is rolled back: what was selected is released, what was updated is updated again (F40)", () => {
+    const at = { 8: wish("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
+    expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      * a user rolls back
+      Rolled back deployment "pool" to revision 1 => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      Scaled up big to 1; Scaled down small to 2; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve)
+      - => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept
+      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      - => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 2 (2 serve), big 1 (0 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down big to 0; Scaled up small to 3; Updated in place, now of small: small => small 3 (3 serve), big 0 (0 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      - => small 3 (3 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 3 (3 serve), big 0 (0 serve)"
+    `);
+  });
+
+  it("gives way to another strategy, and leaves nothing on the nodes", () => {
+    const change: Change<MachineDeployment> = {
+      spec: {
+        strategy: { type: "RollingUpdate", inPlaceUpdate: null, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      },
+    };
+    const at = { 3: wish("a user wants a rolling update", change) };
+    expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      * a user wants a rolling update
+      Scaled up big to 1; +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept
+      Scaled down small to 2; -1 small => small 2 (2 serve, 1 go), big 1 (1 serve) | nodes: 3 avoided, 4 kept
+      Scaled up big to 2; +1 big => small 2 (2 serve), big 2 (1 serve) | nodes: 2 avoided, 3 kept
+      Scaled down small to 1; -1 small => small 1 (1 serve, 1 go), big 2 (2 serve) | nodes: 2 avoided, 4 kept
+      Scaled up big to 3; +1 big => small 1 (1 serve), big 3 (2 serve) | nodes: 1 avoided, 3 kept
+      Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 3 (3 serve) | nodes: 1 avoided, 4 kept
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"

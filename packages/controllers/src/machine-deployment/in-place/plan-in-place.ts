@@ -13,6 +13,15 @@ export interface UpdatableMachine {
   readonly name: string;
   readonly state: UpdateState;
   readonly isAvailable: boolean;
+  /** Name of the set whose template the node was updated for last, where that is known. */
+  readonly updatedFor?: string;
+}
+
+/** A machine changes sets. */
+export interface Transfer {
+  readonly name: string;
+  /** Name of the set that it goes over to. */
+  readonly to: string;
 }
 
 /** A set with its machines, the most dispensable first: in this order they are selected. */
@@ -23,8 +32,7 @@ export interface InPlaceSet extends SetSize {
 /** One step of an update in place. */
 export interface InPlacePlan {
   readonly sizes: Sizes;
-  /** Names of machines that go over to the new set. */
-  readonly transfer: readonly string[];
+  readonly transfer: readonly Transfer[];
   /** Names of machines whose nodes may be drained and updated from now on. */
   readonly select: readonly string[];
 }
@@ -32,25 +40,45 @@ export interface InPlacePlan {
 /** Machines whose nodes are being emptied or updated. */
 const underWay = ({ state }: UpdatableMachine): boolean => state === "selected" || state === "updating";
 
+/** A set with these machines more, or without them. */
+function resized(set: InPlaceSet, received: number, given: readonly UpdatableMachine[]): InPlaceSet {
+  const spec = Math.max(0, set.spec + received - given.length);
+  return {
+    ...set,
+    spec,
+    existing: set.existing + received - given.length,
+    // What was just updated is not counted as serving before its phase says so.
+    available: Math.min(spec, set.available - given.filter(({ isAvailable }) => isAvailable).length),
+    machines: set.machines.filter((machine) => !given.includes(machine)),
+  };
+}
+
+/**
+ * Takes machines out of the new set whose nodes were updated for another template while that was wanted: they go over to the set of that template, and from
+ * there are updated again. Staying, they would pass for what they are not.
+ */
+function handBack(newSet: InPlaceSet, oldSets: readonly InPlaceSet[]) {
+  const names = new Set(oldSets.map(({ name }) => name));
+  const wrong = newSet.machines.filter(({ state, updatedFor = "" }) => state === "outdated" && names.has(updatedFor));
+  const transfer = wrong.map(({ name, updatedFor: to = "" }): Transfer => ({ name, to }));
+  return {
+    transfer,
+    newSet: resized(newSet, 0, wrong),
+    oldSets: oldSets.map((set) => resized(set, transfer.filter(({ to }) => to === set.name).length, [])),
+  };
+}
+
 /** Hands over what is updated: as many as the new set has places for, of the oldest set first. */
-function handOver(places: number, oldSets: readonly InPlaceSet[]): { transfer: string[]; rest: InPlaceSet[] } {
-  const transfer: string[] = [];
-  const rest = oldSets.map((set): InPlaceSet => {
-    const updated = set.machines.filter(({ state }) => state === "updated").slice(0, places - transfer.length);
-    transfer.push(...updated.map(({ name }) => name));
-    return {
-      ...set,
-      spec: Math.max(0, set.spec - updated.length),
-      existing: set.existing - updated.length,
-      // What was just updated is not counted as serving before its phase says so.
-      available: Math.min(
-        set.available - updated.filter(({ isAvailable }) => isAvailable).length,
-        Math.max(0, set.spec - updated.length),
-      ),
-      machines: set.machines.filter((machine) => !updated.includes(machine)),
-    };
+function handOver(newSet: InPlaceSet, oldSets: readonly InPlaceSet[], places: number) {
+  const transfer: Transfer[] = [];
+  const rest = oldSets.map((set) => {
+    const updated = set.machines
+      .filter(({ state }) => state === "updated")
+      .slice(0, Math.max(0, places - transfer.length));
+    transfer.push(...updated.map(({ name }) => ({ name, to: newSet.name })));
+    return resized(set, 0, updated);
   });
-  return { transfer, rest };
+  return { transfer, newSet: resized(newSet, transfer.length, []), oldSets: rest };
 }
 
 /**
@@ -88,24 +116,20 @@ function selectNodes(
  */
 export function planInPlaceUpdate(
   bounds: InPlaceBounds,
-  newSet: SetSize,
+  newSet: InPlaceSet,
   oldSets: readonly InPlaceSet[],
   mayGrow = true,
 ): InPlacePlan {
-  const { transfer, rest } = handOver(Math.max(0, bounds.replicas - newSet.spec), oldSets);
-  const received: SetSize = {
-    ...newSet,
-    spec: newSet.spec + transfer.length,
-    existing: newSet.existing + transfer.length,
-  };
-  const grown = newSetReplicas(bounds, received.spec, [received, ...rest]);
-  const current: SetSize = { ...received, spec: mayGrow ? grown : Math.min(grown, received.spec) };
+  const back = handBack(newSet, oldSets);
+  const over = handOver(back.newSet, back.oldSets, bounds.replicas - back.newSet.spec);
+  const { spec } = over.newSet;
+  const grown = newSetReplicas(bounds, spec, [over.newSet, ...over.oldSets]);
+  const current: InPlaceSet = { ...over.newSet, spec: mayGrow ? grown : Math.min(grown, spec) };
   const isFull = current.spec >= bounds.replicas;
-  const shrunk = isFull ? shrinkOldSets(bounds, current, rest) : new Map<string, number>();
-  const sizes = [current, ...rest].map(({ name, spec }): [string, number] => [name, shrunk.get(name) ?? spec]);
+  const shrunk = isFull ? shrinkOldSets(bounds, current, over.oldSets) : new Map<string, number>();
   return {
-    sizes: new Map(sizes),
-    transfer,
-    select: bounds.selects && !isFull && mayGrow ? selectNodes(bounds, current, rest) : [],
+    sizes: new Map([current, ...over.oldSets].map((set) => [set.name, shrunk.get(set.name) ?? set.spec])),
+    transfer: [...back.transfer, ...over.transfer],
+    select: bounds.selects && !isFull && mayGrow ? selectNodes(bounds, current, over.oldSets) : [],
   };
 }
