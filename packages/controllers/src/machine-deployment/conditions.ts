@@ -1,8 +1,6 @@
 import {
-  capitalTrue,
   clusterApiConditionTypes as types,
   clusterApiReasons as reasons,
-  labelKeys,
   legacyConditionTypes,
   type MachineDeployment,
 } from "@millwright/core";
@@ -20,6 +18,7 @@ import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, type ConditionState, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
 import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { SetView } from "./set-size.ts";
 import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./snapshot.ts";
 
@@ -38,7 +37,7 @@ export interface DeploymentConditionFacts {
 const isTrue = (list: readonly Condition[], type: string): boolean => findCondition(list, type)?.status === "True";
 
 const isFrozen = ({ deployment, legacy }: DeploymentConditionFacts): boolean =>
-  deployment.metadata.labels?.[labelKeys.freeze] === capitalTrue || isTrue(legacy, legacyConditionTypes.frozen);
+  hasFreezeLabel(deployment) || isTrue(legacy, legacyConditionTypes.frozen);
 
 /** What keeps new machines from being made, the most important first. */
 function blocksOf(facts: DeploymentConditionFacts): readonly string[] {

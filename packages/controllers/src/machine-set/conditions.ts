@@ -1,5 +1,4 @@
 import {
-  capitalTrue,
   clusterApiConditionTypes as types,
   labelKeys,
   legacyConditionTypes,
@@ -22,8 +21,9 @@ import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
 import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
-import type { MachineSetDecision, MachineSetSnapshot } from "./decide.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { Blockade } from "./plan-replicas.ts";
+import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 
 /** What Cluster API's conditions of a set are computed from. */
 export interface SetConditionFacts {
@@ -43,7 +43,7 @@ const isTrue = (condition: Condition | undefined): condition is Condition => con
 
 function frozenBlock({ set, legacy }: SetConditionFacts): readonly string[] {
   const frozen = findCondition(legacy, legacyConditionTypes.frozen);
-  if (set.metadata.labels?.[labelKeys.freeze] !== capitalTrue && !isTrue(frozen)) return [];
+  if (!hasFreezeLabel(set) && !isTrue(frozen)) return [];
   const message = isTrue(frozen) ? cutText(frozen.message ?? "") : "";
   return [message === "" ? "MachineSet is frozen" : `MachineSet is frozen (${message})`];
 }

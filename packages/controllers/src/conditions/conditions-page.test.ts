@@ -1,0 +1,299 @@
+import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
+import { decideMachineDeployment } from "../machine-deployment/decide.ts";
+import { slowToGoText } from "../machine/conditions/deleting.ts";
+import type { MachineFacts } from "../machine/conditions/facts.ts";
+import { machineConditions, untilTroubleChanges } from "../machine/conditions/machine-conditions.ts";
+import { isAvailable } from "../machine/phase.ts";
+import { withSetConditions } from "../machine-set/conditions.ts";
+import { changesReplicas, decideMachineSet } from "../machine-set/decide.ts";
+import {
+  buildDeployment,
+  buildSet,
+  type BuiltState,
+  type OwnerState,
+  ownerStates,
+  stateNow as now,
+  theFreeze,
+  theProblem,
+  theRefusal,
+} from "../testing/condition-states.ts";
+import { filled, holds, readTransitionTables, type TransitionRow, type Values } from "../testing/transition-tables.ts";
+import { aggregate } from "./aggregate.ts";
+import type { DerivedCondition } from "./derived-condition.ts";
+import { someNames } from "./message-lines.ts";
+import { type Condition, findCondition } from "./set-condition.ts";
+import { factsOf } from "./surroundings.ts";
+
+const page = readFileSync(new URL("../../../../docs/conditions.md", import.meta.url), "utf8");
+const tables = readTransitionTables(page);
+
+type Owner = "MachineDeployments" | "MachineSets";
+
+/** What a pass over a state came to. */
+interface Outcome {
+  readonly values: Values;
+  readonly actions: readonly string[];
+  /** Absent when no status is written. */
+  readonly conditions: readonly Condition[] | undefined;
+  readonly wakeAfterMs: number | undefined;
+}
+
+/** A machine with its conditions in Cluster API's sense. */
+interface Judged {
+  readonly name: string;
+  readonly facts: MachineFacts;
+  readonly conditions: readonly DerivedCondition[];
+}
+
+const judge = ({ members, surroundings, deployment }: BuiltState<unknown>): readonly Judged[] =>
+  members.map(({ machine, set }) => {
+    const facts = factsOf(machine, surroundings, { set, deployment });
+    return { name: machine.metadata.name, facts, conditions: machineConditions(facts, now) };
+  });
+
+const messageOf = (type: string, machines: readonly Judged[]): string =>
+  aggregate(
+    machines.map(({ name, conditions }) => ({ kind: "Machine", name, condition: findCondition(conditions, type) })),
+    { sourceType: type, type, reasons: { issue: "", unknown: "", info: "" }, emptyReason: "" },
+  ).message;
+
+/** The first of some times to come, milliseconds from now; Infinity for none. */
+const first = (times: readonly (number | undefined)[]): number =>
+  Math.min(...times.map((ms) => (ms === undefined || ms <= 0 ? Infinity : ms)));
+
+/** Values that deployments and sets have alike. */
+function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
+  const machines = judge(built);
+  const statusOf = ({ conditions }: Judged, type: string) => findCondition(conditions, type)?.status;
+  const isRemedied = (machine: Judged): boolean => statusOf(machine, "OwnerRemediated") === "False";
+  const isBroken = (machine: Judged): boolean =>
+    statusOf(machine, "HealthCheckSucceeded") === "False" && !isRemedied(machine);
+  const ageMs = ({ facts }: Judged): number =>
+    now.getTime() - Date.parse(facts.machine.metadata.creationTimestamp ?? "");
+  const isCounted = (machine: Judged): boolean =>
+    statusOf(machine, "UpToDate") !== undefined || ageMs(machine) > 10_000;
+  const goneMs = ({ facts }: Judged): number =>
+    now.getTime() - Date.parse(facts.machine.metadata.deletionTimestamp ?? now.toISOString());
+  const counted = machines.filter(isCounted);
+  const outdated = machines.filter((machine) => statusOf(machine, "UpToDate") === "False");
+  const broken = machines.filter(isBroken);
+  return {
+    current: machines.length,
+    desired: state.isDeleting ? 0 : state.replicas,
+    deleting: state.isDeleting,
+    paused: state.isPaused,
+    problems: state.isInvalid ? 1 : 0,
+    problemLines: `* ${theProblem.path}: ${theProblem.message}`,
+    refusal: theRefusal,
+    freeze: theFreeze,
+    outdated: outdated.length,
+    counted: counted.length,
+    unreported: counted.filter((machine) => statusOf(machine, "UpToDate") === undefined).length,
+    upToDateText: messageOf("UpToDate", counted),
+    notReady: machines.filter((machine) => statusOf(machine, "Ready") === "False").length,
+    readyUnknown: machines.filter((machine) => statusOf(machine, "Ready") === "Unknown").length,
+    readyText: messageOf("Ready", machines),
+    broken: broken.length,
+    brokenNames: someNames(broken.map(({ name }) => name)),
+    remedied: machines.filter(isRemedied).length,
+    remedies: messageOf("OwnerRemediated", machines.filter(isRemedied)),
+    slow: machines.filter((machine) => goneMs(machine) > 15 * 60_000).length,
+    slowText:
+      slowToGoText(
+        machines.map(({ facts }) => facts),
+        now,
+      ) ?? "",
+    untilCounted: first(machines.filter((machine) => !isCounted(machine)).map((machine) => 10_001 - ageMs(machine))),
+    untilSlow: first(
+      machines.filter((machine) => goneMs(machine) > 0).map((machine) => 15 * 60_000 + 1 - goneMs(machine)),
+    ),
+    untilPreservationEnds: first(
+      broken.map(
+        ({ facts }) => Date.parse(facts.machine.status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime(),
+      ),
+    ),
+    untilAny: first(machines.map(({ facts }) => untilTroubleChanges(facts, now))),
+  };
+}
+
+const missingClass = "MachineClass big does not exist";
+
+function passOverDeployment(state: OwnerState): Outcome {
+  const built = buildDeployment(state);
+  const { snapshot, surroundings } = built;
+  const decision = withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
+  const shared = sharedValues(state, built);
+  const sets = snapshot.claim.owned;
+  const isFrozen = state.isFrozen && sets.length > 0;
+  const machines = [...snapshot.machines.values()].flat();
+  const preserved = machines.filter(
+    ({ status }) => status?.currentStatus?.phase === "Failed" && status.currentStatus.preserveExpiryTime !== undefined,
+  );
+  const holdLines = [
+    ...(state.isPaused ? ["* Rollout is paused"] : []),
+    ...(isFrozen ? ["* Rollout is blocked because MachineDeployment is frozen"] : []),
+  ];
+  const [, small, labelled] = state.sets;
+  const reasonLines = [
+    ...(small.length > 0 ? ["* MachineClass small, big required"] : []),
+    ...(labelled.length > 0 ? ["* Template labels are not up-to-date"] : []),
+  ];
+  const blocks = state.isDeleting
+    ? []
+    : [
+        ...(state.hasClass ? [] : [missingClass]),
+        ...(isFrozen ? ["MachineDeployment is frozen"] : []),
+        ...(state.isRefused && sets.length > 0 ? [theRefusal] : []),
+      ];
+  return {
+    values: {
+      ...shared,
+      sets: sets.length,
+      available: machines.filter(isAvailable).length,
+      // The strategy of the builders allows no unavailability.
+      needed: Math.max(0, state.replicas - preserved.length),
+      refused: state.isRefused ? sets.length : 0,
+      frozen: isFrozen ? sets.length : 0,
+      holds: holdLines.length,
+      holdLines: holdLines.join("\n"),
+      reasonLines: reasonLines.join("\n"),
+      blocks: blocks.length,
+      firstBlock: blocks.join(" and "),
+      allBlocks: ` ${blocks.join(" and ")}`,
+    },
+    actions: decision.actions.map(({ kind }) => kind),
+    conditions: decision.status?.conditions,
+    wakeAfterMs: decision.wakeAfterMs,
+  };
+}
+
+function passOverSet(state: OwnerState): Outcome {
+  const built = buildSet(state);
+  const { snapshot, surroundings } = built;
+  const decision = withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
+  const isRefused = state.isRefused && changesReplicas(decision.actions);
+  const hasClass = snapshot.set.spec.template.spec.class?.name === "small" || state.hasClass;
+  const crashed = snapshot.claim.owned.some(({ status }) => status?.currentStatus?.phase === "CrashLoopBackOff");
+  const blocks = state.isDeleting
+    ? []
+    : [
+        ...(state.isFrozen ? [`MachineSet is frozen (${theFreeze})`] : []),
+        ...(hasClass ? [] : [missingClass]),
+        ...(isRefused ? [`last creation failed: ${theRefusal}`] : crashed ? ["last VM creation failed: "] : []),
+      ];
+  return {
+    values: {
+      ...sharedValues(state, built),
+      sets: 0,
+      refused: isRefused ? 1 : 0,
+      frozen: state.isFrozen ? 1 : 0,
+      blocks: blocks.length,
+      firstBlock: blocks[0] ?? "",
+      allBlocks: `:\n${blocks.map((block) => `* ${block}`).join("\n")}`,
+    },
+    actions: decision.actions.map(({ kind }) => kind),
+    conditions: decision.status?.machineSetCondition,
+    wakeAfterMs: decision.wakeAfterMs,
+  };
+}
+
+const passOver: Readonly<Record<Owner, (state: OwnerState) => Outcome>> = {
+  MachineDeployments: passOverDeployment,
+  MachineSets: passOverSet,
+};
+
+/** Fails unless the condition is as the row says. */
+function expectTransition(type: string, { transition }: TransitionRow, { conditions, values }: Outcome): void {
+  const found = findCondition(conditions, type);
+  switch (transition.kind) {
+    case "not written":
+      return expect(conditions).toBeUndefined();
+    case "absent":
+    case "unchanged": {
+      // Nothing was there before but what MCM's conditions of sets are.
+      expect(conditions).toBeDefined();
+      return expect(found).toBeUndefined();
+    }
+    case "condition": {
+      const { status, reason, message, hasGeneration } = transition;
+      return expect(found).toEqual({
+        type: transition.type,
+        status,
+        reason,
+        message: filled(message, values),
+        lastTransitionTime: expect.any(String),
+        ...(found?.lastUpdateTime === undefined ? {} : { lastUpdateTime: expect.any(String) }),
+        ...(hasGeneration ? { observedGeneration: 4 } : {}),
+      });
+    }
+  }
+}
+
+const isOwner = (text: string): text is Owner => text in passOver;
+
+describe("docs/conditions.md", () => {
+  it("has a table for every condition", () => {
+    expect(tables.map(({ type, owners }) => `${type} of ${owners.join(", ")}`)).toEqual([
+      "Available of MachineDeployments",
+      "ReplicaFailure of MachineDeployments, MachineSets",
+      "Frozen of MachineDeployments, MachineSets",
+      "RollingOut of MachineDeployments",
+      "Remediating of MachineDeployments, MachineSets",
+      "ScalingDown of MachineDeployments, MachineSets",
+      "ScalingUp of MachineDeployments, MachineSets",
+      "MachinesReady of MachineDeployments, MachineSets",
+      "MachinesUpToDate of MachineDeployments, MachineSets",
+      "SpecValid of MachineDeployments, MachineSets",
+      "Paused of MachineDeployments",
+      "Deleting of MachineDeployments, MachineSets",
+    ]);
+  });
+
+  it.each(tables)("says what $type is, in every state by exactly one row", ({ type, owners, rows }) => {
+    const reached = new Map<TransitionRow, Set<string>>();
+    for (const owner of owners) {
+      if (!isOwner(owner)) throw new TypeError(`nobody has conditions that is called ${owner}`);
+      fc.assert(
+        fc.property(ownerStates, (state) => {
+          const outcome = passOver[owner](state);
+          // An object on its way out of which nothing is left has no status any more.
+          if (outcome.conditions === undefined && type !== "Deleting") return;
+          const rowsThatHold = rows.filter(({ guard }) => holds(guard, outcome.values));
+          expect(rowsThatHold.map(({ guard }) => guard)).toHaveLength(1);
+          const [row] = rowsThatHold;
+          if (row === undefined) return;
+          expectTransition(type, row, outcome);
+          const ms = row.next === undefined ? Infinity : Number(outcome.values[row.next]);
+          if (ms !== Infinity) expect(outcome.wakeAfterMs).toBeLessThanOrEqual(ms + 1000);
+          reached.set(row, new Set([...(reached.get(row) ?? []), ...outcome.actions]));
+        }),
+        { seed: 6, numRuns: 600 },
+      );
+    }
+    for (const row of rows) {
+      const kinds = reached.get(row);
+      expect(kinds, `no state reaches ${row.guard}`).toBeDefined();
+      if (row.actions.length > 0)
+        expect(
+          row.actions.filter((kind) => kinds?.has(kind)),
+          row.guard,
+        ).toEqual(row.actions);
+    }
+  });
+
+  it("leaves out no moment at which time alone changes a text, and names none without need", () => {
+    fc.assert(
+      fc.property(ownerStates, fc.constantFrom<Owner>("MachineDeployments", "MachineSets"), (state, owner) => {
+        const { values, wakeAfterMs = Infinity, conditions } = passOver[owner](state);
+        if (conditions === undefined) return;
+        const due = Math.min(Number(values["untilAny"]), Number(values["untilCounted"]));
+        if (due === Infinity) expect(wakeAfterMs).toBe(Infinity);
+        else expect(wakeAfterMs).toBeLessThanOrEqual(due + 1000);
+      }),
+      { seed: 6, numRuns: 400 },
+    );
+  });
+});
