@@ -4,16 +4,17 @@ import { expect, it } from "vitest";
 import { createDisplay, type Output } from "./display.ts";
 import type { Fleet, FleetRow } from "./fleet.ts";
 
-const row = (name: string, phase: string): FleetRow => ({
+const row = (name: string, phase: string, cause = "", isFailing = false): FleetRow => ({
   name,
   phase,
   node: "",
   vm: "",
   ageSeconds: 0,
-  problem: undefined,
+  cause,
+  isFailing,
 });
 
-it("writes one line for each change when the output is no terminal", () => {
+function createLog() {
   let text = "";
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -23,6 +24,11 @@ it("writes one line for each change when the output is no terminal", () => {
   });
   const clock = createVirtualClock({ now: new Date("2026-01-01T09:00:00Z") });
   const display = createDisplay(output as Output, clock);
+  return { display, lines: () => text.trimEnd().split("\n") };
+}
+
+it("writes one line for each change when the output is no terminal", () => {
+  const { display, lines } = createLog();
   const fleet = (machines: readonly FleetRow[], deployments: readonly string[] = []): Fleet => ({
     machines,
     deployments,
@@ -32,11 +38,28 @@ it("writes one line for each change when the output is no terminal", () => {
   display.update(fleet([row("a", "Running")], ["example: 1 desired, 1 ready, 1 up to date"]));
   display.update(fleet([]));
   display.finish();
-  expect(text.trimEnd().split("\n")).toEqual([
+  expect(lines()).toEqual([
     "09:00:00 machine a: new -> Pending",
     "09:00:00 deployment example: 1 desired, 0 ready, 1 up to date",
     "09:00:00 machine a: Pending -> Running",
     "09:00:00 deployment example: 1 desired, 1 ready, 1 up to date",
     "09:00:00 machine a: gone",
+  ]);
+});
+
+it("says why a machine is in its phase, and each failure once", () => {
+  const { display, lines } = createLog();
+  const see = (...args: Parameters<typeof row>) => display.update({ machines: [row(...args)], deployments: [] });
+  see("a", "CrashLoopBackOff", "no quota", true);
+  see("a", "CrashLoopBackOff", "no quota", true);
+  see("a", "CrashLoopBackOff", "no\nrights", true);
+  see("a", "Pending", "waits for its node");
+  see("a", "Pending", "still waits for its node");
+  see("a", "Running", "joined in 3s");
+  expect(lines()).toEqual([
+    "09:00:00 machine a: new -> CrashLoopBackOff: no quota",
+    "09:00:00 machine a: CrashLoopBackOff: no rights",
+    "09:00:00 machine a: CrashLoopBackOff -> Pending: waits for its node",
+    "09:00:00 machine a: Pending -> Running: joined in 3s",
   ]);
 });

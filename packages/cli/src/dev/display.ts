@@ -1,7 +1,7 @@
 import type { Clock } from "@millwright/core";
 import { createLogUpdate } from "log-update";
 import type { Fleet } from "./fleet.ts";
-import { renderFleet } from "./render.ts";
+import { oneLine, renderFleet } from "./render.ts";
 
 /** Shows how the fleet changes. */
 export interface Display {
@@ -25,23 +25,31 @@ function createScreen(output: Output): Display {
   };
 }
 
-/** A file or pipe gets one line for each change of a phase. */
+/** A file or pipe gets one line for each change of a phase, and for each failure. */
 function createLines(output: Output, clock: Clock): Display {
   const phases = new Map<string, string>();
+  /** The failure that was told last, by machine. */
+  const failures = new Map<string, string>();
   const say = (text: string): void => void output.write(`${clock.now().toISOString().slice(11, 19)} ${text}\n`);
   let deployments = "";
   return {
     update(fleet) {
       const gone = new Set(phases.keys());
-      for (const { name, phase, problem } of fleet.machines) {
+      for (const { name, phase, cause, isFailing } of fleet.machines) {
         gone.delete(name);
-        if (phases.get(name) === phase) continue;
-        say(`machine ${name}: ${phases.get(name) ?? "new"} -> ${phase}${problem === undefined ? "" : ` (${problem})`}`);
+        const before = phases.get(name);
+        const isNews = before !== phase || (isFailing && failures.get(name) !== cause);
+        if (isFailing) failures.set(name, cause);
+        else failures.delete(name);
+        if (!isNews) continue;
+        const change = before === phase ? phase : `${before ?? "new"} -> ${phase}`;
+        say(`machine ${name}: ${change}${cause === "" ? "" : `: ${oneLine(cause)}`}`);
         phases.set(name, phase);
       }
       for (const name of gone) {
         say(`machine ${name}: gone`);
         phases.delete(name);
+        failures.delete(name);
       }
       const summary = fleet.deployments.join("; ");
       if (summary !== deployments && summary !== "") say(`deployment ${summary}`);

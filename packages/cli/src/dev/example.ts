@@ -38,7 +38,10 @@ export function exampleObjects(
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name: exampleName, namespace },
-    data: { endpoint: text(cloudUrl), userData: text("#!/bin/sh\necho machine <<MACHINE_NAME>> boots\n") },
+    data: {
+      endpoint: text(cloudUrl),
+      userData: text("#!/bin/sh\necho machine <<MACHINE_NAME>> joins with token <<BOOTSTRAP_TOKEN>>\n"),
+    },
   };
   const deployment = {
     apiVersion: machineApiVersion,

@@ -35,14 +35,16 @@ describe("viewFleet", () => {
     expect(viewFleet([], [given], now).machines[0]?.phase).toBe(phase);
   });
 
-  it("shows what is wrong with a machine only when its last operation failed", () => {
+  it("says what happened to a machine last, and whether that is a failure", () => {
     const failed: Machine = {
       ...machine("a"),
       status: { lastOperation: { state: "Failed", description: "no quota" } },
     };
-    expect(viewFleet([], [failed, machine("b", "Running")], now).machines.map(({ problem }) => problem)).toEqual([
-      "no quota",
-      undefined,
+    expect(
+      viewFleet([], [failed, machine("b", "Running")], now).machines.map(({ cause, isFailing }) => [cause, isFailing]),
+    ).toEqual([
+      ["no quota", true],
+      ["about b", false],
     ]);
   });
 

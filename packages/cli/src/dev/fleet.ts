@@ -7,8 +7,10 @@ export interface FleetRow {
   readonly node: string;
   readonly vm: string;
   readonly ageSeconds: number;
-  /** What went wrong with it, if anything. */
-  readonly problem: string | undefined;
+  /** What happened to it last, and why it is in its phase. */
+  readonly cause: string;
+  /** Whether that is a failure. */
+  readonly isFailing: boolean;
 }
 
 /** What the screen shows: deployments in a line each, machines in a row each. */
@@ -45,7 +47,8 @@ export function viewFleet(deployments: readonly MachineDeployment[], machines: r
       vm: machine.spec.providerID ?? "",
       ageSeconds:
         Math.max(0, Math.floor((now.getTime() - Date.parse(machine.metadata.creationTimestamp ?? "")) / 1000)) || 0,
-      problem: machine.status?.lastOperation?.state === "Failed" ? machine.status.lastOperation.description : undefined,
+      cause: machine.status?.lastOperation?.description ?? "",
+      isFailing: machine.status?.lastOperation?.state === "Failed",
     })),
   };
 }

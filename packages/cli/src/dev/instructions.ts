@@ -7,7 +7,7 @@ Millwright runs on this machine: an API server at ${url}, a simulated cloud, and
 kubeconfig: ${kubeconfig}
 `;
 
-/** Three things to try, ready to be copied. */
+/** Things to try, ready to be copied. */
 export const thingsToTry = (kubeconfig: string): string => `
 In another terminal:
   export KUBECONFIG=${kubeconfig}
@@ -15,6 +15,11 @@ In another terminal:
   kubectl scale machinedeployment ${exampleName} --replicas=5
   kubectl patch machinedeployment ${exampleName} --type=merge \\
     -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
+  kubectl delete node NAME                                   # its machine is drained and replaced
+  echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/troubles -f -   # Unknown in 40 s
+  kubectl delete --raw /millwright/troubles                  # ... and Running again, if that is before its health timeout
+Why a machine is in its phase, its conditions and history, and what you can do:
+  millwright describe machine NAME                           # in a checkout: npm run -s millwright describe machine NAME
 Ctrl-C stops everything.
 `;
 

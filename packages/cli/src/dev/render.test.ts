@@ -9,7 +9,8 @@ const row = (name: string, extra: Partial<FleetRow> = {}): FleetRow => ({
   node: name,
   vm: `mock:///local/i-${name}`,
   ageSeconds: 5,
-  problem: undefined,
+  cause: "",
+  isFailing: false,
   ...extra,
 });
 
@@ -41,8 +42,20 @@ describe("renderFleet", () => {
     expect(text).toContain("… and 40 more");
   });
 
+  it("says why machines are not Running, those that fail first, and nothing about those that are", () => {
+    const text = render([
+      row("a", { phase: "Pending", cause: "waits for its node" }),
+      row("b", { cause: "joined" }),
+      row("c", { phase: "CrashLoopBackOff", cause: "no quota", isFailing: true }),
+    ]);
+    expect(text.split("\n").slice(-2)).toEqual(["  ! c: no quota", "  · a: waits for its node"]);
+  });
+
   it("keeps a problem on one line, however long or broken into lines it is", () => {
-    const text = render([row("a", { phase: "Failed", problem: `first\nsecond ${"x".repeat(500)}` })], 60);
+    const text = render(
+      [row("a", { phase: "Failed", cause: `first\nsecond ${"x".repeat(500)}`, isFailing: true })],
+      60,
+    );
     expect(text.split("\n").at(-1)).toMatch(/^ {2}! a: first second x+…$/);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
   });

@@ -38,13 +38,29 @@ function columns(
   );
 }
 
+/** A text on one line. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ");
+
 /** A text cut to what fits on a line, so that the screen is redrawn over the same number of lines. */
 const cut = (text: string, width: number): string => {
-  const line = text.replaceAll(/\s+/g, " ");
+  const line = oneLine(text);
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
 };
 
-/** The live screen: deployments, the table of machines, and below it what is wrong with any of them. */
+/** Machines whose cause is shown at once. */
+const MAX_CAUSES = 4;
+
+/** Phases in which a machine is as it should be: nobody asks why. */
+const settled: ReadonlySet<string> = new Set(["Running", "Available"]);
+
+/** Machines that a person may ask about, those that fail first. */
+const inQuestion = (machines: readonly FleetRow[]): readonly FleetRow[] =>
+  machines
+    .filter(({ phase, cause, isFailing }) => cause !== "" && (isFailing || !settled.has(phase)))
+    .toSorted((a, b) => Number(b.isFailing) - Number(a.isFailing))
+    .slice(0, MAX_CAUSES);
+
+/** The live screen: deployments, the table of machines, and below it why machines are not Running. */
 export function renderFleet(fleet: Fleet, width: number, rows: number): string {
   const shown = fleet.machines.slice(0, Math.max(1, rows));
   const table = columns([headings, ...shown.map(cells)], (text, row, column) => {
@@ -52,12 +68,14 @@ export function renderFleet(fleet: Fleet, width: number, rows: number): string {
     return column === 1 ? styleText(phaseColors[text.trim()] ?? "white", text) : text;
   });
   const hidden = fleet.machines.length - shown.length;
-  const problems = shown.filter(({ problem }) => problem !== undefined).slice(0, 3);
   return [
     ...fleet.deployments.map((line) => `  ${styleText("bold", "MachineDeployment")} ${cut(line, width - 20)}`),
     "",
     ...(fleet.machines.length === 0 ? ["  no machines"] : table),
     ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
-    ...problems.map(({ name, problem }) => `  ${styleText("red", "!")} ${cut(`${name}: ${problem ?? ""}`, width - 4)}`),
+    ...inQuestion(shown).map(
+      ({ name, cause, isFailing }) =>
+        `  ${isFailing ? styleText("red", "!") : styleText("cyan", "·")} ${cut(`${name}: ${cause}`, width - 4)}`,
+    ),
   ].join("\n");
 }
