@@ -22,7 +22,8 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import { decideMachineSet, type MachineSetAction, type Pending } from "./decide.ts";
+import { decideMachineSet } from "./decide.ts";
+import type { MachineSetAction, Pending } from "./snapshot.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { ReplicaFailure } from "./status.ts";
 

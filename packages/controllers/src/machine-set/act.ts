@@ -1,0 +1,130 @@
+import {
+  finalizers,
+  type Machine,
+  machineNameIn,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import {
+  adoptPatch,
+  type Expectations,
+  isAlreadyExists,
+  isNotFound,
+  isUnanswered,
+  keyOf,
+  mayHaveHappened,
+  newControllerRef,
+  releasePatch,
+} from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import { createWriter, type Writer } from "../cluster/writer.ts";
+import { intentAtBirth } from "../machine/creation/intent-at-birth.ts";
+import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { newMachine } from "./new-machine.ts";
+import { slowStart } from "./slow-start.ts";
+import type { MachineSetAction } from "./snapshot.ts";
+
+/** Length of the random part of a machine's name. */
+const SUFFIX_LENGTH = 5;
+
+/** What the actions of sets are carried out with. */
+export interface MachineSetActorOptions {
+  readonly context: ControllerContext;
+  readonly sets: Writer<MachineSet>;
+  /** Learns of each creation and deletion before it is asked for, and of its end where that is known. */
+  readonly expectations: Expectations;
+  /** Asks for another pass over a set, by its key. */
+  readonly again: (key: string) => void;
+}
+
+/** Carries out one action of a set; throws what the API server answers. */
+export type MachineSetActor = (
+  set: MachineSet,
+  action: MachineSetAction,
+  confirmOwner: () => Promise<void>,
+) => Promise<void>;
+
+/** Makes what carries out the actions of sets. */
+export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
+  const { caches, namespace, control, random } = context;
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
+
+  /**
+   * Whether a machine was made although the server answered with a fault; it is done with the request by then, so a look decides. Without any answer
+   * only time does: the machine is not asked for again until it is seen, or the wait for it is over.
+   */
+  const exists = async (name: string): Promise<boolean> => {
+    try {
+      caches.machines.store.applyWrite(await control.get<Machine>(machineResource, { namespace, name }));
+      return true;
+    } catch (error) {
+      return !isNotFound(error);
+    }
+  };
+
+  const createOne = async (set: MachineSet): Promise<void> => {
+    const name = machineNameIn(set.metadata.name, random.suffix(SUFFIX_LENGTH));
+    const key = keyOf(set);
+    expectations.expectCreation(key, name);
+    try {
+      const machine = newMachine(set, name);
+      const annotations = { ...machine.metadata.annotations, ...(await intentAtBirth(machine, context)) };
+      await machines.create({ ...machine, metadata: { ...machine.metadata, annotations } });
+      context.events.record(set, { type: "Normal", reason: "SuccessfulCreate", message: `Created Machine: ${name}` });
+      expectations.creationSeen(key, name);
+    } catch (error) {
+      if (!mayHaveHappened(error) || (!isUnanswered(error) && !(await exists(name))))
+        expectations.creationRefused(key, name);
+      if (!isAlreadyExists(error)) throw error;
+      // The name is taken, by chance: another pass draws another.
+      again(key);
+    }
+  };
+
+  const deleteOne = async (set: MachineSet, { name, uid }: { name: string; uid: string }): Promise<void> => {
+    const key = keyOf(set);
+    expectations.expectDeletion(key, uid);
+    try {
+      await machines.delete({ namespace, name }, uid);
+      expectations.deletionSeen(key, uid);
+    } catch (error) {
+      // Without an answer it may be going: no other is chosen in its place until it is seen, or the wait for it is over.
+      if (!isUnanswered(error)) expectations.deletionRefused(key, uid);
+      throw error;
+    }
+    context.events.record(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted machine: ${name}` });
+  };
+
+  return async (set, action, confirmOwner) => {
+    const ref = { namespace, name: set.metadata.name };
+    switch (action.kind) {
+      case "AddFinalizer":
+        return sets.patch(ref, addFinalizerPatch(set, finalizers.machine));
+      case "RemoveFinalizer":
+        return sets.patch(ref, removeFinalizerPatch(set, finalizers.machine));
+      case "PatchSet":
+        return sets.patch(ref, action.patch);
+      case "AdoptMachine": {
+        const machine = caches.machines.store.getByRef({ namespace, name: action.name });
+        if (machine === undefined) return;
+        await confirmOwner();
+        return machines.patch(
+          { namespace, name: action.name },
+          adoptPatch(machine, newControllerRef(machineSetResource, set)),
+        );
+      }
+      case "ReleaseMachine": {
+        const machine = caches.machines.store.getByRef({ namespace, name: action.name });
+        if (machine === undefined) return;
+        return machines.patch({ namespace, name: action.name }, releasePatch(machine, set.metadata.uid ?? ""));
+      }
+      case "PatchMachine":
+        return machines.patch({ namespace, name: action.name }, action.patch);
+      case "CreateMachines":
+        return slowStart(action.count, () => createOne(set));
+      case "DeleteMachine":
+        return deleteOne(set, action);
+    }
+  };
+}

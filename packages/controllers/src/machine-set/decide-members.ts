@@ -1,0 +1,74 @@
+import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
+import { type Blockade, planReplicas } from "./plan-replicas.ts";
+import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
+import { templateDrift } from "./template-drift.ts";
+
+/** The deletion of a machine, of this very one and of none that comes to have its name. */
+export const deletionOf = (machine: Machine): MachineSetAction => ({
+  kind: "DeleteMachine",
+  name: machine.metadata.name,
+  uid: machine.metadata.uid ?? "",
+});
+
+/** Machines that nobody has told to go yet. */
+export const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] =>
+  machines.filter((machine) => machine.metadata.deletionTimestamp == null);
+
+/** One patch for all that a machine takes over from its set. */
+function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservation): readonly MachineSetAction[] {
+  const { name, resourceVersion } = machine.metadata;
+  const drift = templateDrift(set, machine);
+  const value = preservation.get(name);
+  if (drift === undefined && value === undefined) return [];
+  const annotations = { [annotationKeys.preserve]: value };
+  // A wish of people that comes at the same moment must not be overwritten: the patch holds for the version that was looked at.
+  const version = resourceVersion === undefined ? {} : { resourceVersion };
+  const patch = { ...drift, ...(value === undefined ? {} : { metadata: { annotations, ...version } }) };
+  return [{ kind: "PatchMachine", name, patch }];
+}
+
+/** What is to be done about the machines, and why some that are missing are not made. */
+export interface MembersDecision {
+  readonly actions: readonly MachineSetAction[];
+  readonly blocked?: Blockade;
+}
+
+/**
+ * What a set does about its machines: who becomes and ceases to be one, what they take over from it, which go and how many come.
+ *
+ * @param room machines that may be created before there are as many as there may be at all
+ */
+export function decideMembers(
+  snapshot: MachineSetSnapshot,
+  room: number,
+  isFrozen: boolean,
+  now: Date,
+): MembersDecision {
+  const { set, claim, pending, nodes } = snapshot;
+  const preservation = planAutoPreservation(set, claim.owned, nodes);
+  const { create, remove, blocked } = planReplicas({
+    set,
+    // A failure that is kept from now on is not replaced in this very pass.
+    owned: claim.owned.map((machine) => withPreservation(machine, preservation)),
+    now,
+    room,
+    isFrozen,
+    // One that is to be released is ours until it is: its successor comes after.
+    pending: (pending?.count ?? 0) + claim.release.length,
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(pending === undefined ? {} : { leaving: pending.leaving }),
+  });
+  const going = new Set(remove.map(({ metadata }) => metadata.name));
+  const actions = [
+    ...claim.adopt.map(({ metadata }): MachineSetAction => ({ kind: "AdoptMachine", name: metadata.name })),
+    ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
+    ...claim.owned
+      .filter(({ metadata }) => !going.has(metadata.name))
+      .flatMap((machine) => patchOf(set, machine, preservation)),
+    ...notYetDeleted(remove).map(deletionOf),
+    // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
+    ...(create > 0 && claim.adopt.length === 0 ? [{ kind: "CreateMachines", count: create } as const] : []),
+  ];
+  return { actions, ...(blocked === undefined ? {} : { blocked }) };
+}
