@@ -1,6 +1,5 @@
 import { finalizers, type MachineSet, type MachineSetStatus, phaseOf } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
-import { isPreserved } from "../machine/phase.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
@@ -26,9 +25,10 @@ export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =
 
 /** When time alone changes what is to be done: an answer that does not come, or the end of a preservation. */
 function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly wakeAfterMs?: number } {
-  const expiries = claim.owned
-    .filter((machine) => phaseOf(machine) === "Failed" && isPreserved(machine, now))
-    .map((machine) => Date.parse(machine.status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime());
+  const failed = claim.owned.filter((machine) => phaseOf(machine) === "Failed");
+  const expiries = failed
+    .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
+    .filter((leftMs) => leftMs > 0);
   const wakeAfterMs = Math.min(pending?.expiresInMs ?? Infinity, ...expiries);
   return wakeAfterMs === Infinity ? {} : { wakeAfterMs };
 }
