@@ -53,6 +53,10 @@ const createdOf = (machine: Machine): number => Date.parse(machine.metadata.crea
 /** Infinity minus infinity is no number; equal values compare as equal. */
 const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
+/** Orders machines by age, and those of the same second by name, so that the order is total. */
+export const olderFirst = (a: Machine, b: Machine): number =>
+  ascending(createdOf(a), createdOf(b)) || (a.metadata.name < b.metadata.name ? -1 : 1);
+
 /**
  * The order in which machines are given up, the most dispensable first: what people asked for (preservation, priority,
  * mark) before health, health before age, and the name last, so that the order is total
@@ -71,8 +75,7 @@ export function inDeletionOrder(machines: readonly Machine[], now: Date): readon
       ascending(priorityOf(a), priorityOf(b)) ||
       ascending(markOf(a), markOf(b)) ||
       ascending(rankOf(a), rankOf(b)) ||
-      ascending(createdOf(a), createdOf(b)) ||
-      (a.metadata.name < b.metadata.name ? -1 : 1)
+      olderFirst(a, b)
     );
   });
 }

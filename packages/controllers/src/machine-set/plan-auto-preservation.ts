@@ -2,6 +2,7 @@ import { annotationKeys, type Machine, type MachineSet, phaseOf, preserveValues 
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { isNodeInControl, preserveValueOf, wishesOf } from "../machine/preservation/preserve-value.ts";
+import { olderFirst } from "./deletion-order.ts";
 
 /** Machines by name, with what their annotation `preserve` becomes; null takes it away. */
 export type AutoPreservation = ReadonlyMap<string, typeof preserveValues.autoPreserved | null>;
@@ -11,13 +12,6 @@ const isAutoPreserved = ({ metadata }: Machine): boolean =>
 
 /** Machines that were preserved by a set and not by people, whatever their phase. */
 export const countAutoPreserved = (machines: readonly Machine[]): number => machines.filter(isAutoPreserved).length;
-
-/** Oldest first; of the same second, by name, so that two passes choose the same. */
-const byAge = (a: Machine, b: Machine): number => {
-  const [left, right] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
-  if (left !== right) return left < right ? -1 : 1;
-  return a.metadata.name < b.metadata.name ? -1 : 1;
-};
 
 /**
  * Whether a Failed machine may be preserved without being asked: nobody has said anything about it. Where the node decides, an annotation of the
@@ -42,11 +36,11 @@ export function planAutoPreservation(
 ): AutoPreservation {
   const room = (set.spec.autoPreserveFailedMachineMax ?? 0) - countAutoPreserved(owned);
   if (room > 0) {
-    const newestFirst = owned.filter((machine) => isCandidate(machine, nodes)).toSorted((a, b) => byAge(b, a));
+    const newestFirst = owned.filter((machine) => isCandidate(machine, nodes)).toSorted((a, b) => olderFirst(b, a));
     return new Map(newestFirst.slice(0, room).map(({ metadata }) => [metadata.name, preserveValues.autoPreserved]));
   }
   // One that is going has a place until it is gone, and gives none back by being told so.
-  const oldestFirst = owned.filter((machine) => isAutoPreserved(machine) && !isDeleting(machine)).toSorted(byAge);
+  const oldestFirst = owned.filter((machine) => isAutoPreserved(machine) && !isDeleting(machine)).toSorted(olderFirst);
   return new Map(oldestFirst.slice(0, -room).map(({ metadata }) => [metadata.name, null]));
 }
 
