@@ -3,7 +3,13 @@ import { machineClassResource, machineDeploymentResource, type Machine, machineR
 import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import { type Installation, machineClass, machineDeployment, startInstallation } from "./installation.ts";
+import {
+  type Installation,
+  machineClass,
+  machineDeployment,
+  type NodeLife,
+  startInstallation,
+} from "./installation.ts";
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
 
 /** A deployment `fleet` of machines of the class `small`, and `millwright run` to look after it. */
@@ -39,8 +45,9 @@ const election = [
 export async function startControlledFleet(
   cloud: Partial<SimulatedCloudOptions> = {},
   server: ApiServerOptions & { readonly token?: string } = {},
+  nodeLife: NodeLife = {},
 ): Promise<ControlledFleet> {
-  const installation = await startInstallation(cloud, server);
+  const installation = await startInstallation(cloud, server, nodeLife);
   const { api } = installation;
   await api.create(machineClassResource, machineClass("small"));
   const started: MillwrightProcess[] = [];

@@ -1,3 +1,5 @@
+import { mockCsiDriver } from "@millwright/provider-mock";
+
 /** Manifests of workloads as people write them, as JSON for `kubectl apply -f -`. All in namespace `default`. */
 export type Manifest = Readonly<Record<string, unknown>>;
 
@@ -28,12 +30,12 @@ export const aDeployment = (name: string, replicas: number, change?: PodChange):
 /** A DaemonSet whose pods have the label `app: NAME`. */
 export const aDaemonSet = (name: string, change?: PodChange): Manifest => workload("DaemonSet", name, {}, change);
 
-/** A StorageClass of which CSI volumes are made where their pods are. */
+/** A StorageClass whose volumes are of the simulated cloud. */
 export const storageClass: Manifest = {
   apiVersion: "storage.k8s.io/v1",
   kind: "StorageClass",
   metadata: { name: "fast" },
-  provisioner: "csi.sim",
+  provisioner: mockCsiDriver,
 };
 
 /** A StatefulSet whose pods have a volume of the {@link storageClass} each. */

@@ -1,5 +1,5 @@
 import { systemClock } from "@millwright/core";
-import { createWorkloads } from "@millwright/devcluster";
+import { createWorkloads, type WorkloadsOptions } from "@millwright/devcluster";
 import { type ApiClient, type KubeObject, podDisruptionBudgetResource, podResource } from "@millwright/kube";
 import { eventually } from "./eventually.ts";
 
@@ -36,9 +36,12 @@ interface BudgetObject extends KubeObject {
 }
 
 /** Starts scheduler, kubelets and workload controllers for a cluster that has none of its own. */
-export function startWorkloads(api: ApiClient): RunningWorkloads {
+export function startWorkloads(
+  api: ApiClient,
+  options: Partial<Pick<WorkloadsOptions, "troubles" | "attachMs" | "detachMs">> = {},
+): RunningWorkloads {
   const stop = new AbortController();
-  const workloads = createWorkloads({ api, clock: systemClock, podStartMs: 50, podStopMs: 100 });
+  const workloads = createWorkloads({ api, clock: systemClock, podStartMs: 50, podStopMs: 100, ...options });
   const ended = workloads.start(stop.signal);
   return {
     async deploy(name, replicas) {

@@ -1,0 +1,160 @@
+import { type Machine, machineResource } from "@millwright/core";
+import { eventResource, type KubeObject, nodeResource, podResource, secretResource } from "@millwright/kube";
+import { expect } from "vitest";
+import { type ControlledFleet, startControlledFleet } from "./controlled-fleet.ts";
+import { eventually } from "./eventually.ts";
+import { createKubectl, type ForeignTool } from "./foreign-tools.ts";
+import { type InvariantWatch, watchInvariants } from "./invariants.ts";
+import { listOf, type Manifest } from "./manifests.ts";
+import type { MillwrightProcess } from "./millwright.ts";
+import { type RunningWorkloads, startWorkloads } from "./workloads.ts";
+
+/** A Pod, as far as tests of drains look at it. */
+export interface DrainPod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+/** A fleet with workloads on its nodes, looked after by `millwright run`, with the invariants watched from the start. */
+export interface DrainingFleet extends ControlledFleet {
+  readonly kubectl: ForeignTool;
+  readonly invariants: InvariantWatch;
+  readonly workloads: RunningWorkloads;
+  /** The process that looks after the fleet now. */
+  controllers(): MillwrightProcess;
+  /** Kills it, and starts it again when the returned function is called. */
+  kill(): Promise<() => void>;
+  /** The machine to be drained, of those that run, and its node. */
+  victim(): Promise<{ readonly machine: string; readonly node: string }>;
+  /** Applies manifests while only that node takes pods, and waits until so many run on it. */
+  settle(node: string, pods: number, ...manifests: readonly Manifest[]): Promise<void>;
+  /** Pods on a node, sorted by name, also those on their way out. */
+  podsOn(node: string): Promise<readonly DrainPod[]>;
+  /** Tells a machine to go; its deletion goes on in the background. */
+  remove(machine: string): Promise<void>;
+  /** What the machine says about its last operation. */
+  says(machine: string): Promise<string>;
+  /** Waits until the machine says something like it. */
+  untilSays(machine: string, text: RegExp | string, timeoutMs?: number): Promise<string>;
+  untilMachineGone(machine: string, timeoutMs?: number): Promise<void>;
+  /** Messages of the events about a machine. */
+  eventsOf(machine: string): Promise<readonly string[]>;
+  /** Accepted evictions by pod, in order, as the API server saw them. */
+  evicted(): readonly string[];
+}
+
+const canary = "canary-8c1f60d2";
+
+interface EventObject extends KubeObject {
+  readonly message?: string;
+  readonly involvedObject?: { readonly name?: string };
+}
+
+const isReady = ({ status }: DrainPod): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
+
+/** Starts a fleet of so many machines and waits until they run. `flags` are those of `millwright run`. */
+export async function startDrainingFleet(replicas: number, ...flags: readonly string[]): Promise<DrainingFleet> {
+  const fleet = await startControlledFleet({}, {}, { heartbeatMs: 1_000, silenceMs: 4_000 });
+  const { api, server } = fleet;
+  const kubectl = await createKubectl(fleet.kubeconfig);
+  const workloads = startWorkloads(api, { troubles: server.troubles, attachMs: 50, detachMs: 50 });
+  const userData = Buffer.from(`boot <<MACHINE_NAME>> ${canary}`).toString("base64");
+  await api.patch(secretResource, { namespace: "default", name: "cloud" }, { data: { userData } }, { kind: "merge" });
+
+  const started: MillwrightProcess[] = [];
+  const killed = new Set<MillwrightProcess>();
+  const start = (): void => void started.push(fleet.run("--no-leader-elect", ...flags));
+  const controllers = (): MillwrightProcess => {
+    const last = started.at(-1);
+    if (last === undefined) throw new Error("nothing was started");
+    return last;
+  };
+  const invariants = watchInvariants({
+    fleet,
+    maxVms: replicas + 2,
+    canary,
+    alive: () => started.filter((process) => !killed.has(process)),
+    started: () => started,
+  });
+  start();
+  await fleet.deploy(replicas);
+  await fleet.untilRunning(replicas);
+
+  const machineAt = (name: string): Promise<Machine> =>
+    api.get<Machine>(machineResource, { namespace: "default", name });
+  const podsOn = async (node: string): Promise<readonly DrainPod[]> =>
+    (await api.list<DrainPod>(podResource, { fieldSelector: `spec.nodeName=${node}` })).items.toSorted((a, b) =>
+      (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1,
+    );
+  const says = async (machine: string): Promise<string> =>
+    (await machineAt(machine)).status?.lastOperation?.description ?? "";
+
+  return {
+    ...fleet,
+    kubectl,
+    invariants,
+    workloads,
+    controllers,
+    async kill() {
+      const process = controllers();
+      killed.add(process);
+      await process.stop("SIGKILL");
+      return start;
+    },
+    async victim() {
+      const machine = (await fleet.machines()).find(({ metadata }) => metadata.deletionTimestamp === undefined);
+      const node = machine?.metadata.labels?.["node"] ?? "";
+      if (machine === undefined || node === "") throw new Error("there is no machine with a node");
+      return { machine: machine.metadata.name, node };
+    },
+    async settle(node, count, ...manifests) {
+      const nodes = (await api.list(nodeResource)).items.map(({ metadata }) => metadata.name ?? "");
+      const others = nodes.filter((name) => name !== node);
+      if (others.length > 0) await kubectl(["cordon", ...others]);
+      await kubectl(["apply", "-f", "-"], listOf(...manifests));
+      await eventually(async () => expect((await podsOn(node)).filter(isReady)).toHaveLength(count), 40_000);
+      if (others.length > 0) await kubectl(["uncordon", ...others]);
+    },
+    podsOn,
+    async remove(machine) {
+      await kubectl(["delete", "machine", machine, "--wait=false"]);
+    },
+    says,
+    untilSays: (machine, text, timeoutMs) =>
+      eventually(async () => {
+        const said = await says(machine);
+        if (typeof text === "string") expect(said).toContain(text);
+        else expect(said).toMatch(text);
+        return said;
+      }, timeoutMs),
+    async untilMachineGone(machine, timeoutMs = 40_000) {
+      await eventually(async () => {
+        const left = (await fleet.machines()).filter(({ metadata }) => metadata.name === machine);
+        expect(left.map(({ status }) => status?.lastOperation?.description)).toEqual([]);
+      }, timeoutMs);
+    },
+    async eventsOf(machine) {
+      const { items } = await api.list<EventObject>(eventResource, {
+        fieldSelector: `involvedObject.name=${machine}`,
+      });
+      return items.map(({ message = "" }) => message);
+    },
+    evicted: () =>
+      fleet
+        .requests()
+        .filter(
+          ({ verb, resource, subresource, status }) =>
+            [verb, resource, subresource, String(status < 300)].join() === "create,pods,eviction,true",
+        )
+        .map(({ name }) => name),
+    async close() {
+      await invariants.close();
+      await workloads.close();
+      await fleet.close();
+    },
+  };
+}

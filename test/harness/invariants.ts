@@ -1,0 +1,157 @@
+import { type Machine, machineResource, systemClock, systemRandom } from "@millwright/core";
+import type { RequestRecord } from "@millwright/devcluster";
+import {
+  createInformer,
+  eventResource,
+  type KubeObject,
+  nodeResource,
+  podResource,
+  volumeAttachmentResource,
+} from "@millwright/kube";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
+import type { ControlledFleet } from "./controlled-fleet.ts";
+import type { MillwrightProcess } from "./millwright.ts";
+
+/** What must hold whatever goes wrong; I1 to I8 are those of the list of fault scenarios. */
+export interface InvariantOptions {
+  readonly fleet: ControlledFleet;
+  /** I2: desired + surge + margin. */
+  readonly maxVms: number;
+  /** I6: a text that only secrets hold. */
+  readonly canary: string;
+  /** I7: processes that nobody killed on purpose. */
+  readonly alive: () => readonly MillwrightProcess[];
+  /** I6: whose output is searched. */
+  readonly started: () => readonly MillwrightProcess[];
+}
+
+/** Watches a run from its start, so that what was wrong for a moment is found at the end. */
+export interface InvariantWatch {
+  /** I4: so many pods with the label `app` are ready from now on, unless the returned function was called. */
+  promise(app: string, atLeast: number): () => void;
+  /** I5: from now on pods may be deleted past their budgets, because a deadline has passed or somebody asked for it. */
+  allowForce(): void;
+  /** Fails with everything that was wrong. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface PodObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+interface AttachmentObject extends KubeObject {
+  readonly spec?: { readonly source?: { readonly persistentVolumeName?: string } };
+  readonly status?: { readonly attached?: boolean };
+}
+
+const namespace = "default";
+
+/** More equal calls in one second are a hot loop. */
+const MAX_EQUAL_CALLS = 10;
+
+/** The greatest number of equal calls within a second. Events differ in their bodies, which the log does not show. */
+function hottest(requests: readonly RequestRecord[]): readonly string[] {
+  const byCall = Map.groupBy(
+    requests.filter(({ resource, verb }) => resource !== "events" && verb !== "watch"),
+    ({ verb, path }) => `${verb} ${path}`,
+  );
+  return [...byCall].flatMap(([call, records]) => {
+    const times = records.map(({ time }) => time.getTime()).toSorted((a, b) => a - b);
+    const isHot = times.some(
+      (time, index) => (times[index + MAX_EQUAL_CALLS] ?? Number.POSITIVE_INFINITY) - time < 1_000,
+    );
+    return isHot ? [`I7: more than ${MAX_EQUAL_CALLS} times in a second: ${call}`] : [];
+  });
+}
+
+const isReady = ({ metadata, status }: PodObject): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
+
+/** Starts watching. */
+export function watchInvariants({ fleet, maxVms, canary, alive, started }: InvariantOptions): InvariantWatch {
+  const { api, cloud } = fleet;
+  const wrong = new Set<string>();
+  const stop = new AbortController();
+  let forcedFrom = Number.POSITIVE_INFINITY;
+
+  const unfollow = cloud.subscribe(() => {
+    const live = cloud.vms().filter(({ state }) => state !== "terminating");
+    const byName = Map.groupBy(live, ({ name }) => name);
+    for (const [name, vms] of byName) if (vms.length > 1) wrong.add(`I1: machine ${name} has ${vms.length} live VMs`);
+    if (live.length > maxVms) wrong.add(`I2: ${live.length} live VMs, at most ${maxVms} are allowed`);
+  });
+
+  const options = { api, clock: systemClock, random: systemRandom };
+  const pods = createInformer<PodObject>({ ...options, type: podResource });
+  const attachments = createInformer<AttachmentObject>({ ...options, type: volumeAttachmentResource });
+  const running = [pods.run(stop.signal), attachments.run(stop.signal)];
+
+  const promises = new Set<{ readonly app: string; readonly atLeast: number }>();
+  pods.store.subscribe(() => {
+    for (const { app, atLeast } of promises) {
+      const ready = pods.store.list().filter((pod) => pod.metadata.labels?.["app"] === app && isReady(pod)).length;
+      if (ready < atLeast) wrong.add(`I4: only ${ready} pods of ${app} were ready, ${atLeast} are promised`);
+    }
+  });
+  attachments.store.subscribe(() => {
+    const attached = attachments.store.list().filter(({ status }) => status?.attached === true);
+    const byVolume = Map.groupBy(attached, ({ spec }) => spec?.source?.persistentVolumeName ?? "");
+    for (const [volume, all] of byVolume)
+      if (all.length > 1) wrong.add(`volume ${volume} was attached to ${all.length} nodes at once`);
+  });
+
+  const objects = async (): Promise<string> => {
+    const lists = await Promise.all([
+      api.list(machineResource, { namespace }),
+      api.list(eventResource),
+      api.list(nodeResource),
+    ]);
+    return JSON.stringify(lists);
+  };
+
+  return {
+    promise(app, atLeast) {
+      const promised = { app, atLeast };
+      promises.add(promised);
+      return () => void promises.delete(promised);
+    },
+    allowForce() {
+      forcedFrom = Math.min(forcedFrom, Date.now());
+    },
+    async check() {
+      const machines = (await api.list<Machine>(machineResource, { namespace })).items;
+      const names = new Set(machines.map(({ metadata }) => metadata.name));
+      const orphans = cloud.vms().filter(({ name, state }) => state !== "terminating" && !names.has(name));
+      for (const { name, id } of orphans) wrong.add(`I3: VM ${id} of machine ${name}, which is gone`);
+      const deletions = fleet
+        .requests()
+        .filter(({ verb, resource, status }) => verb === "delete" && resource === "pods" && status < 300);
+      for (const { name, time } of deletions)
+        if (time.getTime() < forcedFrom) wrong.add(`I5: pod ${name} was deleted, not evicted, before any deadline`);
+      const secrets = [canary, Buffer.from(canary).toString("base64")];
+      const sinks = [await objects(), ...started().map((process) => process.output())];
+      if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("I6: a secret was told");
+      for (const problem of hottest(fleet.requests())) wrong.add(problem);
+      for (const { child, output } of alive())
+        if (child.exitCode !== null) wrong.add(`I7: a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);
+      expect([...wrong]).toEqual([]);
+      // A machine that was made just now has its first words ahead of it.
+      await eventually(async () => {
+        const { items } = await api.list<Machine>(machineResource, { namespace });
+        const silent = items.filter(
+          ({ status }) =>
+            status?.currentStatus?.phase !== "Running" && (status?.lastOperation?.description ?? "") === "",
+        );
+        expect(silent.map(({ metadata }) => `I8: ${metadata.name} says nothing`)).toEqual([]);
+      });
+    },
+    async close() {
+      unfollow();
+      stop.abort(new Error("the test ends"));
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { aBudget, aDeployment } from "../harness/manifests.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Budgets (scenario 78), and processes and API servers that fail while they hold a drain up. */
+describe("a drain and the budgets of its pods", () => {
+  let fleet: DrainingFleet;
+  let machine: string;
+  let node: string;
+
+  const namesOn = async (): Promise<readonly string[]> =>
+    (await fleet.podsOn(node)).map(({ metadata }) => metadata.name ?? "");
+  const counted = (name: string, allowed: number): Promise<void> =>
+    eventually(async () => {
+      const status = await fleet.kubectl([
+        "get",
+        "pdb",
+        name,
+        "-o",
+        "jsonpath={.status.expectedPods} {.status.disruptionsAllowed}",
+      ]);
+      expect(status).toMatch(new RegExp(`^[1-9]\\d* ${allowed}$`));
+    });
+
+  const begin = async (...flags: readonly string[]): Promise<void> => {
+    fleet = await startDrainingFleet(2, ...flags);
+    ({ machine, node } = await fleet.victim());
+  };
+  afterEach(() => fleet.close());
+
+  it("moves a service one pod at a time, as its budget says, and never below it", async () => {
+    await begin();
+    await fleet.settle(node, 4, aDeployment("web", 4), aBudget("web", { minAvailable: 3 }));
+    await counted("web", 1);
+    fleet.invariants.promise("web", 3);
+    await fleet.remove(machine);
+    await fleet.untilMachineGone(machine, 60_000);
+    expect(fleet.evicted()).toHaveLength(4);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.invariants.check();
+  });
+
+  it("names a budget that can never be met, asks nothing, and goes on at once when it is mended", async () => {
+    await begin();
+    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await counted("web", 0);
+    await fleet.remove(machine);
+    const text = "budget default/web can never be met: maxUnavailable is 0";
+    await fleet.untilSays(machine, text);
+    await pause(3_000);
+    expect((await fleet.eventsOf(machine)).filter((message) => message.includes(text))).toHaveLength(1);
+    expect(await namesOn()).toHaveLength(2);
+    expect(fleet.requests().filter(({ subresource }) => subresource === "eviction")).toEqual([]);
+    const mended = Date.now();
+    await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
+    await fleet.untilMachineGone(machine);
+    expect(Date.now() - mended).toBeLessThan(10_000);
+    await fleet.invariants.check();
+  });
+
+  it("waits until the deadline for a budget that nobody mends, then deletes what is left (78)", async () => {
+    await begin("--machine-drain-timeout=8s");
+    await fleet.settle(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
+    await counted("web", 0);
+    const begun = Date.now();
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "can never be met");
+    await pause(begun + 6_000 - Date.now());
+    expect(await namesOn()).toHaveLength(1);
+    fleet.invariants.allowForce();
+    await fleet.untilMachineGone(machine, 30_000);
+    expect(Date.now() - begun).toBeGreaterThan(7_000);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.invariants.check();
+  });
+
+  it("names both budgets of a pod that has two", async () => {
+    await begin();
+    await fleet.settle(
+      node,
+      1,
+      aDeployment("web", 1),
+      aBudget("web", { maxUnavailable: 1 }),
+      aBudget("web", { minAvailable: 0 }, "second"),
+    );
+    await counted("second", 1);
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "budgets default/second and default/web both select it");
+    expect(await namesOn()).toHaveLength(1);
+    await fleet.kubectl(["delete", "pdb", "second"]);
+    await fleet.untilMachineGone(machine);
+    expect(fleet.evicted()).toHaveLength(1);
+    await fleet.invariants.check();
+  });
+
+  it("waits for pods that are coming up, and says for how many", async () => {
+    await begin();
+    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
+    await counted("web", 1);
+    const trouble = fleet.server.troubles.add({ kind: "pod-never-starts", labels: { app: "web" } });
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "budget default/web waits for 1 more healthy pod");
+    await eventually(async () => expect(await namesOn()).toHaveLength(1));
+    trouble.remove();
+    await fleet.untilMachineGone(machine);
+    await fleet.invariants.check();
+  });
+
+  it("keeps its deadline and its budgets over a kill in the middle", async () => {
+    await begin("--machine-drain-timeout=20s");
+    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await counted("web", 0);
+    const begun = Date.now();
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "can never be met");
+    const restart = await fleet.kill();
+    await pause(6_000);
+    expect(await namesOn()).toHaveLength(2);
+    restart();
+    await pause(begun + 18_000 - Date.now());
+    expect(await namesOn()).toHaveLength(2);
+    fleet.invariants.allowForce();
+    await fleet.untilMachineGone(machine, 20_000);
+    expect(Date.now() - begun).toBeGreaterThan(19_000);
+    expect(Date.now() - begun).toBeLessThan(30_000);
+    await fleet.invariants.check();
+  });
+
+  it.each([
+    [
+      "does not answer",
+      () => fleet.server.faults.add({ match: { userAgent: "millwright" }, effect: { kind: "partition" } }),
+    ],
+    [
+      "answers 500",
+      () => fleet.server.faults.add({ match: { userAgent: "millwright" }, effect: { kind: "status", code: 500 } }),
+    ],
+  ])("takes no pod for gone while the API server %s", async (_, strike) => {
+    await begin();
+    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await counted("web", 0);
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "can never be met");
+    strike();
+    await pause(8_000);
+    expect(fleet.cloud.vms().find(({ name }) => name === machine)?.state).toBe("running");
+    expect(await namesOn()).toHaveLength(2);
+    fleet.server.faults.clear();
+    await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
+    await fleet.untilMachineGone(machine, 60_000);
+    expect(fleet.evicted()).toHaveLength(2);
+    await fleet.invariants.check();
+  });
+
+  it("goes past the budget at once where somebody asks for force", async () => {
+    await begin();
+    await fleet.settle(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
+    await counted("web", 0);
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "can never be met");
+    const asked = Date.now();
+    fleet.invariants.allowForce();
+    await fleet.kubectl(["label", "machine", machine, "force-deletion=True"]);
+    await fleet.untilMachineGone(machine);
+    expect(Date.now() - asked).toBeLessThan(15_000);
+    await fleet.invariants.check();
+  });
+});
