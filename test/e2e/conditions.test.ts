@@ -1,0 +1,108 @@
+import { type MachineDeployment, machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { customResourceDefinitionResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
+
+const ref = { namespace: "default", name: "fleet" };
+const seconds = (count: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, count * 1000));
+
+/** What people wait for, as they do it. */
+describe("the conditions of a deployment, with kubectl 1.35", () => {
+  let fleet: ControlledFleet;
+  let kubectl: ForeignTool;
+
+  afterEach(() => fleet.close());
+
+  const start = async (): Promise<void> => {
+    fleet = await startControlledFleet({ bootDelayMs: 50, deleteDelayMs: 50 });
+    kubectl = await createKubectl(fleet.kubeconfig);
+    await fleet.api.create(machineClassResource, machineClass("large"));
+  };
+  const conditions = async (): Promise<NonNullable<NonNullable<MachineDeployment["status"]>["conditions"]>> =>
+    (await fleet.api.get<MachineDeployment>(machineDeploymentResource, ref)).status?.conditions ?? [];
+  /** Applies the deployment with machines of a class, and waits at once until kubectl takes the rollout for over. */
+  const rollOut = async (className: string): Promise<void> => {
+    await kubectl(["apply", "-f", "-"], JSON.stringify(machineDeployment("fleet", className, 2)));
+    await kubectl(["wait", "--for=condition=RollingOut=false", "machinedeployment/fleet", "--timeout=60s"]);
+  };
+  const classes = async (): Promise<readonly (string | undefined)[]> =>
+    (await fleet.machines())
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ spec }) => spec.class?.name);
+
+  it("never lets a wait for the end of a rollout end before it has begun", async () => {
+    await start();
+    fleet.run();
+    await rollOut("small");
+    await fleet.untilRunning(2);
+    for (const className of ["large", "small", "large"]) {
+      await rollOut(className);
+      expect(await classes()).toEqual([className, className]);
+    }
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
+    await kubectl(["wait", "--for=condition=ScalingDown=false", "machinedeployment/fleet", "--timeout=30s"]);
+    const [first] = await conditions();
+    expect(first).toMatchObject({ type: "Available", reason: "MinimumReplicasAvailable" });
+    expect(
+      (await conditions()).map(({ type, status, observedGeneration }) => [type, status, observedGeneration]),
+    ).toEqual([
+      ["Available", "True", undefined],
+      ["Progressing", "True", undefined],
+      ["RollingOut", "False", 4],
+      ["Remediating", "False", 4],
+      ["ScalingDown", "False", 4],
+      ["ScalingUp", "False", 4],
+      ["MachinesReady", "True", 4],
+      ["MachinesUpToDate", "True", 4],
+      ["SpecValid", "True", 4],
+      ["Paused", "False", 4],
+      ["Deleting", "False", 4],
+    ]);
+  });
+
+  it("works under MCM's definitions, which know no generation of a condition, and does not write it again and again", async () => {
+    await start();
+    const crd = { name: "machinedeployments.machine.sapcloud.io" };
+    const at = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties";
+    await fleet.api.patch(customResourceDefinitionResource, crd, [{ op: "remove", path: `${at}/observedGeneration` }], {
+      kind: "json",
+    });
+    fleet.run();
+    await rollOut("small");
+    await fleet.untilRunning(2);
+    await rollOut("large");
+    expect(await classes()).toEqual(["large", "large"]);
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
+    expect((await conditions()).every((condition) => condition.observedGeneration === undefined)).toBe(true);
+    await seconds(2);
+    const statusWrites = (): number =>
+      fleet
+        .requests()
+        .filter(({ resource, subresource }) => resource === "machinedeployments" && subresource === "status").length;
+    const before = statusWrites();
+    expect(before).toBeGreaterThan(0);
+    // Somebody else's label brings a pass that finds nothing to write.
+    await kubectl(["label", "machinedeployment", "fleet", "team=blue"]);
+    await seconds(1);
+    expect(statusWrites()).toBe(before);
+  });
+
+  it("are MCM's alone without the flag, and what was there goes in one write", async () => {
+    await start();
+    const controllers = fleet.run();
+    await rollOut("small");
+    await fleet.untilRunning(2);
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
+    await controllers.stop();
+    fleet.run("--no-cluster-api-conditions");
+    await eventually(async () =>
+      expect((await conditions()).map(({ type }) => type)).toEqual(["Available", "Progressing"]),
+    );
+    expect(JSON.parse(await kubectl(["get", "machinesets", "-o", "json"]))).toMatchObject({
+      items: [{ status: { machineSetCondition: [] } }],
+    });
+  });
+});
