@@ -54,7 +54,7 @@ export function planScalerMarks(deployment: MachineDeployment, machines: readonl
   const isTimeMissing = noted === undefined && entries.some((entry) => entry !== "" && !entry.includes("~"));
   return {
     annotations: {
-      ...(after === text ? {} : { [annotationKeys.triggerDeletion]: after === "" ? null : after }),
+      ...(after === text && after !== "" ? {} : { [annotationKeys.triggerDeletion]: after === "" ? null : after }),
       ...(isTimeMissing ? { [annotationKeys.lastReplicaChangeByScaler]: changedAt } : {}),
     },
     machines: valid.flatMap(({ machine, name, time }) => {

@@ -175,7 +175,7 @@ it("keeps its promise of service and of size at every moment, also with late and
       const kept = model.machines().filter(({ metadata }) => first.has(metadata.name)).length;
       expect(kept).toBeGreaterThanOrEqual(replicas - bounds.maxSurge);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 
@@ -214,6 +214,6 @@ it("comes to rest, and leaves no mark behind, whatever template, size and strate
       const progress = model.deployment().status?.conditions?.find(({ type }) => type === "Progressing");
       expect(progress?.reason).toBe("NewMachineSetAvailable");
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });

@@ -97,10 +97,9 @@ function selectNodes(
   let places = replicas - newSet.spec - machines.filter(underWay).length;
   const select: string[] = [];
   for (const { name, isAvailable } of machines.filter(({ state }) => state === "waiting")) {
-    const cost = isAvailable ? 1 : 0;
-    if (places <= 0 || cost > budget) continue;
+    if (places <= 0 || (isAvailable && budget <= 0)) continue;
     select.push(name);
-    budget -= cost;
+    if (isAvailable) budget--;
     places--;
   }
   return select;
