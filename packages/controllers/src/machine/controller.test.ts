@@ -165,6 +165,7 @@ describe("the life of a machine", () => {
     const steps = writes().filter((write) => write !== "patch machines/status");
     expect(steps).toEqual([
       "delete machines",
+      "patch nodes/status",
       "patch nodes",
       "create pods/eviction",
       "patch nodes",
@@ -445,18 +446,28 @@ describe("a drain", () => {
     expect([evictions(setup), driver.vms.size]).toEqual([1, 1]);
     api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(10);
-    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
-    // A graceful drain leaves attachments to their controller.
+    // A graceful drain leaves attachments to their controller, which is told that the VM is gone, and has a minute.
+    expect(driver.vms.size).toBe(0);
+    expect(api.peek<Node>(nodeResource, nodeRef)?.spec?.taints).toMatchObject([
+      { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" },
+    ]);
+    await clock.advance(58_000);
+    expect(machine()).toBeDefined();
+    await clock.advance(2_000);
+    expect([machine(), api.all(nodeResource)]).toEqual([undefined, []]);
     expect(api.all(volumeAttachmentResource)).toHaveLength(1);
   });
 
   it("goes on when the last pod leaves, also for a machine that lost the label of its node", async () => {
-    const { api, clock, machine } = await draining();
+    const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
     api.change(machineResource, ref, labelled({ node: null } as never));
     await clock.advance(10_000);
     expect(machine()?.status?.lastOperation?.description).toContain("Pod default/web: deletionTimestamp set");
     api.remove(podResource, { namespace: "default", name: "web" });
+    await clock.advance(10);
+    expect(driver.vms.size).toBe(0);
+    api.remove(volumeAttachmentResource, { name: "va" });
     await clock.advance(10);
     expect(machine()).toBeUndefined();
   });
@@ -466,14 +477,21 @@ describe("a drain", () => {
     await clock.advance(59_000);
     expect(driver.vms.size).toBe(1);
     await clock.advance(2_000);
-    expect([machine(), driver.vms.size, api.all(volumeAttachmentResource)]).toEqual([undefined, 0, []]);
+    expect([driver.vms.size, api.all(volumeAttachmentResource)]).toEqual([0, []]);
+    // Its pod does not go although the VM is gone: the node waits for it no longer than a minute.
+    expect(machine()).toBeDefined();
+    await clock.advance(60_000);
+    expect(machine()).toBeUndefined();
   });
 
   it("is forced at once by the label, also when that comes later", async () => {
-    const { api, clock, machine } = await draining();
+    const { api, clock, driver, machine } = await draining();
     await clock.advance(10_000);
     expect(machine()).toBeDefined();
     api.change(machineResource, ref, labelled({ "force-deletion": "True" }));
+    await clock.advance(10);
+    expect(driver.vms.size).toBe(0);
+    api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(10);
     expect(machine()).toBeUndefined();
   });

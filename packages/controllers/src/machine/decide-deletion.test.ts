@@ -28,8 +28,23 @@ const going = (...changes: readonly Change<Machine>[]) =>
 const at = (description: string, ...changes: readonly Change<Machine>[]) =>
   going(inPhase("Terminating"), lastly("Delete", "Processing", description), ...changes);
 
+/** What the node says of its machine once the drain has begun. */
+const saysTerminating = {
+  type: "Terminating",
+  status: "True",
+  reason: "ScaleDown",
+  message: "Machine machine is being deleted",
+  lastHeartbeatTime: "2026-01-01T00:10:00Z",
+  lastTransitionTime: "2026-01-01T00:10:00Z",
+};
+
+/** The node when its drain has begun. */
 const cordoned = (change: Parameters<typeof itsNode>[0] = {}): Node =>
-  itsNode({ ...change, spec: { unschedulable: true, ...change?.spec } });
+  itsNode({
+    ...change,
+    spec: { unschedulable: true, ...change?.spec },
+    status: { conditions: [{ type: "Ready", status: "True" }, saysTerminating], ...change?.status },
+  });
 
 const aPod = (
   name: string,
@@ -90,7 +105,10 @@ describe("the whole flow, stage by stage", () => {
   it("cordons first and looks at the pods of a cordoned node only", () => {
     const decision = decide({ machine: going(), node: itsNode() });
     expect(decision).toEqual({
-      actions: [{ kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } }],
+      actions: [
+        { kind: "PatchNodeStatus", name: "node", patch: { conditions: [saysTerminating] }, mayFail: true },
+        { kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } },
+      ],
       status: {
         currentStatus: { phase: "Terminating", timeoutActive: false, lastUpdateTime: "2026-01-01T00:10:00Z" },
         lastOperation: {
@@ -165,8 +183,8 @@ describe("the whole flow, stage by stage", () => {
 
 describe("markers", () => {
   const stages = [
-    [marker.status, ["PatchNode"]],
-    [marker.drain, ["PatchNode"]],
+    [marker.status, ["PatchNodeStatus", "PatchNode"]],
+    [marker.drain, ["PatchNodeStatus", "PatchNode"]],
     [marker.attachments, ["DeleteVolumeAttachment", "StartOperation"]],
     [marker.vm, ["StartOperation"]],
     [marker.node, ["DeleteNode"]],
@@ -191,7 +209,7 @@ describe("markers", () => {
     ["a marker outside of the deletion", going(inPhase("Terminating"), lastly("Create", "Failed", marker.finalizer))],
     ["a marker in another phase", going(lastly("Delete", "Processing", marker.finalizer))],
   ])("starts with the first stage at %s", (_, machine) => {
-    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNode"]);
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
   });
 
   it("ends every description with the marker of its stage, byte for byte", () => {
@@ -204,7 +222,7 @@ describe("markers", () => {
     ];
     expect(texts).toEqual([
       "Delete Processing: Initiate node drain",
-      "Delete Processing: Skipping drain as nodeName is not a valid one for machine. Initiate VM deletion",
+      "Delete Processing: Node node does not exist any more, skipping node drain. Initiate VM deletion",
       "Delete Failed: VM deletion failed due to - machine codes error: code = [Internal] message = [no luck]. Aborting operation. Initiate VM deletion",
       "Delete Processing: VM deletion was successful. Initiate node object deletion",
       "Delete Processing: Set machine status to termination. Now, getting VM Status",
@@ -217,7 +235,7 @@ describe("finding the node", () => {
 
   it("needs no driver call when the label is there, or the node was found another way", () => {
     expect(kindsOf(decide({ machine: going({ spec: { providerID: null } }) }))).toEqual(["StartOperation"]);
-    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNode"]);
+    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
   });
 
   it("asks the driver for a machine without label", () => {
@@ -235,7 +253,7 @@ describe("finding the node", () => {
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
     const machine = machineAfter(snapshot, decision);
     expect(machine).toMatchObject({ metadata: { labels: { node: "node" } }, spec: { providerID: "vm-1" } });
-    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNode"]);
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
   });
 
   test.each([
@@ -281,7 +299,7 @@ describe("finding the node", () => {
 
   it("drains although the class cannot be used", () => {
     const classView = unusable("InvalidMachineClass", "bad class");
-    expect(kindsOf(decide({ machine: going(), node: itsNode(), classView }))).toEqual(["PatchNode"]);
+    expect(kindsOf(decide({ machine: going(), node: itsNode(), classView }))).toEqual(["PatchNodeStatus", "PatchNode"]);
   });
 });
 
@@ -384,12 +402,13 @@ describe("draining", () => {
 
   it("wakes for the deadline when that is nearer than the next eviction", () => {
     const machine = at(marker.drain, { spec: { drainTimeout: "3s" } });
-    expect(decide({ machine, node: cordoned(), pods: [bare] }).wakeAfterMs).toBe(3_001);
+    expect(decide({ machine, node: cordoned(), pods: [bare] }).wakeAfterMs).toBe(3_000);
   });
 
   it("deletes the attachments of a forced drain also when its pods are gone already", () => {
     const machine = at(marker.drain, labelled({ "force-deletion": "True" }));
     expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual([
+      "PatchNodeStatus",
       "PatchNode",
       "DeleteVolumeAttachment",
       "DeleteVolumeAttachment",
@@ -399,6 +418,83 @@ describe("draining", () => {
 
   it("leaves attachments alone when the node is gone", () => {
     expect(kindsOf(decide({ machine: at(marker.attachments), attachments }))).toEqual(["StartOperation"]);
+  });
+});
+
+describe("what the node says of its machine", () => {
+  const conditionAt = (change: Partial<MachineSnapshot>) =>
+    decide({ node: itsNode(), ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
+  const reason = (text: string) => ({ patch: { conditions: [{ type: "Terminating", status: "True", reason: text }] } });
+
+  test.each([
+    ["ScaleDown", "Running"],
+    ["ScaleDown", "Pending"],
+    ["Unhealthy", "Failed"],
+    ["Unhealthy", "Unknown"],
+  ] as const)("is %s for one that was %s", (expected, phase) => {
+    expect(conditionAt({ machine: going(inPhase(phase)) })).toMatchObject(reason(expected));
+  });
+
+  const checked = (...outcomes: readonly string[]): Change<Machine> => ({
+    status: {
+      history: outcomes.map((outcome) => ({
+        operation: "HealthCheck",
+        outcome,
+        time: "2026-01-01T00:05:00Z",
+        message: "",
+      })),
+    },
+  });
+  test.each([
+    ["ScaleDown", []],
+    ["Unhealthy", ["Successful", "Processing"]],
+    ["Unhealthy", ["Failed"]],
+    ["ScaleDown", ["Failed", "Successful"]],
+  ] as const)("is %s for one whose flow has begun, after checks that ended with %s", (expected, outcomes) => {
+    expect(conditionAt({ machine: at(marker.status, checked(...outcomes)) })).toMatchObject(reason(expected));
+  });
+
+  it("is said once, whatever else the node says later", () => {
+    const node = itsNode({ status: { conditions: [{ ...saysTerminating, reason: "Unhealthy" }] } });
+    expect(conditionAt({ machine: at(marker.drain), node })).toBeUndefined();
+  });
+});
+
+describe("the words of a drain", () => {
+  const waiting = (name: string) => aPod(name, { metadata: { deletionTimestamp: "2026-01-01T00:10:30Z" } });
+  const saidOf = (...pods: readonly Pod[]) =>
+    decide({ machine: at(marker.drain), node: cordoned(), pods }).status?.lastOperation?.description ?? "";
+  const after = (text: string, ms: number, ...pods: readonly Pod[]) => {
+    const operation = { type: "Delete", state: "Processing", description: text, lastUpdateTime: testNow.toISOString() };
+    const machine = at(marker.drain, { status: { lastOperation: operation } });
+    const decision = decide({ machine, node: cordoned(), pods }, later(ms));
+    const said = decision.status?.lastOperation?.description;
+    return { said: said === text ? "the same" : said, because: decision.because, wakeAfterMs: decision.wakeAfterMs };
+  };
+
+  it("change at once when a cause comes or goes, with an event for one that needs a person", () => {
+    const before = saidOf(waiting("a"), waiting("b"));
+    const held = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z", finalizers: ["x/y"] } });
+    const { said, because } = after(before, 1_000, waiting("a"), held);
+    expect(said).toContain("Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y");
+    expect(because).toEqual([
+      {
+        type: "Warning",
+        reason: "DrainBlocked",
+        message:
+          "The drain of node node is held up:\n* Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
+      },
+    ]);
+    expect(after(said ?? "", 2_000, waiting("a"), held)).toMatchObject({ said: "the same", because: [] });
+    expect(after(said ?? "", 2_000, waiting("a")).said).not.toContain("finalizers");
+  });
+
+  it("are written every ten seconds when there is progress alone", () => {
+    const before = saidOf(waiting("a"), waiting("b"));
+    expect(after(before, 4_000, waiting("a"))).toEqual({ said: "the same", because: [], wakeAfterMs: 6_000 });
+    expect(after(before, 10_000, waiting("a")).said).toContain("* Pod default/a: ");
+    // Without progress nobody needs to be woken for it.
+    expect(after(before, 4_000, waiting("a"), waiting("b")).wakeAfterMs).toBeGreaterThan(6_000);
   });
 });
 
@@ -499,6 +595,77 @@ describe("deleting the node", () => {
       },
     });
     expect(kindsOf(decide({ machine: at(marker.node), node }))).toEqual(["PatchNode", "PatchMachine"]);
+  });
+
+  describe("of a VM that was deleted under its pods and volumes", () => {
+    const gone = "VM deletion was successful. Initiate node object deletion";
+    const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
+    const since = (lastUpdateTime: string): Change<Machine> => ({ status: { lastOperation: { lastUpdateTime } } });
+    const justNow = since("2026-01-01T00:10:00Z");
+    const tainted = itsNode({
+      spec: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }] },
+    });
+
+    it("tells Kubernetes first, which frees them, and leaves other taints alone", () => {
+      const node = itsNode({ spec: { taints: [{ key: "a", effect: "NoSchedule" }] } });
+      const decision = decide({ machine: at(gone, justNow), node, attachments });
+      expect(decision.actions).toEqual([
+        {
+          kind: "PatchNode",
+          name: "node",
+          mayFail: true,
+          patch: {
+            metadata: { resourceVersion: "7" },
+            spec: {
+              taints: [
+                { key: "a", effect: "NoSchedule" },
+                {
+                  key: "node.kubernetes.io/out-of-service",
+                  value: "nodeshutdown",
+                  effect: "NoExecute",
+                  timeAdded: "2026-01-01T00:10:00Z",
+                },
+              ],
+            },
+          },
+        },
+      ]);
+    });
+
+    test.each([
+      ["the driver says so", { machine: at(marker.vm), operation: succeeded("delete") }],
+      ["the driver finds none", { machine: at(marker.vm), operation: failed("delete", "NotFound") }],
+      ["the machine says so", { machine: at(gone, justNow) }],
+      [
+        "the machine says that there was none",
+        { machine: at(`VM not found. Continuing deletion flow. ${marker.node}`, justNow) },
+      ],
+    ])("when %s", (_, change) => {
+      expect(kindsOf(decide({ ...change, node: itsNode(), attachments }))).toEqual(["PatchNode"]);
+      expect(kindsOf(decide({ ...change, node: itsNode(), pods: [aPod("left")] }))).toEqual(["PatchNode"]);
+    });
+
+    it("never while a VM may be there, whose pods would run on", () => {
+      const machine = at("Something else. Initiate node object deletion", justNow);
+      expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual(["DeleteNode"]);
+      const operation = failed("delete", "Internal");
+      expect(kindsOf(decide({ machine: at(gone, justNow), operation, node: itsNode(), attachments }))).toEqual([
+        "DeleteNode",
+      ]);
+    });
+
+    it("waits a minute for it, and goes on as soon as nothing is left", () => {
+      const machine = at(gone, since("2026-01-01T00:09:30Z"));
+      const waiting = decide({ machine, node: tainted, attachments });
+      expect([waiting.actions, waiting.wakeAfterMs]).toEqual([[], 30_000]);
+      expect(kindsOf(decide({ machine, node: tainted, attachments }, later(30_000)))).toEqual(["DeleteNode"]);
+      expect(kindsOf(decide({ machine, node: tainted }))).toEqual(["DeleteNode"]);
+    });
+
+    it("does not wait for pods that stay with their node", () => {
+      const mirror = aPod("mirror", { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
+      expect(kindsOf(decide({ machine: at(gone, justNow), node: itsNode(), pods: [mirror] }))).toEqual(["DeleteNode"]);
+    });
   });
 
   it("bears a node without UID", () => {

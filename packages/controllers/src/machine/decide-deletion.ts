@@ -5,8 +5,6 @@ import {
   machineEventReasons,
   type MachineStatus,
   type OperationState,
-  phaseOf,
-  stageOf,
 } from "@millwright/core";
 import type { Reason } from "../decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "./decision.ts";
@@ -15,6 +13,7 @@ import { deleteVm } from "./deletion/delete-vm.ts";
 import { deleteVolumeAttachments } from "./deletion/delete-volume-attachments.ts";
 import { drain } from "./deletion/drain.ts";
 import { getVmStatus } from "./deletion/get-vm-status.ts";
+import { markedStage } from "./deletion/marked-stage.ts";
 import { removeFinalizer } from "./deletion/remove-finalizer.ts";
 import type { Stage } from "./deletion/stage.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
@@ -30,12 +29,6 @@ const stages: Readonly<Record<DeletionStage, Stage>> = {
   DeleteNode: deleteNode,
   RemoveFinalizer: removeFinalizer,
 };
-
-/** Where the flow stands, as its own marker or the Go implementation's says. */
-function markedStage({ machine }: MachineSnapshot): DeletionStage | undefined {
-  const { type, description } = machine.status?.lastOperation ?? {};
-  return phaseOf(machine) === "Terminating" && type === "Delete" ? stageOf(description) : undefined;
-}
 
 /** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
 function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
@@ -110,7 +103,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     if (result.next === "stay") {
       const state = result.state ?? "Processing";
       const status = statusAt(snapshot, stage, happened, state, now);
-      const because = reasonsOf(snapshot, stage, happened, state, status);
+      const because = result.because ?? reasonsOf(snapshot, stage, happened, state, status);
       return {
         actions,
         status,

@@ -1,4 +1,13 @@
-import { annotationKeys, type DrainRule, formatProblems, type ObjectMeta, readDrainRules } from "@millwright/core";
+import {
+  annotationKeys,
+  type DrainRule,
+  formatProblems,
+  machineEventReasons,
+  type ObjectMeta,
+  readDrainRules,
+} from "@millwright/core";
+import type { Reason } from "../decision.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
 
 /** The rules of an ordered drain that hold for a machine. */
 export interface DrainRulesView {
@@ -25,3 +34,12 @@ export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | und
     problem: `${owner.subject}: ${formatProblems(result.problems)}; drains ignore the rules until they are mended`,
   };
 }
+
+/** What is told of rules that are ignored: once, not in every pass of the drain. */
+export const toldOfRules = ({
+  drainRulesProblem: message,
+  told,
+}: Pick<MachineSnapshot, "drainRulesProblem" | "told">): readonly Reason[] =>
+  message === undefined || message === told
+    ? []
+    : [{ type: "Warning", reason: machineEventReasons.invalidDrainRules, message }];

@@ -1,13 +1,14 @@
-import { type Machine, phaseOf, stageOf } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 import type { Node } from "../cluster/node-objects.ts";
+import { markedStage } from "./deletion/marked-stage.ts";
 import { isInPlaceDrainDue } from "./in-place/in-place-state.ts";
 import { isDeleting } from "./phase.ts";
 import { isPreservationDrainDue } from "./preservation/decide-preservation.ts";
 
 /** Whether a deletion has not got past its drain. */
 function isBeforeVm(machine: Machine): boolean {
-  const stage = stageOf(machine.status?.lastOperation?.description) ?? "GetVmStatus";
-  return phaseOf(machine) !== "Terminating" || stage === "GetVmStatus" || stage === "Drain";
+  const stage = markedStage({ machine }) ?? "GetVmStatus";
+  return stage === "GetVmStatus" || stage === "Drain";
 }
 
 /** Whether the node of a machine is being emptied, for whatever reason: only then is looked at what a drain looks at. */

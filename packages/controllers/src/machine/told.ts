@@ -11,6 +11,7 @@ export interface Told {
 
 /** Reasons that tell of a state and not of a change. */
 const lasting: ReadonlySet<string> = new Set([
+  machineEventReasons.invalidDrainRules,
   machineEventReasons.invalidPreserveValue,
   machineEventReasons.nodeClaimedTwice,
 ]);

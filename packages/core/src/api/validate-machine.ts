@@ -1,3 +1,5 @@
+import { annotationKeys } from "../wire/annotations.ts";
+import { readDrainRules } from "./drain-rules.ts";
 import type { FieldProblem } from "./field-problem.ts";
 import { joinPath } from "./field-problem.ts";
 import { longestLabelValue, labelKeyProblem, labelValueProblem } from "./label-syntax.ts";
@@ -22,7 +24,19 @@ const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
  * need not pass. Source: machine-controller.md 2.3.
  */
 export function validateMachine(machine: Machine): readonly FieldProblem[] {
-  return [...machineNameProblems(machine.metadata.name), ...machineSpecProblems(machine.spec, "spec")];
+  return [
+    ...machineNameProblems(machine.metadata.name),
+    ...drainRuleProblems(machine.metadata),
+    ...machineSpecProblems(machine.spec, "spec"),
+  ];
+}
+
+/** Rules that cannot be read are ignored by the drain, years later as a rule: who writes them should know at once. */
+function drainRuleProblems({ annotations }: Machine["metadata"]): readonly FieldProblem[] {
+  const text = annotations?.[annotationKeys.drainRules];
+  if (text === undefined) return [];
+  const result = readDrainRules(text, joinPath("metadata.annotations", annotationKeys.drainRules));
+  return result.ok ? [] : result.problems;
 }
 
 /** Problems of the specification of a machine, in a machine or in a template. */

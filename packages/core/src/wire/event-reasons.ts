@@ -76,6 +76,10 @@ export const machineEventReasons = {
   healthTimeoutReset: "HealthTimeoutReset",
   /** Warning: a deletion stage failed; it is tried again. */
   deletionBlocked: "DeletionBlocked",
+  /** Warning: something holds a drain up that needs a person, or the API server refuses; told once for each cause. */
+  drainBlocked: "DrainBlocked",
+  /** Warning: the rules of an ordered drain cannot be read; drains ignore them. */
+  invalidDrainRules: "InvalidDrainRules",
   /** Warning: the machine's own spec cannot be followed; the message has all problems. */
   invalidMachine: "InvalidMachine",
   /** Warning: the class does not exist. */

@@ -144,6 +144,7 @@ export const deletionEvents = {
   drainFailedForced: (error: string) =>
     `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
   drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
+  nodeVanished: (nodeName: string) => `Node ${nodeName} does not exist any more, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",

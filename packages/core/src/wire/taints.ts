@@ -4,6 +4,11 @@ export const taintKeys = {
   criticalComponentsNotReady: "node.gardener.cloud/critical-components-not-ready",
   /** `NoSchedule`, on the node of a Failed machine that is preserved. Written by the machine controller, read by the scheduler. */
   preserved: "node.machine.sapcloud.io/preserved",
+  /**
+   * `NoExecute`, value `nodeshutdown`, on the node of a VM that is known to be gone: Kubernetes then lets go of its pods and volumes at once. Written by the machine
+   * controller, read by kube-controller-manager.
+   */
+  outOfService: "node.kubernetes.io/out-of-service",
   /** `PreferNoSchedule`, value `True`, on nodes of old MachineSets during a rollout. Written by the deployment controller, read by the scheduler. */
   preferNoSchedule: "deployment.machine.sapcloud.io/prefer-no-schedule",
 } as const;

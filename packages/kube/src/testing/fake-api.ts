@@ -13,6 +13,7 @@ import type { WatchEvent } from "../watch.ts";
 import { createFakeStorage, plain } from "./fake-storage.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { matchesFields, matchesLabels } from "./selector.ts";
+import { applyStrategicPatch } from "./strategic-patch.ts";
 
 /** What a caller asked of the fake. */
 export type FakeVerb = "get" | "list" | "watch" | "create" | "patch" | "replace" | "delete" | "request";
@@ -270,12 +271,11 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
       };
       return perform(call, patchOptions.signal, () => {
         const { body } = patchContentType(type, ref, patch, patchOptions);
-        if (kind === "apply" || kind === "strategic") {
-          throw new TypeError(`the fake API server has no ${kind} patches: use the devcluster`);
-        }
+        if (kind === "apply") throw new TypeError("the fake API server has no apply patches: use the devcluster");
         const old = existing(type, ref);
         // A JSON patch must not carry the version that it happens to start from into the conflict check.
-        const wanted = Array.isArray(body) ? applyJsonPatch(old, body) : applyMergePatch(old, body);
+        const merge = kind === "strategic" ? applyStrategicPatch : applyMergePatch;
+        const wanted = Array.isArray(body) ? applyJsonPatch(old, body) : merge(old, body);
         return typed<T>(update(type, old, plain(wanted), subresource));
       });
     },

@@ -1,10 +1,20 @@
 import { deletionEvents, finalizers } from "@millwright/core";
 import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../decision.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { leftBehind } from "./left-behind.ts";
+import { markedStage } from "./marked-stage.ts";
 import type { Stage } from "./stage.ts";
 
-/** Deletes the node object; once the API server has accepted that, the machine need not wait for other finalizers on it. */
-export const deleteNode: Stage = ({ node }) => {
+/** Since when the deletion is at this stage, wall clock in milliseconds. */
+const since = (snapshot: MachineSnapshot): number | undefined =>
+  markedStage(snapshot) === "DeleteNode"
+    ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "")
+    : undefined;
+
+/** Deletes the node object, when the VM has left nothing on it that Kubernetes still has to free; once the API server has accepted that, the machine need not wait for other finalizers on it. */
+export const deleteNode: Stage = (snapshot, now) => {
+  const { node } = snapshot;
   if (node === undefined) return { next: "RemoveFinalizer" };
   const { name, uid = "" } = node.metadata;
   const release: readonly MachineAction[] =
@@ -13,5 +23,7 @@ export const deleteNode: Stage = ({ node }) => {
       : [];
   if (node.metadata.deletionTimestamp != null)
     return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
+  const left = leftBehind(snapshot, node, since(snapshot), now);
+  if (left !== undefined) return { next: "stay", ...left };
   return { next: "stay", actions: [...release, { kind: "DeleteNode", name, uid }] };
 };

@@ -1,21 +1,33 @@
-import { deletionEvents } from "@millwright/core";
+import { deletionEvents, labelKeys } from "@millwright/core";
+import { drainNews } from "../drain-news.ts";
 import { drainNode } from "../drain-node.ts";
 import { deletionStart } from "../timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
+import { tellNode } from "./tell-node.ts";
 
 /** Empties the node. After a forced drain the volume attachments are dealt with in a stage of their own. */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
-  if (view === undefined) return { next: "DeleteVm", happened: deletionEvents.drainSkipped() };
+  if (view === undefined) {
+    const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
+    const happened = nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
+    return { next: "DeleteVm", happened };
+  }
   const isDemanded = isForceDeletion(machine);
   const progress = drainNode(snapshot, { view, startedAt: deletionStart(snapshot), isDemanded, cordon: true }, now);
-  const { actions } = progress;
+  const actions = [...tellNode(snapshot, view.node, now), ...progress.actions];
   if (progress.state === "drained") {
     return progress.isForced
       ? { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions }
       : { next: "DeleteVm", happened: deletionEvents.drained(), actions };
   }
-  const { message, wakeAfterMs } = progress;
-  return { next: "stay", actions, wakeAfterMs, ...(message === undefined ? {} : { happened: message }) };
+  const { message, because, wakeAfterMs } = drainNews(snapshot, progress, now);
+  return {
+    next: "stay",
+    actions,
+    because,
+    wakeAfterMs: Math.min(wakeAfterMs, progress.wakeAfterMs),
+    ...(message === undefined ? {} : { happened: message }),
+  };
 };

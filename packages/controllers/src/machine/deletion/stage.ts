@@ -1,4 +1,5 @@
 import type { DeletionStage, OperationState } from "@millwright/core";
+import type { Reason } from "../../decision.ts";
 import type { MachineAction } from "../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 
@@ -13,6 +14,8 @@ export type StageResult =
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
       readonly wakeAfterMs?: number;
+      /** What is told as events. Absent: what happened, when the status did not say it before. */
+      readonly because?: readonly Reason[];
     }
   /** The last stage: nothing is left to say, the object goes with its finalizer. */
   | { readonly next: "gone"; readonly actions: readonly MachineAction[] };

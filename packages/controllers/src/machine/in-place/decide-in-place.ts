@@ -14,6 +14,7 @@ import {
 import type { Node } from "../../cluster/node-objects.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { drainNews } from "../drain-news.ts";
 import { drainNode } from "../drain-node.ts";
 import { isForceDrain } from "../force-drain.ts";
 import { conditionOf, sayOnNode } from "../node-condition.ts";
@@ -107,10 +108,11 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
   const oldReport = forgetOldReport(node);
   const actions = [...oldReport, ...progress.actions];
   if (progress.state === "draining") {
-    const { message, wakeAfterMs } = progress;
-    if (message === undefined) return { actions, wakeAfterMs, because: [] };
+    const { message, because, ...news } = drainNews(snapshot, progress, now);
+    const wakeAfterMs = Math.min(progress.wakeAfterMs, news.wakeAfterMs);
+    if (message === undefined) return { actions, wakeAfterMs, because };
     const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
-    return { actions, wakeAfterMs, because: [], status: withOperation(statusOf(machine), operation, now) };
+    return { actions, wakeAfterMs, because, status: withOperation(statusOf(machine), operation, now) };
   }
   // The patch of the node wakes the machine: what follows is built on a node that says nothing of the past.
   if (oldReport.length > 0) return { actions, because: [] };

@@ -5,6 +5,7 @@ import type { Reason } from "../../decision.ts";
 import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../decision.ts";
 import { drainNode } from "../drain-node.ts";
+import { toldOfRules } from "../drain-rules.ts";
 import { isForceDrain } from "../force-drain.ts";
 import { conditionOf, sayOnNode } from "../node-condition.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
@@ -91,7 +92,7 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
       ...step.actions,
       ...said,
     ],
-    because: wasSaid ? [] : reasonsOf(step, node),
+    because: [...toldOfRules(snapshot), ...(wasSaid ? [] : reasonsOf(step, node))],
     wakeAfterMs: Math.min(untilExpiry, step.wakeAfterMs ?? Number.POSITIVE_INFINITY),
   };
 }

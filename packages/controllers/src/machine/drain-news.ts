@@ -1,0 +1,53 @@
+import { machineEventReasons, markerOf } from "@millwright/core";
+import type { Reason } from "../decision.ts";
+import { type Blocker, blockerLines, isStuck } from "../drain/blockers.ts";
+import type { DrainProgress } from "../drain/decide-drain.ts";
+import { namedCauses } from "../drain/named-causes.ts";
+import { toldOfRules } from "./drain-rules.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
+
+/** What is to be told of a drain that goes on. */
+export interface DrainNews {
+  /** What the status is to say; absent: what it says will do. */
+  readonly message?: string;
+  readonly because: readonly Reason[];
+  /** Until progress may be told, if that is held back. */
+  readonly wakeAfterMs: number;
+}
+
+/** Mere progress is written at most this often, milliseconds: a node of a hundred pods would cost as many writes as evictions. */
+const PROGRESS_MS = 10_000;
+
+const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocker.kind === "refused";
+
+/** An event for each cause that the status does not name yet, so that a cause is told once, whatever is tried meanwhile and by whichever process. */
+function reasonsFor(blockers: readonly Blocker[], told: ReadonlySet<string>, nodeName: string): readonly Reason[] {
+  const fresh = blockers
+    .filter(isWorthAnEvent)
+    .filter((blocker) => [...namedCauses(blockerLines([blocker]).join("\n"))].some((cause) => !told.has(cause)));
+  if (fresh.length === 0) return [];
+  const message = [`The drain of node ${nodeName} is held up:`, ...blockerLines(fresh)].join("\n");
+  return [{ type: "Warning", reason: machineEventReasons.drainBlocked, message }];
+}
+
+/** Says what is new of a drain, measured by what the machine's last operation says: causes at once, progress now and then. */
+export function drainNews(
+  snapshot: Pick<MachineSnapshot, "machine" | "node" | "drainRulesProblem" | "told">,
+  { blockers, message }: Extract<DrainProgress, { readonly state: "draining" }>,
+  now: Date,
+): DrainNews {
+  const { description = "", lastUpdateTime } = snapshot.machine.status?.lastOperation ?? {};
+  const isSaid = description.startsWith("Drain not completed yet");
+  const told = isSaid ? namedCauses(description, ` ${markerOf("Drain")}`) : new Set<string>();
+  const nodeName = snapshot.node?.metadata.name ?? "";
+  const because = [...toldOfRules(snapshot), ...reasonsFor(blockers, told, nodeName)];
+  if (message === undefined) return { because, wakeAfterMs: Number.POSITIVE_INFINITY };
+  const causes = namedCauses(message);
+  const heldUntil = Date.parse(lastUpdateTime ?? "") + PROGRESS_MS;
+  const isProgress = isSaid && causes.size === told.size && [...causes].every((cause) => told.has(cause));
+  if (isProgress && now.getTime() < heldUntil) {
+    const isSame = description.startsWith(message);
+    return { because, wakeAfterMs: isSame ? Number.POSITIVE_INFINITY : heldUntil - now.getTime() };
+  }
+  return { message, because, wakeAfterMs: Number.POSITIVE_INFINITY };
+}
