@@ -72,14 +72,16 @@ const plural = (kind: string, count: number): string => (count === 1 ? kind : `$
 
 /** Items of one kind by message: the worst first, then what most objects say, then by name. */
 function groupsOf(items: readonly Item[]): readonly Group[] {
-  const groups = new Map<string, Group>();
+  // Thousands of machines may say the same: their names are collected in place.
+  const groups = new Map<string, { readonly message: string; severity: Severity; readonly names: string[] }>();
   for (const { message, severity, name } of items) {
     const group = groups.get(message);
-    groups.set(message, {
-      message,
-      severity: group !== undefined && rank(group.severity) < rank(severity) ? group.severity : severity,
-      names: [...(group?.names ?? []), name],
-    });
+    if (group === undefined) {
+      groups.set(message, { message, severity, names: [name] });
+      continue;
+    }
+    group.names.push(name);
+    if (rank(severity) < rank(group.severity)) group.severity = severity;
   }
   return [...groups.values()].toSorted(
     (a, b) =>

@@ -1,27 +1,60 @@
-import type { DerivedCondition } from "../derived-condition.ts";
+import type { Machine } from "@millwright/core";
 import type { MachineFacts } from "../../machine/conditions/facts.ts";
+import { untilTroubleChanges } from "../../machine/conditions/machine-conditions.ts";
 import { ready } from "../../machine/conditions/ready.ts";
 import { healthCheckSucceeded, ownerRemediated } from "../../machine/conditions/remediation.ts";
 import { upToDate } from "../../machine/conditions/updating.ts";
+import type { DerivedCondition } from "../derived-condition.ts";
 
-/** A machine with those of its conditions that its set and its deployment sum up. */
-export interface JudgedMachine {
-  readonly facts: MachineFacts;
-  readonly name: string;
+/** What a machine says that does not depend on its owners. */
+interface OwnWord {
   readonly ready: DerivedCondition | undefined;
-  /** Absent where the set or the deployment is not known. */
-  readonly upToDate: DerivedCondition | undefined;
   /** Its health check failed. */
   readonly isUnhealthy: boolean;
   /** What is done about that; absent for a machine that is well, and for one that is kept on purpose. */
   readonly remediation: DerivedCondition | undefined;
 }
 
+/** A machine with those of its conditions that its set and its deployment sum up. */
+export interface JudgedMachine extends OwnWord {
+  readonly facts: MachineFacts;
+  readonly name: string;
+  /** Absent where the set or the deployment is not known. */
+  readonly upToDate: DerivedCondition | undefined;
+}
+
+/** Of what was found of a machine, what it was found from besides the machine itself. */
+interface Found {
+  readonly from: Omit<MachineFacts, "machine" | "set" | "deployment">;
+  readonly word: OwnWord;
+}
+
+/** Objects of a cache never change. One machine of thousands does between two passes: of the others the word still holds. */
+const found = new WeakMap<Machine, Found>();
+
+const isSame = (a: Found["from"], b: Found["from"]): boolean =>
+  a.node === b.node &&
+  a.hasClass === b.hasClass &&
+  a.hasTarget === b.hasTarget &&
+  a.isTargetReachable === b.isTargetReachable &&
+  a.settings === b.settings;
+
+function ownWord(facts: MachineFacts, now: Date): OwnWord {
+  const { machine, set: _, deployment: __, ...from } = facts;
+  const before = found.get(machine);
+  if (before !== undefined && isSame(before.from, from)) return before.word;
+  const word = {
+    ready: ready(facts, now),
+    isUnhealthy: healthCheckSucceeded(facts, now)?.status === "False",
+    remediation: ownerRemediated(facts, now),
+  };
+  if (untilTroubleChanges(facts, now) === undefined) found.set(machine, { from, word });
+  return word;
+}
+
 export const judge = (facts: MachineFacts, now: Date): JudgedMachine => ({
   facts,
   name: facts.machine.metadata.name,
-  ready: ready(facts, now),
+  ...ownWord(facts, now),
   upToDate: upToDate(facts, now),
-  isUnhealthy: healthCheckSucceeded(facts, now)?.status === "False",
-  remediation: ownerRemediated(facts, now),
 });

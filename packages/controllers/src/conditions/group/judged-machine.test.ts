@@ -1,0 +1,45 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { aMachine, aMachineDeployment, aMachineSet, inPhase } from "../../testing/builders.ts";
+import { buildDeployment, ownerStates, stateNow } from "../../testing/condition-states.ts";
+import { someSurroundings } from "../../testing/judged-machines.ts";
+import { machineConditions } from "../../machine/conditions/machine-conditions.ts";
+import { findCondition } from "../set-condition.ts";
+import { factsOf } from "../surroundings.ts";
+import { judge } from "./judged-machine.ts";
+
+const set = aMachineSet();
+const deployment = aMachineDeployment();
+
+it("judges a machine anew when what is around it changes", () => {
+  const machine = aMachine(inPhase("Pending"), { spec: { providerID: "vm" } });
+  const statuses = [
+    someSurroundings({ hasTarget: true }),
+    someSurroundings({ hasTarget: true, isTargetReachable: false }),
+    someSurroundings(),
+  ].map((surroundings) => judge(factsOf(machine, surroundings, { set, deployment }), stateNow).ready?.message);
+  expect(new Set(statuses).size).toBe(3);
+});
+
+it("says at any later time, and of a machine that it has judged before, what the machine's conditions say then", () => {
+  fc.assert(
+    fc.property(ownerStates, fc.array(fc.integer({ min: 0, max: 1_200_000 }), { maxLength: 4 }), (state, steps) => {
+      const { members, surroundings } = buildDeployment(state);
+      let time = stateNow.getTime();
+      for (const step of [0, ...steps]) {
+        time += step;
+        const now = new Date(time);
+        for (const { machine, set: owner } of members) {
+          const facts = factsOf(machine, surroundings, { set: owner, deployment });
+          const conditions = machineConditions(facts, now);
+          expect(judge(facts, now)).toMatchObject({
+            ready: findCondition(conditions, "Ready"),
+            isUnhealthy: findCondition(conditions, "HealthCheckSucceeded")?.status === "False",
+            remediation: findCondition(conditions, "OwnerRemediated"),
+            upToDate: findCondition(conditions, "UpToDate"),
+          });
+        }
+      }
+    }),
+  );
+});
