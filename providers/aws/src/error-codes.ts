@@ -1,0 +1,88 @@
+import type { MachineErrorCode } from "@millwright/core";
+
+/** Codes of EC2 that mean quota or capacity: those of MCM's driver and of Karpenter (provider-drivers.md 1.4). */
+const exhausted: ReadonlySet<string> = new Set([
+  "AddressLimitExceeded",
+  "InstanceLimitExceeded",
+  "InsufficientAddressCapacity",
+  "InsufficientCapacity",
+  "InsufficientCapacityOnOutpost",
+  "InsufficientFreeAddressesInSubnet",
+  "InsufficientHostCapacity",
+  "InsufficientInstanceCapacity",
+  "InsufficientReservedInstanceCapacity",
+  "InsufficientVolumeCapacity",
+  "MaxFleetCountExceeded",
+  "MaxIOPSLimitExceeded",
+  "MaxSpotInstanceCountExceeded",
+  "NetworkInterfaceLimitExceeded",
+  "ReservationCapacityExceeded",
+  "RouteLimitExceeded",
+  "SpotMaxPriceTooLow",
+  "UnfulfillableCapacity",
+  "Unsupported",
+  "VcpuLimitExceeded",
+  "VolumeLimitExceeded",
+]);
+
+/** Whether a code of EC2 says that there is no room: another type or zone may have some. */
+export const isCapacityCode = (code: string): boolean => exhausted.has(code);
+
+const others: Readonly<Record<string, MachineErrorCode>> = {
+  AccessDenied: "PermissionDenied",
+  AccessDeniedException: "PermissionDenied",
+  AuthFailure: "Unauthenticated",
+  "AuthFailure.ServiceLinkedRoleCreationNotPermitted": "PermissionDenied",
+  Blocked: "PermissionDenied",
+  CredentialsProviderError: "Unauthenticated",
+  EC2ThrottledException: "Unavailable",
+  ExpiredToken: "Unauthenticated",
+  ExpiredTokenException: "Unauthenticated",
+  IDPCommunicationError: "Unavailable",
+  IDPRejectedClaim: "Unauthenticated",
+  IdempotentParameterMismatch: "Aborted",
+  IncompleteSignature: "Unauthenticated",
+  IncorrectInstanceState: "Aborted",
+  IncorrectState: "Aborted",
+  InternalError: "Unavailable",
+  InternalFailure: "Unavailable",
+  InvalidClientTokenId: "Unauthenticated",
+  InvalidIdentityToken: "Unauthenticated",
+  "InvalidInstanceID.NotFound": "NotFound",
+  InvalidUserID: "Unauthenticated",
+  MissingAuthenticationToken: "Unauthenticated",
+  OperationNotPermitted: "FailedPrecondition",
+  OptInRequired: "FailedPrecondition",
+  PendingVerification: "FailedPrecondition",
+  RequestExpired: "Unauthenticated",
+  RequestLimitExceeded: "Unavailable",
+  RequestTimeout: "DeadlineExceeded",
+  ResourceCountExceeded: "InvalidArgument",
+  ServiceUnavailable: "Unavailable",
+  SignatureDoesNotMatch: "Unauthenticated",
+  Throttling: "Unavailable",
+  ThrottlingException: "Unavailable",
+  Unavailable: "Unavailable",
+  UnauthorizedOperation: "PermissionDenied",
+  UnrecognizedClientException: "Unauthenticated",
+};
+
+/** The code of the contract for an answer of EC2 or STS, by its error code and its HTTP status. Nothing is Internal by default. */
+export function machineCodeOf(code: string, status: number): MachineErrorCode {
+  if (isCapacityCode(code)) return "ResourceExhausted";
+  if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
+  // A code that nobody has heard of: a server error may pass, whatever else is about what was asked.
+  if (status >= 500 || status === 429 || status === 408) return "Unavailable";
+  return status >= 400 ? "InvalidArgument" : "Unavailable";
+}
+
+/** What helps, where EC2 does not say it. */
+export const remedies: Readonly<Record<string, string>> = {
+  AuthFailure: "check the access key and its secret in the class secret",
+  InvalidClientTokenId: "check the access key in the class secret",
+  OperationNotPermitted: "switch termination protection of the VM off",
+  OptInRequired: "accept the terms of the image in the AWS Marketplace with this account",
+  RequestExpired:
+    "check the clock of the machine that this controller runs on, and whether the credentials have expired",
+  SignatureDoesNotMatch: "check the secret access key in the class secret",
+};

@@ -1,0 +1,111 @@
+import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
+import { machineCodeOf, remedies } from "./error-codes.ts";
+
+/** Messages reach the status of a machine; the contract allows 4 KiB. */
+const longestMessage = 2_000;
+
+/** Codes of connections that broke or never came to be. */
+const connectionCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "EPROTO",
+]);
+
+/** What an error of the SDK says, as far as it says it. */
+export interface SdkFailure {
+  /** Code of EC2 or STS, or of the system. */
+  readonly code: string;
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Reads an error of the SDK without trusting its shape. */
+export function readSdkFailure(error: unknown): SdkFailure {
+  const name = field(error, "name");
+  const system = field(error, "code");
+  const isNamed =
+    typeof name === "string" && !["Error", "TypeError", "TimeoutError", "Unknown", "SyntaxError"].includes(name);
+  const status = field(field(error, "$metadata"), "httpStatusCode") ?? field(field(error, "$response"), "statusCode");
+  const retryAfter = field(field(field(error, "$response"), "headers"), "retry-after");
+  const seconds = typeof retryAfter === "string" && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : undefined;
+  return {
+    code: isNamed ? name : typeof system === "string" ? system : typeof name === "string" ? name : "Unknown",
+    status: typeof status === "number" ? status : 0,
+    retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,
+  };
+}
+
+/** Whether EC2 refused with this code. */
+export const isRefusal = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
+
+/** Takes out what differs from try to try, and what nobody can read. */
+const steady = (message: string): string =>
+  message
+    .replaceAll(/\s*Encoded authorization failure message: \S+/g, "")
+    .replaceAll(/\s*\(?Request ?ID: [0-9a-f-]+\)?/gi, "")
+    .slice(0, longestMessage);
+
+/**
+ * Turns whatever a call threw into the error that the controller acts on.
+ *
+ * @param what what was tried, with its scope: `making m5.large in subnet-1 (eu-west-1)`
+ */
+export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
+  if (isMachineError(error)) return error;
+  if (signal.aborted) return abortedError(signal, what);
+  const { code, status, retryAfterMs } = readSdkFailure(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status === 0) {
+    const [machineCode, text] = withoutAnswer(code, error, message);
+    return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
+  }
+  // A body that is no answer of EC2: a proxy's page, or half an answer.
+  if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
+    return new MachineError("Unavailable", `${what}: EC2 answered with status ${status} what cannot be read`, options);
+  }
+  const remedy = remedies[code];
+  const text = `${what}: ${steady(message)} (${code})${remedy === undefined ? "" : `; ${remedy}`}`;
+  return new MachineError(machineCodeOf(code, status), text, options);
+}
+
+function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
+  if (code === "ENOENT" || code === "EACCES" || code === "EISDIR") {
+    return [
+      "Unauthenticated",
+      `the file that key "workloadIdentityTokenFile" of the class secret names cannot be read (${code})`,
+    ];
+  }
+  if (code === "CredentialsProviderError") return ["Unauthenticated", message];
+  if (connectionCodes.has(code) || connectionCodes.has(String(field(error, "code")))) {
+    return ["Unavailable", `EC2 cannot be reached or broke the connection (${code})`];
+  }
+  if (field(error, "name") === "TimeoutError" || code === "ETIMEDOUT") {
+    return ["DeadlineExceeded", "EC2 did not answer in time"];
+  }
+  if (code.startsWith("ERR_TLS") || code.startsWith("ERR_SSL") || code.includes("CERT")) {
+    return ["Unavailable", `the TLS connection to EC2 failed (${code})`];
+  }
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) {
+    return ["Internal", `the driver failed: ${message}`];
+  }
+  return ["Unavailable", `EC2 gave no answer that can be read: ${message}`];
+}
+
+function abortedError(signal: AbortSignal, what: string): MachineError {
+  const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return timedOut
+    ? new MachineError("DeadlineExceeded", `${what}: took longer than the deadline of the call`, {
+        cause: signal.reason,
+      })
+    : new MachineError("Aborted", `${what}: the call was stopped`, { cause: signal.reason });
+}

@@ -1,0 +1,18 @@
+import { MachineError, type MachineStatusResponse } from "@millwright/core";
+import { findVm } from "./find-vm.ts";
+import type { AwsRequest, MethodCall } from "./method-call.ts";
+import { pendingInitialization } from "./pending-initialization.ts";
+import { referenceOf } from "./vm.ts";
+
+/** Finds the VM of a machine. Reads only, in one request as a rule. */
+export async function getMachineStatus(request: AwsRequest, call: MethodCall): Promise<MachineStatusResponse> {
+  const vm = await findVm(request, call);
+  if (vm.nodeName === "") {
+    throw new MachineError(
+      "Unavailable",
+      `VM ${vm.id} has no private DNS name yet; should it stay so: are DNS hostnames on in its VPC?`,
+    );
+  }
+  const { uncheckedCards, missingPrefixes } = pendingInitialization(request.machineClass.spec, vm.instance);
+  return { ...referenceOf(vm), initialized: uncheckedCards.length === 0 && missingPrefixes.length === 0 };
+}

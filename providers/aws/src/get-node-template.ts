@@ -1,0 +1,46 @@
+import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
+import type { AwsClass, MethodCall } from "./method-call.ts";
+
+/** Names of architectures as Kubernetes writes them. */
+const architectures: Readonly<Record<string, string>> = { x86_64: "amd64", arm64: "arm64", i386: "386" };
+
+/** What EC2 says about the type and the zone of a class, for the autoscaler where the class does not say it. */
+export async function getNodeTemplate(
+  { spec }: AwsClass,
+  { session, context }: MethodCall,
+): Promise<GetNodeTemplateResponse> {
+  const { machineType, networkInterfaces } = spec;
+  const subnetId = networkInterfaces[0]?.subnetID ?? "";
+  const [type, zone] = await Promise.all([
+    session.api.describeInstanceType(machineType, context.signal),
+    session.api.describeSubnetZone(subnetId, context.signal),
+  ]);
+  const cpus = type?.VCpuInfo?.DefaultVCpus;
+  const memoryMiB = type?.MemoryInfo?.SizeInMiB;
+  if (cpus === undefined || memoryMiB === undefined) {
+    throw new MachineError("InvalidArgument", `providerSpec.machineType: EC2 says nothing about "${machineType}"`);
+  }
+  if (zone === undefined) {
+    throw new MachineError(
+      "InvalidArgument",
+      `providerSpec.networkInterfaces[0].subnetID: there is no subnet "${subnetId}"`,
+    );
+  }
+  const gpus = (type?.GpuInfo?.Gpus ?? []).reduce((sum, { Count = 0 }) => sum + Count, 0);
+  const architecture = architectures[type?.ProcessorInfo?.SupportedArchitectures?.[0] ?? ""];
+  return {
+    nodeTemplate: {
+      ...(architecture === undefined ? {} : { architecture }),
+      // With fewer cores or threads asked for, the VM has fewer CPUs than its type.
+      capacity: { cpu: cpusOf(spec.cpuOptions) ?? cpus, gpu: gpus, memory: `${memoryMiB}Mi` },
+      instanceType: machineType,
+      region: session.region,
+      zone,
+    },
+  };
+}
+
+function cpusOf(options: AwsClass["spec"]["cpuOptions"]): number | undefined {
+  const { coreCount, threadsPerCore } = options ?? {};
+  return coreCount === undefined || threadsPerCore === undefined ? undefined : coreCount * threadsPerCore;
+}

@@ -1,0 +1,23 @@
+/** The CSI driver whose volumes are EBS volumes. */
+export const ebsCsiDriver = "ebs.csi.aws.com";
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** The id by which nodes report a volume as attached: undefined when it is no EBS volume (provider-drivers.md 1.3.7). */
+export function volumeIdOf({ csi, awsElasticBlockStore }: Readonly<Record<string, unknown>>): string | undefined {
+  const inTree = field(awsElasticBlockStore, "volumeID");
+  if (typeof inTree === "string") return readInTreeId(inTree);
+  const handle = field(csi, "driver") === ebsCsiDriver ? field(csi, "volumeHandle") : undefined;
+  return typeof handle === "string" && handle !== "" ? handle : undefined;
+}
+
+/** `vol-1`, or `aws://<zone>/vol-1` with or without the zone. */
+function readInTreeId(text: string): string | undefined {
+  if (!text.startsWith("aws://")) return text === "" ? undefined : text;
+  const id = text
+    .slice("aws://".length)
+    .replace(/^[^/]*/, "")
+    .replaceAll(/^\/+|\/+$/g, "");
+  return /^vol-[^/]*$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,227 @@
+import type {
+  BlockDeviceMapping,
+  InstanceNetworkInterfaceSpecification,
+  Placement,
+  RunInstancesCommandInput,
+  TagSpecification,
+} from "@aws-sdk/client-ec2";
+import { MachineError, type MachineIdentity, type Secret } from "@millwright/core";
+import { tagsOf } from "./owner-tags.ts";
+import { readPlacementAnnotation } from "./placement-annotation.ts";
+import type { AwsSpec } from "./spec.ts";
+import { type BlockDevice, rootDevice } from "./spec-block-devices.ts";
+import { type NetworkInterface, placeOf } from "./spec-network-interfaces.ts";
+
+/** What a launch is made from. */
+export interface Launch {
+  readonly spec: AwsSpec;
+  readonly machine: MachineIdentity;
+  readonly machineClass: string;
+  readonly userData: Secret;
+  /** The token of the creation; stored as a tag. */
+  readonly token: string;
+  /** Name of the image's root disk, where the image says one. */
+  readonly rootDeviceName: string | undefined;
+}
+
+/** A type, and a subnet where it is not that of the class. */
+export interface LaunchCandidate {
+  readonly machineType: string;
+  readonly subnetId?: string;
+}
+
+/** EC2's limit for user data, before base64. */
+const longestUserData = 16_384;
+
+const isGiven = (value: string | undefined): value is string => value !== undefined && value !== "";
+
+/** What to try in this order: the class itself, and then its fallbacks. */
+export function candidatesOf({ machineType, fallbacks }: AwsSpec): readonly LaunchCandidate[] {
+  return [
+    { machineType },
+    ...fallbacks.map((fallback) => ({
+      machineType: fallback.machineType ?? machineType,
+      ...(fallback.subnetID === undefined ? {} : { subnetId: fallback.subnetID }),
+    })),
+  ];
+}
+
+/**
+ * The request that makes a VM. Pure: the same launch gives the same request, so that its client token means the same VM.
+ *
+ * @throws MachineError InvalidArgument for user data that EC2 would refuse, and for an image without a root disk
+ */
+export function launchInput(launch: Launch, { machineType, subnetId }: LaunchCandidate): RunInstancesCommandInput {
+  const { spec, machine, userData } = launch;
+  const placement = placementOf(launch);
+  const bytes = userData.revealBytes();
+  if (bytes.length > longestUserData) {
+    throw new MachineError(
+      "InvalidArgument",
+      `the user data of machine "${machine.name}" has ${bytes.length} bytes, EC2 takes ${longestUserData}: shorten key "userData" of the class secret`,
+    );
+  }
+  return {
+    MinCount: 1,
+    MaxCount: 1,
+    ImageId: spec.ami,
+    // The SDK's list of types is older than the newest one.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    InstanceType: machineType as NonNullable<RunInstancesCommandInput["InstanceType"]>,
+    UserData: Buffer.from(bytes).toString("base64"),
+    IamInstanceProfile: isGiven(spec.iam.name) ? { Name: spec.iam.name } : { Arn: spec.iam.arn },
+    BlockDeviceMappings: blockDevicesOf(spec.blockDevices, launch),
+    NetworkInterfaces: spec.networkInterfaces.map((card, index) => networkInterfaceOf(card, index, subnetId)),
+    TagSpecifications: tagSpecificationsOf(launch),
+    ...(isGiven(spec.keyName) ? { KeyName: spec.keyName } : {}),
+    ...(spec.ebsOptimized ? { EbsOptimized: true } : {}),
+    ...(spec.monitoring ? { Monitoring: { Enabled: true } } : {}),
+    ...(placement === undefined ? {} : { Placement: placement }),
+    ...metadataOptionsOf(spec),
+    ...cpuOptionsOf(spec),
+    ...capacityReservationOf(spec),
+    ...marketOf(spec),
+  };
+}
+
+function blockDevicesOf(devices: readonly BlockDevice[], { rootDeviceName, spec }: Launch): BlockDeviceMapping[] {
+  return devices.map(({ deviceName, ebs, noDevice, virtualName }) => {
+    const isRoot = devices.length === 1 || deviceName === rootDevice;
+    if (isRoot && !isGiven(rootDeviceName)) {
+      throw new MachineError("InvalidArgument", `providerSpec.ami: image "${spec.ami}" has no root disk`);
+    }
+    return {
+      DeviceName: isRoot ? rootDeviceName : deviceName,
+      ...(isGiven(noDevice) ? { NoDevice: noDevice } : {}),
+      ...(isGiven(virtualName) ? { VirtualName: virtualName } : {}),
+      ...(ebs === undefined
+        ? {}
+        : {
+            Ebs: {
+              DeleteOnTermination: ebs.deleteOnTermination,
+              Encrypted: ebs.encrypted,
+              VolumeSize: ebs.volumeSize,
+              VolumeType: ebs.volumeType,
+              ...(ebs.iops > 0 ? { Iops: ebs.iops } : {}),
+              ...(ebs.throughput === undefined ? {} : { Throughput: ebs.throughput }),
+              ...(isGiven(ebs.kmsKeyID) ? { KmsKeyId: ebs.kmsKeyID } : {}),
+              ...(isGiven(ebs.snapshotID) ? { SnapshotId: ebs.snapshotID } : {}),
+            },
+          }),
+    };
+  });
+}
+
+function networkInterfaceOf(
+  card: NetworkInterface,
+  index: number,
+  subnetId: string | undefined,
+): InstanceNetworkInterfaceSpecification {
+  return {
+    DeviceIndex: placeOf(card, index).deviceIndex,
+    SubnetId: subnetId ?? card.subnetID,
+    Groups: [...card.securityGroupIDs],
+    DeleteOnTermination: card.deleteOnTermination,
+    ...(card.associatePublicIPAddress === undefined ? {} : { AssociatePublicIpAddress: card.associatePublicIPAddress }),
+    ...(card.description === undefined ? {} : { Description: card.description }),
+    ...(isGiven(card.interfaceType) ? { InterfaceType: card.interfaceType } : {}),
+    ...(card.networkCardIndex === undefined ? {} : { NetworkCardIndex: card.networkCardIndex }),
+    ...(card.ipv6AddressCount === undefined
+      ? {}
+      : { Ipv6AddressCount: card.ipv6AddressCount, PrimaryIpv6: card.primaryIpv6 ?? true }),
+  };
+}
+
+function tagSpecificationsOf({ spec, machine, machineClass, token }: Launch): TagSpecification[] {
+  const tags = Object.entries(tagsOf(spec, machine, machineClass, token)).map(([Key, Value]) => ({ Key, Value }));
+  const kinds = ["instance", "volume", "network-interface"] as const;
+  return kinds.map((ResourceType) => ({ ResourceType, Tags: tags }));
+}
+
+function metadataOptionsOf({
+  instanceMetadataOptions: given,
+}: AwsSpec): Pick<RunInstancesCommandInput, "MetadataOptions"> {
+  if (given === undefined) return {};
+  const { httpEndpoint, httpTokens, httpProtocolIpv6, httpPutResponseHopLimit, instanceMetadataTags } = given;
+  return {
+    MetadataOptions: {
+      ...(httpEndpoint === undefined || httpEndpoint === "" ? {} : { HttpEndpoint: httpEndpoint }),
+      ...(httpTokens === undefined || httpTokens === "" ? {} : { HttpTokens: httpTokens }),
+      ...(httpProtocolIpv6 === undefined || httpProtocolIpv6 === "" ? {} : { HttpProtocolIpv6: httpProtocolIpv6 }),
+      ...(httpPutResponseHopLimit === undefined ? {} : { HttpPutResponseHopLimit: httpPutResponseHopLimit }),
+      ...(instanceMetadataTags === undefined || instanceMetadataTags === ""
+        ? {}
+        : { InstanceMetadataTags: instanceMetadataTags }),
+    },
+  };
+}
+
+function cpuOptionsOf({ cpuOptions: given }: AwsSpec): Pick<RunInstancesCommandInput, "CpuOptions"> {
+  if (given === undefined) return {};
+  return {
+    CpuOptions: {
+      ...(given.coreCount === undefined ? {} : { CoreCount: given.coreCount }),
+      ...(given.threadsPerCore === undefined ? {} : { ThreadsPerCore: given.threadsPerCore }),
+      ...(given.amdSevSnp === undefined ? {} : { AmdSevSnp: given.amdSevSnp }),
+    },
+  };
+}
+
+function capacityReservationOf({
+  capacityReservation: given,
+}: AwsSpec): Pick<RunInstancesCommandInput, "CapacityReservationSpecification"> {
+  if (given === undefined) return {};
+  const { capacityReservationPreference, capacityReservationId, capacityReservationResourceGroupArn } = given;
+  if (isGiven(capacityReservationPreference)) {
+    return {
+      CapacityReservationSpecification: {
+        // The schema does not check it, as MCM does not: EC2 knows its own preferences.
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+        CapacityReservationPreference: capacityReservationPreference as "open",
+      },
+    };
+  }
+  const target = {
+    ...(isGiven(capacityReservationId) ? { CapacityReservationId: capacityReservationId } : {}),
+    ...(isGiven(capacityReservationResourceGroupArn)
+      ? { CapacityReservationResourceGroupArn: capacityReservationResourceGroupArn }
+      : {}),
+  };
+  return Object.keys(target).length === 0
+    ? {}
+    : { CapacityReservationSpecification: { CapacityReservationTarget: target } };
+}
+
+function marketOf({
+  instanceMarketOptions,
+  spotPrice,
+}: AwsSpec): Pick<RunInstancesCommandInput, "InstanceMarketOptions"> {
+  if (instanceMarketOptions !== undefined) {
+    const { marketType, maxPrice } = instanceMarketOptions;
+    return {
+      InstanceMarketOptions: {
+        MarketType: marketType,
+        ...(maxPrice === undefined ? {} : { SpotOptions: { MaxPrice: maxPrice } }),
+      },
+    };
+  }
+  if (spotPrice === undefined) return {};
+  return {
+    InstanceMarketOptions: {
+      MarketType: "spot",
+      SpotOptions: { SpotInstanceType: "one-time", ...(spotPrice === "" ? {} : { MaxPrice: spotPrice }) },
+    },
+  };
+}
+
+/** That of the class; without one, that of the node annotation. */
+function placementOf({ spec: { placement }, machine }: Launch): Placement | undefined {
+  if (placement === undefined) return readPlacementAnnotation(machine);
+  return {
+    ...(placement.affinity === undefined ? {} : { Affinity: placement.affinity }),
+    ...(isGiven(placement.groupId) ? { GroupId: placement.groupId } : {}),
+    ...(isGiven(placement.hostId) ? { HostId: placement.hostId } : {}),
+    ...(placement.partitionNumber === undefined ? {} : { PartitionNumber: placement.partitionNumber }),
+    ...(placement.tenancy === undefined ? {} : { Tenancy: placement.tenancy }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { ClusterKeys } from "./owner-tags.ts";
+import type { Session } from "./session.ts";
+import type { AwsSpec } from "./spec.ts";
+
+/** How long the driver waits for what EC2 shows late. */
+export interface Patience {
+  /** For a VM that was made to become visible with a name, milliseconds. */
+  readonly visibleMs: number;
+  /** Before a VM without a stored id that was not found is looked for once more, milliseconds. */
+  readonly lookAgainMs: number;
+  /** Between two looks at a VM that is starting or going, milliseconds: the first time. Grows to ten times as much. */
+  readonly pollMs: number;
+}
+
+/** What a method works with. */
+export interface MethodCall {
+  readonly session: Session;
+  readonly keys: ClusterKeys;
+  readonly context: DriverContext;
+  readonly random: Random;
+  readonly patience: Patience;
+}
+
+/** A request about a machine of this driver. */
+export type AwsRequest = MachineRequest<AwsSpec>;
+
+/** A class of this driver. */
+export type AwsClass = ClassIdentity<AwsSpec>;

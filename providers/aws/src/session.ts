@@ -1,0 +1,137 @@
+import type { Filter } from "@aws-sdk/client-ec2";
+import { MachineError } from "@millwright/core";
+import type { ApiService } from "./api-call.ts";
+import { type Asking, createBatch } from "./batch.ts";
+import { type ClusterKeys, ownerTagKeys } from "./owner-tags.ts";
+import type { Ec2Api } from "./sdk.ts";
+import { readVm, type Vm } from "./vm.ts";
+
+/** One region seen with one credential: the requests, and the questions that many machines ask at once. */
+export interface Session {
+  readonly api: Ec2Api;
+  readonly region: string;
+  /** The VMs that carry a machine's name and the tags of its cluster and role, in any state. One request for up to 200 machines. */
+  named(keys: ClusterKeys, machineName: string, asking: Asking): Promise<readonly Vm[]>;
+  /** The VM with an id, in any state; undefined when EC2 does not show it. One request for up to 200. */
+  byId(instanceId: string, asking: Asking): Promise<Vm | undefined>;
+  /** All VMs of a cluster and role that are not on their way out. Classes that ask at about the same time share one list. */
+  all(keys: ClusterKeys, asking: Asking): Promise<readonly Vm[]>;
+  /**
+   * Name of the root disk of an image, asked for once: it never changes.
+   *
+   * @throws MachineError InvalidArgument for an image that does not exist
+   */
+  rootDevice(ami: string, asking: Asking): Promise<string | undefined>;
+}
+
+/** EC2's limit for the values of one filter. */
+const maxFilterValues = 200;
+/** EC2's limit for one page. */
+const pageSize = 1_000;
+/** How long the first question waits for others: not noticed beside a request, and enough for a set that starts its machines. */
+const windowMs = 10;
+/** Images whose root disk is remembered. */
+const rememberedImages = 100;
+
+const liveStates = ["pending", "running", "stopping", "stopped"];
+
+/** Starts a session. */
+export function createSession(api: Ec2Api, region: string): Session {
+  const rootDevices = new Map<string, string | undefined>();
+  const byName = new Map<string, ReturnType<typeof createBatch<readonly Vm[]>>>();
+
+  /** All pages, or an error: a list that was cut short would let a VM leak. */
+  const describe = async (service: ApiService, filters: Filter[], signal: AbortSignal): Promise<readonly Vm[]> => {
+    const found: Vm[] = [];
+    const tokens = new Set<string>();
+    for (let token: string | undefined; ;) {
+      const input = { Filters: filters, MaxResults: pageSize, ...(token === undefined ? {} : { NextToken: token }) };
+      const page = await api.describeInstances(service, input, signal);
+      for (const instance of page.instances) {
+        const vm = readVm(instance, region);
+        if (vm !== undefined) found.push(vm);
+      }
+      token = page.nextToken;
+      if (token === undefined) return found;
+      if (tokens.has(token)) throw new MachineError("Unavailable", "EC2 gave the same page of instances twice");
+      tokens.add(token);
+    }
+  };
+
+  const clusterFilters = ({ cluster, role }: ClusterKeys): Filter[] => [
+    { Name: "tag-key", Values: [cluster] },
+    { Name: "tag-key", Values: [role] },
+  ];
+
+  const grouped = (vms: readonly Vm[], keyOf: (vm: Vm) => string): ReadonlyMap<string, readonly Vm[]> => {
+    const groups = new Map<string, Vm[]>();
+    for (const vm of vms) groups.set(keyOf(vm), [...(groups.get(keyOf(vm)) ?? []), vm]);
+    return groups;
+  };
+
+  const batchByName = (keys: ClusterKeys): ReturnType<typeof createBatch<readonly Vm[]>> => {
+    const id = JSON.stringify([keys.cluster, keys.role]);
+    const known =
+      byName.get(id) ??
+      createBatch<readonly Vm[]>({
+        maxKeys: maxFilterValues,
+        windowMs,
+        ask: async (names, signal) => {
+          const filters = [{ Name: `tag:${ownerTagKeys.name}`, Values: [...names] }, ...clusterFilters(keys)];
+          const vms = await describe("instance_get_by_machine", filters, signal);
+          return grouped(vms, ({ tags }) => tags.get(ownerTagKeys.name) ?? "");
+        },
+      });
+    byName.set(id, known);
+    return known;
+  };
+
+  const batchById = createBatch<Vm>({
+    maxKeys: maxFilterValues,
+    windowMs,
+    // By filter: a single unknown id among `InstanceIds` would fail all.
+    ask: async (ids, signal) => {
+      const vms = await describe("instance_get_by_id", [{ Name: "instance-id", Values: [...ids] }], signal);
+      return new Map(vms.map((vm) => [vm.id, vm]));
+    },
+  });
+
+  const lists = createBatch<readonly Vm[]>({
+    maxKeys: maxFilterValues,
+    windowMs,
+    ask: async (wanted, signal) =>
+      new Map(
+        await Promise.all(
+          wanted.map(async (id): Promise<[string, readonly Vm[]]> => {
+            const filters = [...clusterFilters(readKeys(id)), { Name: "instance-state-name", Values: liveStates }];
+            return [id, await describe("instance_get_by_tag_and_status", filters, signal)];
+          }),
+        ),
+      ),
+  });
+
+  return {
+    api,
+    region,
+    named: async (keys, machineName, asking) => (await batchByName(keys)(machineName, asking)) ?? [],
+    byId: (instanceId, asking) => batchById(instanceId, asking),
+    all: async (keys, asking) => (await lists(JSON.stringify([keys.cluster, keys.role]), asking)) ?? [],
+    async rootDevice(ami, { signal }) {
+      if (rootDevices.has(ami)) return rootDevices.get(ami);
+      const image = await api.describeImage(ami, signal);
+      if (image === undefined) {
+        throw new MachineError("InvalidArgument", `providerSpec.ami: there is no image "${ami}" in ${region}`);
+      }
+      const [oldest] = rootDevices.keys();
+      if (rootDevices.size >= rememberedImages && oldest !== undefined) rootDevices.delete(oldest);
+      rootDevices.set(ami, image.rootDeviceName);
+      return image.rootDeviceName;
+    },
+  };
+}
+
+function readKeys(id: string): ClusterKeys {
+  const parsed: unknown = JSON.parse(id);
+  const [cluster, role]: readonly unknown[] = Array.isArray(parsed) ? parsed : [];
+  return { cluster: String(cluster), role: String(role) };
+}

@@ -1,0 +1,72 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import type { Complain } from "./spec.ts";
+
+/** Types of EBS volumes. `io2` is not in MCM. */
+const volumeTypes = ["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"] as const;
+
+const ebsSchema = goObject({
+  volumeSize: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
+  volumeType: z.enum(volumeTypes).describe("Type of the volume."),
+  iops: z.int32().min(0).describe("IOPS; required for io1 and io2.").default(0),
+  throughput: z.int32().min(1).describe("Throughput in MiB/s.").optional(),
+  encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
+  kmsKeyID: z.string().describe("Key to encrypt with. MCM reads it and forgets it.").optional(),
+  snapshotID: z.string().describe("Snapshot that the volume starts from.").optional(),
+  deleteOnTermination: z.boolean().describe("Whether the volume goes with the VM.").default(true),
+}).describe("The volume. Required unless `noDevice` or `virtualName` is given.");
+
+/** Schema of an entry of `blockDevices`. */
+export const blockDeviceSchema = goObject({
+  deviceName: z
+    .string()
+    .describe(
+      "`/root` is the root disk of the image. With one entry the name does not matter; with several the others are `/dev/sdX` or `/dev/xvdXX`.",
+    )
+    .default(""),
+  ebs: ebsSchema.optional(),
+  noDevice: z
+    .string()
+    .describe("Not empty: leaves out the device of the image. MCM reads it and forgets it.")
+    .optional(),
+  virtualName: z
+    .string()
+    .describe("Instance store volume, such as `ephemeral0`. MCM reads it and forgets it.")
+    .optional(),
+});
+
+/** An entry of `blockDevices`. */
+export type BlockDevice = Readonly<z.output<typeof blockDeviceSchema>>;
+
+/** The name that stands for the root disk of the image. */
+export const rootDevice = "/root";
+
+const deviceNamePattern = /^\/dev\/(sd[a-z]|xvd[a-c][a-z]?)$/;
+
+const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
+
+/** Rules over the entries of `blockDevices` (provider-drivers.md 1.1). */
+export function checkBlockDevices(devices: readonly BlockDevice[], complain: Complain): void {
+  for (const [index, { ebs, noDevice, virtualName }] of devices.entries()) {
+    const at = ["blockDevices", index];
+    if (ebs === undefined && !isGiven(noDevice) && !isGiven(virtualName)) {
+      complain([...at, "ebs"], "is required");
+    }
+    if (ebs !== undefined && (ebs.volumeType === "io1" || ebs.volumeType === "io2") && ebs.iops === 0) {
+      complain([...at, "ebs", "iops"], `must be more than 0 for volumes of type ${ebs.volumeType}`);
+    }
+    if (isGiven(ebs?.kmsKeyID) && ebs?.encrypted === false) {
+      complain([...at, "ebs", "encrypted"], "must be true when kmsKeyID is given");
+    }
+  }
+  if (devices.length < 2) return;
+  const names = devices.map(({ deviceName }) => deviceName);
+  for (const [index, name] of names.entries()) {
+    const at = ["blockDevices", index, "deviceName"];
+    if (names.indexOf(name) !== index) complain(at, `must be unique, "${name}" occurs twice`);
+    else if (name !== rootDevice && !deviceNamePattern.test(name)) {
+      complain(at, 'must be "/root", or a device such as /dev/sdf or /dev/xvdba');
+    }
+  }
+  if (!names.includes(rootDevice)) complain(["blockDevices"], 'must name the root disk: deviceName "/root"');
+}

@@ -1,0 +1,168 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import { blockDeviceSchema, checkBlockDevices } from "./spec-block-devices.ts";
+import { checkNetworkInterfaces, networkInterfaceSchema } from "./spec-network-interfaces.ts";
+
+const text = (description: string) => z.string().max(2_048).describe(description);
+const required = (description: string) => text(description).min(1, "must not be empty");
+const oneOf = <const Values extends readonly string[]>(values: Values, description: string) =>
+  z
+    .enum(["", ...values], { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` })
+    .describe(description);
+
+const iamSchema = goObject({
+  name: text("Name of the instance profile.").optional(),
+  arn: text("ARN of the instance profile.").optional(),
+}).describe("Instance profile of the VM: exactly one of `name` and `arn`.");
+
+const capacityReservationSchema = goObject({
+  capacityReservationPreference: text("`open` or `none`; excludes the other two.").optional(),
+  capacityReservationId: text("Reservation to use.").optional(),
+  capacityReservationResourceGroupArn: text("Group of reservations to use.").optional(),
+}).describe("Which capacity reservation the VM uses.");
+
+const metadataOptionsSchema = goObject({
+  httpEndpoint: oneOf(["enabled", "disabled"], "Whether the metadata service answers.").optional(),
+  httpPutResponseHopLimit: z
+    .int32()
+    .min(0)
+    .max(64)
+    .describe("Network hops that a metadata token may travel.")
+    .optional(),
+  httpTokens: oneOf(["required", "optional"], "`required`: IMDSv2 only.").optional(),
+  httpProtocolIpv6: oneOf(["enabled", "disabled"], "Whether the metadata service answers over IPv6.").optional(),
+  instanceMetadataTags: oneOf(
+    ["enabled", "disabled"],
+    "Whether the VM can read its tags there. Not in MCM.",
+  ).optional(),
+}).describe("The instance metadata service. What is left out follows the account's or the image's defaults.");
+
+const cpuOptionsSchema = goObject({
+  coreCount: z.int32().min(1).describe("Cores; together with `threadsPerCore`.").optional(),
+  threadsPerCore: z.int32().min(1).max(2).describe("1 or 2; together with `coreCount`.").optional(),
+  amdSevSnp: z.enum(["enabled", "disabled"]).describe("AMD SEV-SNP.").optional(),
+}).describe("CPU options of the VM.");
+
+const placementSchema = goObject({
+  groupId: text("Placement group.").optional(),
+  tenancy: z.enum(["default", "dedicated", "host"]).describe("Tenancy.").optional(),
+  hostId: text("Dedicated host; needs tenancy `host`.").optional(),
+  partitionNumber: z.int32().min(1).describe("Partition of the placement group.").optional(),
+  affinity: z.enum(["default", "host"]).describe("Affinity with the dedicated host.").optional(),
+}).describe("Placement of the VM. Without it the node annotation `machine.sapcloud.io/awsPlacement` is read.");
+
+const marketOptionsSchema = goObject({
+  marketType: z
+    .enum(["spot", "capacity-block", "interruptible-capacity-reservation"])
+    .describe("How the VM is paid for."),
+  maxPrice: required("Highest price per hour for `spot`, in dollars. Not in MCM.").optional(),
+}).describe("Market of the VM; wins over `spotPrice`.");
+
+const fallbackSchema = goObject({
+  machineType: required("Instance type to try; that of the class by default.").optional(),
+  subnetID: required("Subnet of all interfaces to try, and by it the zone; those of the class by default.").optional(),
+}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+
+const specSchema = goObject({
+  apiVersion: text("Not looked at.").optional(),
+  ami: required("Id of the image."),
+  region: required("Region of the VM; the first part of its provider id.").regex(
+    /^[a-z]{2,}(-[a-z0-9]+)+$/,
+    "must be a region such as eu-west-1",
+  ),
+  machineType: required("Instance type."),
+  blockDevices: z.array(blockDeviceSchema).min(1, "must name at least the root disk").describe("Disks of the VM."),
+  capacityReservation: capacityReservationSchema.optional(),
+  cpuOptions: cpuOptionsSchema.optional(),
+  ebsOptimized: z.boolean().describe("Dedicated bandwidth to EBS. MCM reads it and forgets it.").default(false),
+  fallbacks: z.array(fallbackSchema).max(20).default([]),
+  iam: iamSchema,
+  instanceMarketOptions: marketOptionsSchema.optional(),
+  instanceMetadataOptions: metadataOptionsSchema.optional(),
+  keyName: text("Name of the SSH key pair.").optional(),
+  monitoring: z.boolean().describe("Detailed monitoring. MCM reads it and forgets it.").default(false),
+  networkInterfaces: z
+    .array(networkInterfaceSchema)
+    .min(1, "must name at least one interface")
+    .describe("Interfaces of the VM."),
+  placement: placementSchema.optional(),
+  spotPrice: text("Deprecated: makes it a spot VM; when not empty the highest price per hour.").optional(),
+  srcAndDstChecksEnabled: z
+    .boolean()
+    .describe("`false` switches the check of source and destination off on all interfaces once the VM exists.")
+    .optional(),
+  tags: z
+    .record(z.string(), z.string())
+    .describe(
+      "Tags of VM, volumes and interfaces. One key has to contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: by them the driver knows its VMs. `Name` is the machine's name whatever stands here.",
+    ),
+});
+
+/** `providerSpec` of the AWS driver, with its defaults. Fields are spelled as on the wire. */
+export type AwsSpec = Readonly<z.output<typeof specSchema>>;
+
+/** Says what is wrong with a part of a spec, under its path. */
+export type Complain = (path: readonly (string | number)[], message: string) => void;
+
+/** Schema of `providerSpec` of classes with `provider: AWS`: that of MCM's driver, keys in any case, and what was added. */
+export const awsSpecSchema = specSchema.superRefine((spec, check) => {
+  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  checkIam(spec, complain);
+  checkTags(spec, complain);
+  checkCapacityReservation(spec, complain);
+  checkCpuOptions(spec, complain);
+  checkMarket(spec, complain);
+  if (spec.placement?.hostId !== undefined && spec.placement.tenancy !== "host") {
+    complain(["placement", "hostId"], 'may only be given with tenancy "host"');
+  }
+  checkBlockDevices(spec.blockDevices, complain);
+  checkNetworkInterfaces(spec.networkInterfaces, complain);
+});
+
+function checkIam({ iam }: AwsSpec, complain: Complain): void {
+  const given = [iam.name, iam.arn].filter((value) => value !== undefined && value !== "").length;
+  if (given === 0) complain(["iam"], "must have a name or an arn of an instance profile");
+  if (given === 2) complain(["iam"], "must have either a name or an arn, not both");
+}
+
+/** EC2 takes 50 tags; these are the driver's own. */
+const ownTags = 10;
+
+function checkTags({ tags }: AwsSpec, complain: Complain): void {
+  const keys = Object.keys(tags);
+  for (const part of ["kubernetes.io/cluster/", "kubernetes.io/role/"]) {
+    if (!keys.some((key) => key.includes(part))) complain(["tags"], `must have a key that contains "${part}"`);
+  }
+  if (keys.length > 50 - ownTags)
+    complain(["tags"], `must be at most ${50 - ownTags}: EC2 takes 50 with those of the driver`);
+}
+
+function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Complain): void {
+  if (capacityReservation === undefined) return;
+  const { capacityReservationPreference, capacityReservationId, capacityReservationResourceGroupArn } =
+    capacityReservation;
+  const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
+  if (isGiven(capacityReservationPreference)) {
+    if (isGiven(capacityReservationId) || isGiven(capacityReservationResourceGroupArn)) {
+      complain(["capacityReservation"], "must not have an id or a group beside capacityReservationPreference");
+    }
+  } else if (isGiven(capacityReservationId) && isGiven(capacityReservationResourceGroupArn)) {
+    complain(
+      ["capacityReservation"],
+      "must have either capacityReservationId or capacityReservationResourceGroupArn, not both",
+    );
+  }
+}
+
+function checkCpuOptions({ cpuOptions }: AwsSpec, complain: Complain): void {
+  if (cpuOptions === undefined) return;
+  if ((cpuOptions.coreCount === undefined) !== (cpuOptions.threadsPerCore === undefined)) {
+    complain(["cpuOptions"], "must have both coreCount and threadsPerCore, or neither");
+  }
+}
+
+function checkMarket({ instanceMarketOptions }: AwsSpec, complain: Complain): void {
+  if (instanceMarketOptions?.maxPrice !== undefined && instanceMarketOptions.marketType !== "spot") {
+    complain(["instanceMarketOptions", "maxPrice"], 'may only be given with marketType "spot"');
+  }
+}
