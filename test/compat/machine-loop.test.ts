@@ -1,4 +1,13 @@
-import { machineClassResource, machineDeploymentResource, systemClock } from "@millwright/core";
+import {
+  type Machine,
+  machineApiVersion,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  phaseOf,
+  systemClock,
+} from "@millwright/core";
+import { createTroubles } from "@millwright/devcluster";
 import { createApiClient, loadKubeConfig, nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -13,6 +22,7 @@ describe("millwright run on a real kube-apiserver", () => {
   let fleet: Fleet;
   let kubectl: ForeignTool;
   let millwright: MillwrightProcess;
+  const troubles = createTroubles();
 
   beforeAll(async () => {
     const plane = await startRealServer();
@@ -20,11 +30,17 @@ describe("millwright run on a real kube-apiserver", () => {
     kubectl = await createKubectl(plane.kubeconfig);
     const api = createApiClient(await loadKubeConfig({ file: plane.kubeconfig }), { clock: systemClock });
     ends.push(() => api.close());
-    fleet = await startFleet(api);
+    fleet = await startFleet(api, {}, { troubles, heartbeatMs: 400, silenceMs: 1_600 });
     ends.push(() => fleet.close());
     await api.create(machineClassResource, machineClass("small"));
     await api.create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });
-    millwright = startMillwright(["run", "--provider=mock", "--control-kubeconfig", plane.kubeconfig]);
+    millwright = startMillwright([
+      "run",
+      "--provider=mock",
+      "--machine-health-timeout=4s",
+      "--control-kubeconfig",
+      plane.kubeconfig,
+    ]);
     ends.push(() => millwright.stop("SIGKILL"));
     await millwright.waitFor(/"Leading"/);
   }, 1_800_000);
@@ -35,6 +51,19 @@ describe("millwright run on a real kube-apiserver", () => {
 
   const status = (field: string): Promise<string> =>
     kubectl(["get", "machinedeployment", "fleet", "-o", `jsonpath={.status.${field}}`]);
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await fleet.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const nodeOf = ({ metadata }: Machine): string => metadata.labels?.["node"] ?? "";
+  const conditionOf = (node: string, type: string): Promise<string> => {
+    const path = `{.status.conditions[?(@.type=="${type}")]['status','reason','message']}`;
+    return kubectl(["get", "node", node, "-o", `jsonpath=${path}`]);
+  };
+  const firstMachine = async (): Promise<Machine> => {
+    const [machine] = await machines();
+    if (machine === undefined) throw new Error("there is no machine");
+    return machine;
+  };
 
   it("takes a deployment of three to Running, each machine with its node, its intent and a bootstrap token for the way", async () => {
     const userData = Buffer.from("join <<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>").toString("base64");
@@ -64,13 +93,87 @@ describe("millwright run on a real kube-apiserver", () => {
     const patch = '{"spec":{"template":{"spec":{"class":{"name":"large"}}}}}';
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", patch]);
     await eventually(async () => {
+      // Until the controllers have seen the patch, the status is that of the old template.
+      expect(new Set(fleet.cloud.vms().map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
       expect([await status("updatedReplicas"), await status("replicas"), await status("readyReplicas")]).toEqual([
         "4",
         "4",
         "4",
       ]);
     }, 90_000);
-    expect(new Set(fleet.cloud.vms().map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
+  });
+
+  it("replaces machines whose kubelets stopped, one after the other", async () => {
+    const silent = (await machines()).slice(0, 2);
+    const names = new Set(silent.map(({ metadata }) => metadata.name));
+    const trouble = troubles.add({ kind: "kubelet-stops", nodes: silent.map(nodeOf) });
+    /** The most of them that were Failed or on their way out at once, and all phases that they were seen in. */
+    let atOnce = 0;
+    const seen = new Set<string | undefined>();
+    await eventually(async () => {
+      const now = await machines();
+      const old = now.filter(({ metadata }) => names.has(metadata.name));
+      for (const machine of old) seen.add(phaseOf(machine));
+      const going = old.filter(
+        (machine) => phaseOf(machine) === "Failed" || machine.metadata.deletionTimestamp !== undefined,
+      );
+      atOnce = Math.max(atOnce, going.length);
+      expect(old).toEqual([]);
+      expect(now.map(phaseOf)).toEqual(["Running", "Running", "Running", "Running"]);
+    }, 90_000);
+    trouble.remove();
+    expect([atOnce, seen.has("Unknown")]).toEqual([1, true]);
+    expect(fleet.cloud.vms()).toHaveLength(4);
+    const events = await kubectl(["get", "events", "-o", "jsonpath={.items[*].reason}"]);
+    expect(events.match(/HealthTimedOut/g)).toHaveLength(2);
+    expect(events).toContain("ReplacementWaiting");
+  });
+
+  it("preserves a machine for whom asks for it, and lets it go again", async () => {
+    const machine = await firstMachine();
+    const annotate = (value: string): Promise<string> =>
+      kubectl(["annotate", "--overwrite", "mc", machine.metadata.name, `node.machine.sapcloud.io/preserve=${value}`]);
+    const expiry = (): Promise<string> =>
+      kubectl(["get", "mc", machine.metadata.name, "-o", "jsonpath={.status.currentStatus.preserveExpiryTime}"]);
+    await annotate("now");
+    await eventually(async () => {
+      expect(await conditionOf(nodeOf(machine), "Preserved")).toMatch(
+        /^True Preserved by user\. Machine preserved until/,
+      );
+      expect(await expiry()).toMatch(/Z$/);
+    });
+    await annotate("false");
+    await eventually(async () => {
+      expect(await conditionOf(nodeOf(machine), "Preserved")).toMatch(/^False Preservation stopped\./);
+      expect(await expiry()).toBe("");
+    });
+  });
+
+  it("takes a machine on its own through an update in place, with an agent that kubectl plays", async () => {
+    const ref = { namespace: "default", name: "alone" };
+    await fleet.api.create(machineResource, {
+      apiVersion: machineApiVersion,
+      kind: "Machine",
+      metadata: ref,
+      spec: { class: { kind: "MachineClass", name: "small" } },
+    });
+    const machine = (): Promise<Machine> => fleet.api.get<Machine>(machineResource, ref);
+    const runs = (): Promise<void> => eventually(async () => expect(phaseOf(await machine())).toBe("Running"));
+    await runs();
+    const node = nodeOf(await machine());
+    const label = (key: string, value: string): Promise<string> =>
+      kubectl(["label", "node", node, `node.machine.sapcloud.io/${key}=${value}`]);
+    const reach = (reason: string): Promise<void> =>
+      eventually(async () => expect(await conditionOf(node, "InPlaceUpdate")).toContain(`True ${reason}`));
+    await label("candidate-for-update", "true");
+    await reach("CandidateForUpdate");
+    await label("selected-for-update", "true");
+    await reach("ReadyForUpdate");
+    expect(phaseOf(await machine())).toBe("InPlaceUpdating");
+    await label("update-result", "successful");
+    await reach("UpdateSuccessful");
+    await runs();
+    await kubectl(["delete", "mc", "alone", "--timeout=30s"]);
   });
 
   it("refuses what cannot work, in a condition", async () => {
