@@ -1,0 +1,243 @@
+import {
+  type Machine,
+  type MachineDeployment,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
+import { equalJson } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Condition, findCondition } from "../conditions/set-condition.ts";
+import { createMachineSetController } from "../machine-set/controller.ts";
+import {
+  aMachine,
+  aMachineClass,
+  aMachineDeployment,
+  aMachineSet,
+  beingDeleted,
+  type Change,
+  inPhase,
+  named,
+  ownedBy,
+  testNamespace,
+} from "../testing/builders.ts";
+import { someSurroundings } from "../testing/judged-machines.ts";
+import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
+import { lastly } from "../testing/snapshots.ts";
+import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
+import { createMachineDeploymentController } from "./controller.ts";
+import { decideMachineDeployment } from "./decide.ts";
+import type { SetView } from "./set-size.ts";
+import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+
+const now = new Date("2026-01-01T00:10:00Z");
+const big = { spec: { template: { spec: { class: { name: "big" } } } } };
+const deployment = aMachineDeployment(big, { metadata: { generation: 2 } });
+const running: Change<Machine> = { spec: { providerID: "vm" }, ...inPhase("Available") };
+
+const viewOf = (name: string, changes: readonly Change<Machine>[], template: object = {}): SetView => {
+  const set = aMachineSet(named(name), ownedBy(deployment), template, { spec: { replicas: changes.length } });
+  const machines = changes.map((change, index) => aMachine(named(`${name}-${index}`), ownedBy(set), change));
+  return { set, machines };
+};
+const tell = ({ status, reason, message }: Condition): string => `${status} ${reason} ${message ?? ""}`.trim();
+const told = (sets: readonly SetView[], change: Partial<Parameters<typeof deploymentConditions>[0]> = {}) => {
+  const { states } = deploymentConditions(
+    { deployment, sets, surroundings: someSurroundings(), legacy: [], ...change },
+    now,
+  );
+  return Object.fromEntries(states.map((state) => [state.type, tell(state)]));
+};
+
+describe("a rollout as the conditions tell it", () => {
+  const required = "* MachineClass small, big required";
+  const rolling = `True RollingOut Rolling out 3 not up-to-date replicas\n${required}`;
+  const surging = "True ScalingDown Scaling down from 4 to 3 replicas";
+  const old = viewOf("old", [running, running, running]);
+  const going = [beingDeleted(), lastly("Delete", "Processing", "Initiate VM deletion")];
+
+  it.each<[string, readonly SetView[], Readonly<Record<string, unknown>>]>([
+    [
+      "before",
+      [viewOf("new", [running, running, running], big)],
+      {
+        RollingOut: "False NotRollingOut",
+        MachinesUpToDate: "True UpToDate",
+        ScalingUp: "False NotScalingUp",
+        ScalingDown: "False NotScalingDown",
+        MachinesReady: "True Ready",
+      },
+    ],
+    [
+      "as soon as the template is another, before there is a set for it",
+      [old],
+      {
+        RollingOut: rolling,
+        MachinesUpToDate: `False NotUpToDate * Machines old-0, old-1, old-2:\n  ${required}`,
+        ScalingUp: "False NotScalingUp",
+        ScalingDown: "False NotScalingDown",
+        MachinesReady: "True Ready",
+      },
+    ],
+    [
+      "while the first new machine is made",
+      [old, viewOf("new", [{}], big)],
+      {
+        RollingOut: rolling,
+        ScalingUp: "False NotScalingUp",
+        ScalingDown: surging,
+        MachinesReady: "False NotReady * Machine new-0:\n  * InfrastructureReady: Waiting for the VM to be created",
+      },
+    ],
+    [
+      "while an old one goes",
+      [
+        {
+          set: old.set,
+          machines: [...old.machines.slice(0, 2), aMachine(named("old-2"), running, ...going)],
+        },
+        viewOf("new", [running], big),
+      ],
+      {
+        RollingOut: rolling,
+        ScalingDown: surging,
+        MachinesReady:
+          "False NotReady * Machine old-2:\n  * Deleting: Machine deletion in progress, stage: WaitingForInfrastructureDeletion",
+      },
+    ],
+    [
+      "when the last old one is gone",
+      [viewOf("old", []), viewOf("new", [running, running, running], big)],
+      { RollingOut: "False NotRollingOut", MachinesUpToDate: "True UpToDate", ScalingDown: "False NotScalingDown" },
+    ],
+  ])("%s", (_, sets, expected) => {
+    expect(told(sets)).toMatchObject(expected);
+  });
+
+  it("gives the reasons of two generations of old sets, the class first", () => {
+    const labels = { metadata: { labels: { other: "label" } }, spec: { class: { name: "big" } } };
+    const sets = [old, viewOf("older", [running], { spec: { template: labels } })];
+    expect(told(sets)["RollingOut"]).toBe(
+      `True RollingOut Rolling out 4 not up-to-date replicas\n${required}\n* Template labels are not up-to-date`,
+    );
+  });
+
+  it("says what else holds it up", () => {
+    const paused = aMachineDeployment(deployment, { spec: { paused: true } });
+    const frozen = [{ type: "Frozen", status: "True" }];
+    expect(
+      told([old], { deployment: paused, legacy: frozen, holds: ["The next window opens on Monday"] }),
+    ).toMatchObject({
+      RollingOut: `${rolling}\n* The next window opens on Monday\n* Rollout is paused\n* Rollout is blocked because MachineDeployment is frozen`,
+      Paused: "True Paused MachineDeployment spec.paused is set to true",
+      ScalingUp: "False NotScalingUp Scaling up would be blocked because MachineDeployment is frozen",
+    });
+  });
+
+  it("is silent about a spec that cannot be read, and tells the rest", () => {
+    expect(told([old], { surroundings: someSurroundings({ isSpecReadable: false }) })).toMatchObject({
+      RollingOut: "Unknown InspectionFailed The spec cannot be read",
+      ScalingUp: "Unknown InspectionFailed The spec cannot be read",
+      MachinesReady: "True Ready",
+      Deleting: "False NotDeleting",
+    });
+  });
+});
+
+describe("the conditions of a pass", () => {
+  const snapshotOf = (stored: readonly Condition[] = []): MachineDeploymentSnapshot => {
+    const { set, machines } = viewOf("new", [running, running, running], big);
+    return {
+      deployment: { ...deployment, status: { conditions: stored } },
+      claim: { owned: [set], adopt: [], release: [] },
+      machines: new Map([[set.metadata.uid ?? "", machines]]),
+      problems: [],
+    };
+  };
+  const pass = (stored: readonly Condition[], isOn: boolean, at = now): readonly Condition[] => {
+    const snapshot = snapshotOf(stored);
+    const surroundings = isOn ? someSurroundings() : undefined;
+    const decision = decideMachineDeployment(snapshot, at);
+    return withDeploymentConditions(decision, snapshot, surroundings, at).status?.conditions ?? [];
+  };
+  const legacyOf = (list: readonly Condition[]) =>
+    list.filter(({ type }) => ["Available", "Progressing", "ReplicaFailure", "Frozen"].includes(type));
+  const foreign = { type: "Zoned", status: "True", reason: "Other", message: "not ours" };
+
+  it("are the same list when nothing changed, whenever that is looked at", () => {
+    const first = pass([foreign], true);
+    expect(pass(first, true, new Date("2026-01-03T00:00:00Z"))).toEqual(first);
+    expect(first.map(({ type }) => type).at(-3)).toBe("Zoned");
+  });
+
+  it("leave MCM's byte by byte as they are without the others", () => {
+    const withOurs = legacyOf(pass([], true));
+    expect(withOurs.length).toBeGreaterThan(1);
+    expect(equalJson(withOurs, legacyOf(pass([], false)))).toBe(true);
+    expect(findCondition(withOurs, "Available")?.reason).toBe("MinimumReplicasAvailable");
+  });
+
+  it("go when they are not wanted any more, and what others wrote stays", () => {
+    expect(pass(pass([foreign], true), false)).toEqual(expect.arrayContaining([foreign]));
+    expect(
+      pass(pass([foreign], true), false)
+        .map(({ type }) => type)
+        .toSorted(),
+    ).toEqual(["Available", "Progressing", "Zoned"]);
+  });
+
+  it("are left alone where a pass writes no status", () => {
+    const snapshot = { ...snapshotOf(), deployment: aMachineDeployment({ metadata: { finalizers: null } }) };
+    const decision = decideMachineDeployment(snapshot, now);
+    expect(withDeploymentConditions(decision, snapshot, someSurroundings(), now)).toBe(decision);
+  });
+});
+
+describe("the controllers", () => {
+  let cluster: RunningControllers;
+  afterEach(() => cluster.stop());
+  const at = { namespace: testNamespace, name: "pool" };
+  const conditionOf = (type: string): string => {
+    const found = cluster.api.peek<MachineDeployment>(machineDeploymentResource, at)?.status?.conditions;
+    return tell(findCondition(found, type) ?? { type, status: "absent" });
+  };
+  const start = async (): Promise<void> => {
+    cluster = await runControllers(
+      (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
+      (api) => void api.seed(machineDeploymentResource, aMachineDeployment()),
+    );
+  };
+
+  it("look again when a class comes and when it goes", async () => {
+    await start();
+    const missing = "False NotScalingUp Scaling up would be blocked because MachineClass small does not exist";
+    expect(conditionOf("ScalingUp")).toBe(missing);
+    cluster.api.seed(machineClassResource, aMachineClass());
+    await cluster.settle(1000);
+    expect(conditionOf("ScalingUp")).toBe("False NotScalingUp");
+    cluster.api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
+    await cluster.settle(1000);
+    expect(conditionOf("ScalingUp")).toBe(missing);
+  });
+
+  it("say when a deletion becomes slow, without anything else happening, and write nothing before that", async () => {
+    await start();
+    cluster.api.seed(machineClassResource, aMachineClass());
+    await cluster.settle(20_000);
+    const [machine] = cluster.machines();
+    expect(machine).toBeDefined();
+    await cluster.api.delete(machineResource, {
+      namespace: testNamespace,
+      name: machine?.metadata.name ?? "",
+    });
+    await cluster.settle(10_000);
+    cluster.api.calls.length = 0;
+    await cluster.settle(14 * 60_000);
+    expect(cluster.api.writes()).toEqual([]);
+    expect(conditionOf("ScalingDown")).toBe("True ScalingDown Scaling down from 4 to 3 replicas");
+    await cluster.settle(60_000);
+    expect(conditionOf("ScalingDown")).toBe(
+      `True ScalingDown Scaling down from 4 to 3 replicas\n* Machine ${machine?.metadata.name} is in deletion since more than 15m`,
+    );
+  });
+});

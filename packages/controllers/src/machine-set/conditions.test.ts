@@ -1,0 +1,112 @@
+import type { Machine, MachineSet } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import type { Condition } from "../conditions/set-condition.ts";
+import {
+  aMachine,
+  aMachineSet,
+  beingDeleted,
+  type Change,
+  createdAt,
+  inPhase,
+  labelled,
+  named,
+} from "../testing/builders.ts";
+import { someSurroundings } from "../testing/judged-machines.ts";
+import { setConditionsOf, withSetConditions } from "./conditions.ts";
+import { decideMachineSet } from "./decide.ts";
+
+const now = new Date("2026-01-01T00:10:00Z");
+const machines = (...changes: readonly Change<Machine>[]): readonly Machine[] =>
+  changes.map((change, index) => aMachine(named(`m-${index}`), change));
+const told = (
+  set: Change<MachineSet>,
+  owned: readonly Machine[],
+  legacy: readonly Condition[] = [],
+  classes: ReadonlySet<string> = new Set(["small"]),
+) => {
+  const facts = { set: aMachineSet(set), owned, legacy, surroundings: someSurroundings({ classes }) };
+  return Object.fromEntries(
+    setConditionsOf(facts, now).states.map(({ type, status, message }) => [type, `${status} ${message}`.trim()]),
+  );
+};
+const failed = (name: string, at: string, code?: string): Change<Machine> => ({
+  ...createdAt(at),
+  status: {
+    ...inPhase("CrashLoopBackOff").status,
+    lastOperation: { description: `${name}${"x".repeat(300)}`, ...(code === undefined ? {} : { errorCode: code }) },
+  },
+});
+
+describe("ScalingUp of a set", () => {
+  it("lists everything that blocks it, in its order", () => {
+    const set = labelled({ freeze: "True", "node.machine.sapcloud.io/scale-up-disabled": "true" });
+    const legacy = [
+      { type: "Frozen", status: "True", message: "3 >= 3" },
+      { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "no quota" },
+    ];
+    expect(told(set, [], legacy, new Set())["ScalingUp"]).toBe(
+      [
+        "True Scaling up from 0 to 3 replicas is blocked because:",
+        "* MachineSet is frozen (3 >= 3)",
+        "* scale-up is disabled by label node.machine.sapcloud.io/scale-up-disabled",
+        "* MachineClass small does not exist",
+        "* last creation failed: no quota",
+      ].join("\n"),
+    );
+    expect(told(set, machines({}, {}, {}))["ScalingUp"]).toBe(
+      "False Scaling up would be blocked because MachineSet is frozen",
+    );
+  });
+
+  it("tells what the newest machine that could not be made says, cut, and no refused deletion", () => {
+    const owned = machines(
+      failed("old", "2026-01-01T00:00:00Z", "Internal"),
+      failed("new", "2026-01-01T00:05:00Z", "ResourceExhausted"),
+      failed("same", "2026-01-01T00:05:00Z"),
+    );
+    const legacy = [{ type: "ReplicaFailure", status: "True", reason: "FailedDelete", message: "no right" }];
+    expect(told({}, owned, legacy)["ScalingUp"]).toBe(
+      `False Scaling up would be blocked because last VM creation failed: ResourceExhausted: new${"x".repeat(197)}`,
+    );
+    expect(told({}, machines(failed("", "2026-01-01T00:00:00Z")))["ScalingUp"]).toContain(
+      "* last VM creation failed: xxx",
+    );
+  });
+
+  it("has no blocks while the set is deleted", () => {
+    expect(told(beingDeleted(), [], [], new Set())["ScalingUp"]).toBe("False");
+  });
+});
+
+describe("ScalingDown of a set", () => {
+  it("leaves out machines that were just handed over to it, as far as there are too many", () => {
+    const handedOver = labelled({ "node.machine.sapcloud.io/update-result": "successful" });
+    expect(told({ spec: { replicas: 1 } }, machines({}, handedOver, handedOver))["ScalingDown"]).toBe("False");
+    expect(told({ spec: { replicas: 1 } }, machines({}, {}, handedOver))["ScalingDown"]).toBe(
+      "True Scaling down from 2 to 1 replicas",
+    );
+    expect(told({ spec: { replicas: 0 } }, machines({}))["ScalingDown"]).toBe("True Scaling down from 1 to 0 replicas");
+  });
+});
+
+describe("a set whose spec cannot be read", () => {
+  it("tells only what does not depend on it", () => {
+    const surroundings = someSurroundings({ isSpecReadable: false });
+    const { states } = setConditionsOf({ set: aMachineSet(), owned: [], legacy: [], surroundings }, now);
+    expect(states.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      "ScalingDown Unknown",
+      "ScalingUp Unknown",
+      "MachinesUpToDate Unknown",
+      "Remediating False",
+      "MachinesReady True",
+      "Deleting False",
+    ]);
+  });
+});
+
+it("adds nothing to a pass that writes no status", () => {
+  const set = aMachineSet({ metadata: { finalizers: null } });
+  const snapshot = { set, claim: { owned: [], adopt: [], release: [] }, problems: [] };
+  const decision = decideMachineSet(snapshot, now);
+  expect(withSetConditions(decision, snapshot, someSurroundings(), now)).toBe(decision);
+});
