@@ -621,3 +621,21 @@ describe("a machine whose class was taken away", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 });
+
+it("says in the machine what the API server refuses during its deletion, once, and goes on when it is allowed", async () => {
+  const { api, clock, start, create, join, machine } = setUp();
+  create();
+  await start();
+  await clock.advance(10);
+  join();
+  await clock.advance(10);
+  api.inject({ verb: "patch", type: nodeResource, times: 5, error: serverError() });
+  await api.delete(machineResource, ref);
+  await clock.advance(100);
+  expect(machine()?.status?.lastOperation).toMatchObject({
+    state: "Failed",
+    description: expect.stringMatching(/^Drain failed due to - .* Will retry in next sync\. Initiate node drain$/),
+  });
+  await clock.advance(120_000);
+  expect(machine()).toBeUndefined();
+});

@@ -1,4 +1,12 @@
-import { type Controller, createController, watchTriggers } from "@millwright/kube";
+import {
+  type Controller,
+  createController,
+  isApiError,
+  isConflict,
+  isUnanswered,
+  messageOf,
+  watchTriggers,
+} from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createDrainInterests } from "../drain/drain-interests.ts";
@@ -6,12 +14,15 @@ import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
+import type { MachineAction } from "./decision.ts";
+import { interruptedDeletion } from "./deletion/interrupted.ts";
 import { isClassNews, isSecretNews } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
+import { isDeleting } from "./phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
 import { createTold, type Told } from "./told.ts";
 
@@ -103,11 +114,15 @@ export function createMachineController(
       const { snapshot, resolved } = seen;
       const { machine } = snapshot;
       const decision = decideMachine(snapshot, clock.now());
-      const result = await carryOut(decision, (action) => executor.act(machine, resolved, action), {
-        object: machine,
-        writer: executor.machines,
-        events: context.events,
-        log: context.log,
+      const subject = { object: machine, writer: executor.machines, events: context.events, log: context.log };
+      const act = (action: MachineAction): Promise<void> => executor.act(machine, resolved, action);
+      const result = await carryOut(decision, act, subject).catch(async (error: unknown) => {
+        // A conflict is over with the next pass; what the API server refuses may last, and people look at the machine.
+        if (isDeleting(machine) && isApiError(error) && !isConflict(error) && !isUnanswered(error)) {
+          const told = interruptedDeletion(snapshot, decision, messageOf(error), clock.now());
+          await carryOut(told, act, subject).catch(() => undefined);
+        }
+        throw error;
       });
       told.remember(machine.metadata.uid ?? "", decision.because);
       return result;

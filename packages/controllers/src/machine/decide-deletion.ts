@@ -1,5 +1,4 @@
 import {
-  continueWith,
   type DeletionStage,
   finalizers,
   machineEventReasons,
@@ -13,11 +12,11 @@ import { deleteVm } from "./deletion/delete-vm.ts";
 import { deleteVolumeAttachments } from "./deletion/delete-volume-attachments.ts";
 import { drain } from "./deletion/drain.ts";
 import { getVmStatus } from "./deletion/get-vm-status.ts";
+import { statusAt } from "./deletion/deletion-status.ts";
 import { markedStage } from "./deletion/marked-stage.ts";
 import { removeFinalizer } from "./deletion/remove-finalizer.ts";
 import type { Stage } from "./deletion/stage.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
-import { statusOf, withOperation, withPhase } from "./status-change.ts";
 import { recordIds } from "./vm-ids.ts";
 
 /** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
@@ -29,34 +28,6 @@ const stages: Readonly<Record<DeletionStage, Stage>> = {
   DeleteNode: deleteNode,
   RemoveFinalizer: removeFinalizer,
 };
-
-/** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
-function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
-  if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
-    return statusOf(machine);
-  const { lastKnownState: _, ...rest } = statusOf(machine);
-  const lastKnownState = operation.state === "done" ? operation.result.lastKnownState : operation.lastKnownState;
-  return lastKnownState === undefined ? rest : { ...rest, lastKnownState };
-}
-
-/**
- * The status says where the flow stands, in words that end with the marker that both implementations read. A pass that finds the flow where the last
- * one left it, with nothing new to say, leaves those words alone.
- */
-function statusAt(
-  snapshot: MachineSnapshot,
-  stage: DeletionStage,
-  happened: string | undefined,
-  state: OperationState,
-  now: Date,
-): MachineStatus {
-  const { currentStatus, ...rest } = withLastKnownState(snapshot);
-  const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
-  const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
-  if (happened === undefined && stage === markedStage(snapshot)) return status;
-  const operation = { description: continueWith(stage, happened), state, type: "Delete" } as const;
-  return withPhase(withOperation(status, operation, now), "Terminating", now);
-}
 
 /** One reason when something happened that was not said before; a stage that was merely entered is in the status. */
 function reasonsOf(

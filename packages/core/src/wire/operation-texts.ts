@@ -152,6 +152,7 @@ export const deletionEvents = {
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
+  stageFailed: (error: string) => `Machine deletion failed due to - ${error}. Will retry in next sync`,
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;
 

@@ -1,0 +1,32 @@
+import { continueWith, type DeletionStage, type MachineStatus, type OperationState } from "@millwright/core";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../status-change.ts";
+import { markedStage } from "./marked-stage.ts";
+
+/** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
+function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
+  if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
+    return statusOf(machine);
+  const { lastKnownState: _, ...rest } = statusOf(machine);
+  const lastKnownState = operation.state === "done" ? operation.result.lastKnownState : operation.lastKnownState;
+  return lastKnownState === undefined ? rest : { ...rest, lastKnownState };
+}
+
+/**
+ * The status says where the flow stands, in words that end with the marker that both implementations read. A pass that finds the flow where the last
+ * one left it, with nothing new to say, leaves those words alone.
+ */
+export function statusAt(
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: string | undefined,
+  state: OperationState,
+  now: Date,
+): MachineStatus {
+  const { currentStatus, ...rest } = withLastKnownState(snapshot);
+  const { preserveExpiryTime: _, ...kept } = currentStatus ?? {};
+  const status: MachineStatus = { ...rest, ...(currentStatus === undefined ? {} : { currentStatus: kept }) };
+  if (happened === undefined && stage === markedStage(snapshot)) return status;
+  const operation = { description: continueWith(stage, happened), state, type: "Delete" } as const;
+  return withPhase(withOperation(status, operation, now), "Terminating", now);
+}
