@@ -280,6 +280,13 @@ describe("pods with volumes", () => {
     expect(linesOf({ ...view, pods: [completed] }, {}, later(5_000))).toEqual(["detaching a"]);
   });
 
+  it("that are told once more keep the word of their last refusal, so that what is said does not flap", () => {
+    const queued = (isBudget: boolean) =>
+      new Map<string, EvictionView>([["uid-a", { state: "queued", refusal: { message: "no", isBudget } }]]);
+    expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["refused a"]);
+    expect(linesOf({ pods: [aPod("a")], evictions: queued(true) })).toEqual(["budget a"]);
+  });
+
   it("are told again when the order was lost: with the process, or by a refusal", () => {
     expect(linesOf({ ...two, record: away })).toEqual([
       "RecordDrain default/high",
@@ -310,6 +317,29 @@ describe("a pod that says little", () => {
     const progress = decideDrain(aDrainView({ pods: [over], record: { moves: [aMove("db")] } }), drainTerms(), testNow);
     expect(progress).toMatchObject({ state: "draining", blockers: [] });
     expect(progress).not.toHaveProperty("message");
+  });
+});
+
+describe("volumes that the driver may know better", () => {
+  const view = { pods: [aPodWithVolume("db"), aPod("a")], volumes: volumesFor("db") };
+
+  it("are asked for at once, in one question, while pods without volumes leave", () => {
+    expect(linesOf({ ...view, unasked: ["pv-db"] })).toEqual([
+      "AskVolumeIds pv-db",
+      "EvictPod a",
+      "leaving a, lookup db",
+    ]);
+  });
+
+  it("are waited for until the answer is due, and not longer", () => {
+    const asked = { ...view, pods: [aPodWithVolume("db")], answersUntil: later(10_000).getTime() };
+    expect(linesOf(asked)).toEqual(["lookup db"]);
+    expect(wakeOf(asked)).toBe(10_000);
+    expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
+  });
+
+  it("are not asked for when no pod with volumes is to go", () => {
+    expect(linesOf({ ...view, pods: [aPod("a")], unasked: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
   });
 });
 

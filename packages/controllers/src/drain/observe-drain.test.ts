@@ -31,6 +31,16 @@ describe("observeDrain", () => {
     expect(view.record).toEqual({ moves: [] });
   });
 
+  it("knows which volumes the driver was not asked about, and until when its answers are waited for", () => {
+    const observed = (until: number | undefined) => {
+      const { unasked, answersUntil } = observeDrain(aNode(), undefined, [], sources({ volumeIdUntil: () => until }));
+      return { unasked, answersUntil };
+    };
+    expect(observed(undefined)).toEqual({ unasked: ["pv-db"], answersUntil: 0 });
+    expect(observed(77)).toEqual({ unasked: [], answersUntil: 77 });
+    expect(observeDrain(aNode(), undefined, [], sources())).toMatchObject({ unasked: [], answersUntil: 0 });
+  });
+
   it("knows where the volumes of its pods are, and of those that have left", () => {
     const moves = [aMove("gone")];
     const machine = aMachine(annotated({ "machine.millwright.dev/drain": JSON.stringify(moves) }));

@@ -1,0 +1,88 @@
+import { MachineError } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { describe, expect, it, vi } from "vitest";
+import type { DriverOutcome } from "../machine/driver-port.ts";
+import { createVolumeIds, type VolumeIdAnswer } from "./volume-ids.ts";
+
+type Outcome = DriverOutcome<VolumeIdAnswer>;
+
+function setUp() {
+  const clock = createVirtualClock();
+  const ids = createVolumeIds(clock);
+  const wake = vi.fn<() => void>();
+  const ask = (volumes: readonly string[], run: (signal: AbortSignal) => Promise<Outcome>) =>
+    ids.ask("mock", { volumes, run, wake });
+  const nowMs = () => clock.now().getTime();
+  return { clock, ids, wake, ask, nowMs };
+}
+
+const answer = (...value: VolumeIdAnswer): Promise<Outcome> => Promise.resolve({ ok: true, value });
+const failure = (code: "Unimplemented" | "Internal"): Promise<Outcome> =>
+  Promise.resolve({ ok: false, error: new MachineError(code, "no") });
+
+describe("volume ids", () => {
+  it("are not known before anybody asks", () => {
+    const { ids } = setUp();
+    expect([ids.idOf("mock", "pv"), ids.waitUntil("mock", "pv")]).toEqual([undefined, undefined]);
+  });
+
+  it("are waited for, not longer than ten seconds, and known by volume and driver once they are there", async () => {
+    const { clock, ids, wake, ask, nowMs } = setUp();
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    ask(["a", "nfs"], () => promise);
+    expect(ids.waitUntil("mock", "a")).toBe(nowMs() + 10_000);
+    expect(ids.idOf("mock", "a")).toBeUndefined();
+    resolve({ ok: true, value: ["vol-a", null] });
+    await clock.advance(0);
+    expect(wake).toHaveBeenCalledOnce();
+    expect(["a", "nfs"].map((volume) => ids.idOf("mock", volume))).toEqual(["vol-a", null]);
+    expect(ids.waitUntil("mock", "a")).toBe(0);
+    expect(ids.waitUntil("other", "a")).toBeUndefined();
+    expect(ids.idOf("other", "a")).toBeUndefined();
+  });
+
+  it("are asked for anew some minutes after the driver failed, and not before", async () => {
+    const { clock, ids, wake, ask } = setUp();
+    ask(["a"], () => failure("Internal"));
+    await clock.advance(0);
+    expect(wake).toHaveBeenCalledOnce();
+    expect([ids.idOf("mock", "a"), ids.waitUntil("mock", "a")]).toEqual([undefined, 0]);
+    await clock.advance(5 * 60_000);
+    expect(ids.waitUntil("mock", "a")).toBeUndefined();
+  });
+
+  it("are never asked for again where the driver knows none", async () => {
+    const { clock, ids, ask } = setUp();
+    ask(["a"], () => failure("Unimplemented"));
+    await clock.advance(24 * 3_600_000);
+    expect([ids.idOf("mock", "a"), ids.waitUntil("mock", "a")]).toEqual([undefined, 0]);
+  });
+
+  it("go with their volume, also while the driver is being asked", async () => {
+    const { clock, ids, ask } = setUp();
+    ask(["a"], () => answer("vol-a"));
+    ids.forget("a");
+    await clock.advance(0);
+    expect(ids.waitUntil("mock", "a")).toBeUndefined();
+  });
+
+  it("are not asked for any more after the end, which aborts what is under way", async () => {
+    const { ids, ask } = setUp();
+    let aborted = false;
+    ask(
+      ["a"],
+      (signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            aborted = true;
+            resolve({ ok: false, error: new MachineError("Aborted", "stop") });
+          });
+        }),
+    );
+    await ids.close();
+    expect(aborted).toBe(true);
+    const run = vi.fn<() => Promise<Outcome>>(() => answer("vol-b"));
+    ask(["b"], run);
+    expect(run).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, aMachineClass, annotated } from "../testing/builders.ts";
+import { drainRulesOf, toldOfRules } from "./drain-rules.ts";
+
+const key = "machine.millwright.dev/drain-rules";
+const machine = (text?: string) => aMachine(...(text === undefined ? [] : [annotated({ [key]: text })])).metadata;
+const machineClass = (text: string) => ({ ...aMachineClass().metadata, annotations: { [key]: text } });
+
+describe("the rules of a drain", () => {
+  it("are none where nobody wrote some", () => {
+    expect(drainRulesOf(machine(), undefined)).toEqual({ rules: [] });
+    expect(drainRulesOf(machine(), aMachineClass().metadata)).toEqual({ rules: [] });
+  });
+
+  it("are those of the machine, else those of its class", () => {
+    const ofClass = machineClass('[{"order":1}]');
+    expect(drainRulesOf(machine(), ofClass).rules).toEqual([{ behavior: "Drain", order: 1 }]);
+    expect(drainRulesOf(machine('[{"behavior":"Skip"}]'), ofClass).rules).toEqual([{ behavior: "Skip", order: 0 }]);
+    expect(drainRulesOf(machine("[]"), ofClass)).toEqual({ rules: [] });
+  });
+
+  it("are ignored, and told of with object and field, where they cannot be read", () => {
+    const { rules, problem } = drainRulesOf(machine("{"), machineClass("[{}]"));
+    expect(rules).toEqual([]);
+    expect(problem).toMatch(/^Machine "machine": metadata\.annotations\[machine\.millwright\.dev\/drain-rules\]/);
+    expect(drainRulesOf(machine(), machineClass("{")).problem).toMatch(/^MachineClass "small": /);
+  });
+
+  it("are told of once", () => {
+    const reasons = toldOfRules({ drainRulesProblem: "bad", told: undefined });
+    expect(reasons).toEqual([{ type: "Warning", reason: "InvalidDrainRules", message: "bad" }]);
+    expect(toldOfRules({ drainRulesProblem: "bad", told: "bad" })).toEqual([]);
+    expect(toldOfRules({ drainRulesProblem: undefined, told: undefined })).toEqual([]);
+  });
+});
