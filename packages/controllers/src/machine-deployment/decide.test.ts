@@ -1,8 +1,11 @@
 import {
   annotationKeys,
+  finalizers,
+  labelKeys,
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  taintKeys,
   validateMachineDeployment,
 } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
@@ -11,10 +14,12 @@ import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
+  aNode,
   annotated,
   beingDeleted,
   type Change,
   inPhase,
+  labelled,
   named,
   ownedBy,
 } from "../testing/builders.ts";
@@ -283,6 +288,152 @@ describe("decideMachineDeployment", () => {
     const snapshot = { deployment, claim: { owned, adopt: [], release: [] }, machines: new Map(), problems: [] };
     expect(decideMachineDeployment(snapshot, now).actions).toEqual([
       { kind: "DeleteMachineSet", name: "set", uid: "" },
+    ]);
+  });
+
+  it("marks the machines that the autoscaler chose before it does anything else, paused or not", () => {
+    const chosen = annotated({
+      [annotationKeys.triggerDeletion]: "old-0~2026-01-01T00:00:00Z,nobody~2026-01-01T00:00:00Z",
+    });
+    const marks = {
+      [annotationKeys.machinePriority]: "1",
+      [annotationKeys.markedForDeletionTime]: "2026-01-01T00:00:00Z",
+    };
+    const kept = { [annotationKeys.triggerDeletion]: "old-0~2026-01-01T00:00:00Z" };
+    for (const change of [chosen, { ...chosen, spec: { paused: true, replicas: 1 } }]) {
+      expect(decide(change, both).actions).toEqual([
+        { kind: "PatchMachine", name: "old-0", patch: { metadata: { annotations: marks } } },
+        { kind: "PatchDeployment", patch: { metadata: { annotations: kept } } },
+      ]);
+    }
+  });
+
+  it("hands the autoscaler's time to every set that has machines (F34)", () => {
+    const scaler = { [annotationKeys.lastReplicaChangeByScaler]: "2026-01-01T00:00:00Z" };
+    const patched = decide({ ...annotated(scaler), spec: { paused: true } }, [
+      ...both,
+      { name: "empty", replicas: 0, noted: "0" },
+    ]).actions.flatMap((action) =>
+      action.kind === "PatchMachineSet" ? [[action.name, action.patch["metadata"]]] : [],
+    );
+    expect(patched).toEqual([
+      ["old", { annotations: scaler }],
+      ["new", { annotations: expect.objectContaining(scaler) }],
+    ]);
+  });
+
+  it("lets no set grow while it is frozen, and lets them shrink (F5)", () => {
+    const frozen = { metadata: { labels: { freeze: "True" } } };
+    const set = { name: "new", replicas: 1, noted: "3", change: frozen };
+    expect(sizesOf({ ...frozen, spec: { replicas: 5 } }, [{ name: "old", replicas: 3 }, set])).toEqual([]);
+    expect(sizesOf(frozen, [{ name: "old", replicas: 3 }, set])).toEqual(["old 2"]);
+    expect(sizesOf({ ...frozen, spec: { replicas: 0 } }, [{ name: "old", replicas: 3 }, set])).toEqual([
+      "old 0",
+      "new 0",
+    ]);
+    expect(actionsOf(frozen, [{ name: "old", replicas: 3, change: frozen }])).toEqual(["CreateMachineSet of 0"]);
+    // The label follows the sets, in a pass of its own.
+    expect(actionsOf({}, [{ name: "old", replicas: 3 }, set])).toEqual([
+      'PatchDeployment {"metadata":{"labels":{"freeze":"True"}}}',
+    ]);
+  });
+
+  it("wakes when limits change by themselves", () => {
+    const deployment = aMachineDeployment();
+    const snapshot = { deployment, claim: { owned: [], adopt: [], release: [] }, machines: new Map(), problems: [] };
+    const limits = { mayStart: false, wakeAt: new Date(now.getTime() + 5000) };
+    const decision = decideMachineDeployment(snapshot, now, limits);
+    expect(decision.wakeAfterMs).toBe(5000);
+    expect(decision.actions.map(line)).toEqual(["CreateMachineSet of 0"]);
+  });
+
+  describe("with nodes", () => {
+    const taint = { key: taintKeys.preferNoSchedule, value: "True", effect: "PreferNoSchedule" };
+    const scaler = {
+      [annotationKeys.scaleDownDisabled]: "true",
+      [annotationKeys.scaleDownDisabledByController]: "true",
+    };
+    const marked = aNode({ metadata: { name: "node", annotations: scaler }, spec: { taints: [taint] } });
+
+    function withNode(change: Change<MachineDeployment>, guardsFromScaler = true, isOld = true) {
+      const deployment = aMachineDeployment(annotated({ [revision]: "1" }), change);
+      const set = aMachineSet(
+        named("set"),
+        ownedBy(deployment),
+        annotated({ [revision]: "1" }),
+        isOld ? oldClass() : {},
+      );
+      const machines = new Map([["uid-set", [aMachine(named("a"), inPhase("Running"))]]]);
+      const claim = { owned: [set], adopt: [], release: [] };
+      const nodes = new Map([["a", marked]]);
+      return decideMachineDeployment({ deployment, claim, machines, nodes, guardsFromScaler, problems: [] }, now)
+        .actions;
+    }
+    const cleaned = (metadata?: object) => ({
+      kind: "PatchNodes",
+      nodes: [{ name: "node", patch: { ...(metadata === undefined ? {} : { metadata }), spec: { taints: [] } } }],
+    });
+    const released = { annotations: Object.fromEntries(Object.keys(scaler).map((key) => [key, null])) };
+
+    it("leaves nothing on the nodes of sets that it leaves behind, and deletes none (F39)", () => {
+      const orphaning = { metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine, "orphan"] } };
+      expect(withNode(orphaning)).toEqual([cleaned(released)]);
+    });
+
+    it("takes the autoscaler's annotations back when it is told not to guard nodes (F39)", () => {
+      expect(withNode({}, false, false)).toContainEqual(cleaned(released));
+      expect(withNode({}, true, false)).toContainEqual(cleaned());
+    });
+
+    it("leaves nodes as they are while paused", () => {
+      expect(withNode({ spec: { paused: true } }, false, false).map(({ kind }) => kind)).not.toContain("PatchNodes");
+    });
+  });
+
+  it("ends a hand-over when the set has a place for the machine, and not before", () => {
+    const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
+    const received = aMachine(named("a"), inPhase("Running"), labelled({ [labelKeys.updateResult]: "successful" }));
+    const end = {
+      kind: "PatchMachine",
+      name: "a",
+      patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
+    };
+    const decideWith = (replicas: number) => {
+      const set = aMachineSet(named("set"), ownedBy(deployment), annotated({ [revision]: "1" }), {
+        spec: { replicas },
+      });
+      const machines = new Map([["uid-set", [received]]]);
+      const claim = { owned: [set], adopt: [], release: [] };
+      return decideMachineDeployment({ deployment, claim, machines, problems: [] }, now).actions;
+    };
+    expect(decideWith(0)).not.toContainEqual(end);
+    expect(decideWith(1)).toContainEqual(end);
+  });
+
+  it("names a few of many machines that it selects", () => {
+    const deployment = aMachineDeployment({
+      spec: {
+        replicas: 7,
+        strategy: {
+          type: "InPlaceUpdate",
+          rollingUpdate: null,
+          inPlaceUpdate: { maxSurge: 0, maxUnavailable: 7, orchestrationType: "Auto" },
+        },
+      },
+    });
+    const noted = annotated({ [desiredReplicas]: "7" });
+    const old = aMachineSet(named("old"), ownedBy(deployment), noted, { spec: { replicas: 7 } }, oldClass());
+    const fresh = aMachineSet(named("new"), ownedBy(deployment), noted, { spec: { replicas: 0 } });
+    const own = Array.from({ length: 7 }, (_, index) => aMachine(named(`m${index}`), inPhase("Running")));
+    const snapshot = {
+      deployment,
+      claim: { owned: [old, fresh], adopt: [], release: [] },
+      machines: new Map([["uid-old", own]]),
+      nodes: new Map(own.map(({ metadata }) => [metadata.name, aNode({ metadata: { name: `n-${metadata.name}` } })])),
+      problems: [],
+    };
+    expect(decideMachineDeployment(snapshot, now).because.map(({ message }) => message)).toEqual([
+      "May be drained and updated in place: m0, m1, m2, m3, m4 and 2 more",
     ]);
   });
 });

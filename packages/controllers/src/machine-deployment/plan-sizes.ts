@@ -109,15 +109,9 @@ function planStep(
   );
 }
 
-/** Whether a size is for a set that may not have more machines: frozen, only a repair and a hand-over let a set grow, for they make none (F5). */
-function withoutGrowth(sizes: Sizes, step: RolloutStep, sets: Sets): Sizes {
-  const most = new Map(allOf(sets).map((view) => [view.set.metadata.name, repairedSize(view).spec]));
-  const received = (name: string): number => step.transfer.filter(({ to }) => to === name).length;
-  return new Map([...sizes].map(([name, size]) => [name, Math.min(size, (most.get(name) ?? 0) + received(name))]));
-}
-
 /**
- * What the sets are told after this pass, or that the set of the current template is to be made first.
+ * What the sets are told after this pass, or that the set of the current template is to be made first. While frozen only a repair and a hand-over let a set
+ * grow, for they make no machines (F5).
  *
  * @param limits what else holds a rolling update back
  */
@@ -130,9 +124,14 @@ export function planSizes(
 ): RolloutStep | "create the new set" {
   const step = planStep(snapshot, sets, bounds, limits, now);
   if (step === "create the new set") return step;
-  const repaired = new Map(allOf(sets).map((view) => [view.set.metadata.name, repairedSize(view).spec]));
-  const planned = new Map([...repaired, ...step.sizes]);
-  const sizes = hasFreezeLabel(snapshot.deployment) ? withoutGrowth(planned, step, sets) : planned;
-  const before = new Map(allOf(sets).map(({ set }) => [set.metadata.name, set.spec.replicas ?? 0]));
-  return { ...step, sizes: new Map([...sizes].filter(([name, size]) => size !== before.get(name))) };
+  const isFrozen = hasFreezeLabel(snapshot.deployment);
+  const sizes = allOf(sets).flatMap((view): [string, number][] => {
+    const { name } = view.set.metadata;
+    const repaired = repairedSize(view).spec;
+    const planned = step.sizes.get(name) ?? repaired;
+    const received = step.transfer.filter(({ to }) => to === name).length;
+    const size = isFrozen ? Math.min(planned, repaired + received) : planned;
+    return size === (view.set.spec.replicas ?? 0) ? [] : [[name, size]];
+  });
+  return { ...step, sizes: new Map(sizes) };
 }
