@@ -1,0 +1,96 @@
+import {
+  type CreateMachineRequest,
+  type DriverContext,
+  type MachineIdentity,
+  Secret,
+  systemClock,
+} from "@millwright/core";
+import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
+import { onTestFinished } from "vitest";
+import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
+import { type AwsSpec, awsSpecSchema } from "../spec.ts";
+
+/** A `providerSpec` with nothing but what is required. */
+export const plainSpec = {
+  ami: "ami-1",
+  region: "eu-west-1",
+  machineType: "m5.large",
+  iam: { name: "nodes" },
+  blockDevices: [{ ebs: { volumeSize: 20, volumeType: "gp3" } }],
+  networkInterfaces: [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"] }],
+  tags: { "kubernetes.io/cluster/shoot": "1", "kubernetes.io/role/node": "1" },
+} as const;
+
+/** A class secret. */
+export const plainSecret: Readonly<Record<string, string>> = {
+  accessKeyID: "AKIA1",
+  secretAccessKey: "first-secret",
+  userData: "#!/bin/sh\necho hello",
+};
+
+/** Wraps the values of a secret. */
+export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
+
+/** A machine. */
+export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
+  name,
+  namespace: "shoot",
+  uid: `uid-of-${name}`,
+  ...more,
+});
+
+/** A request to make a machine; it also serves for every other method. */
+export function aRequest(
+  machine: MachineIdentity = aMachine("m"),
+  spec: Readonly<Record<string, unknown>> = {},
+  secret: Readonly<Record<string, string>> = plainSecret,
+): CreateMachineRequest<AwsSpec> {
+  return {
+    machine,
+    machineClass: { name: "pool", spec: awsSpecSchema.parse({ ...plainSpec, ...spec }) },
+    secret: secretOf(secret),
+    idempotencyToken: `token-of-${machine.uid}`,
+    userData: Secret.of("#!/bin/sh\necho hello"),
+  };
+}
+
+/** What a call gets besides its request; it collects what is logged. */
+export function aContext(
+  signal: AbortSignal = new AbortController().signal,
+): DriverContext & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    signal,
+    clock: systemClock,
+    lines,
+    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}
+
+/** An emulated EC2 and the driver against it over TCP. Both end with the test; what the emulator itself threw fails it. */
+export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOptions: AwsDriverOptions = {}) {
+  const ec2 = createEc2Emulator(emulatorOptions);
+  const { url } = await ec2.listen();
+  onTestFinished(() => closeCloud(ec2));
+  const driver = createAwsDriver({
+    endpoint: url,
+    ...driverOptions,
+    patience: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+  });
+  return { ec2, url, driver };
+}
+
+async function closeCloud(ec2: Ec2Emulator): Promise<void> {
+  await ec2.close();
+  if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
+}
+
+/** The parameters of the only request of an operation, without what every request has. */
+export function sentParameters(ec2: Ec2Emulator, operation: string): Readonly<Record<string, string>> {
+  const [request] = ec2.log.requests.filter((entry) => entry.operation === operation);
+  const form = new URLSearchParams(request?.body ?? "");
+  form.delete("Action");
+  form.delete("Version");
+  return Object.fromEntries(form);
+}
