@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
@@ -15,6 +16,7 @@ import {
   type BuiltState,
   type OwnerState,
   ownerStates,
+  progressStates,
   stateNow as now,
   theFreeze,
   theProblem,
@@ -36,6 +38,8 @@ type Owner = "MachineDeployments" | "MachineSets";
 interface Outcome {
   readonly values: Values;
   readonly actions: readonly string[];
+  /** As they were stored. */
+  readonly before: readonly Condition[];
   /** Absent when no status is written. */
   readonly conditions: readonly Condition[] | undefined;
   /** Infinity when only a change of an object brings another pass. */
@@ -120,6 +124,35 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
   };
 }
 
+/** Values that speak of the progress of a deployment. */
+function progressValues({ progress, replicas, sets }: OwnerState, machines: readonly Machine[]): Values {
+  const { reason, writtenMs = 0, deadlineSeconds, counters } = progress ?? {};
+  const before = { replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0, ...counters };
+  const updated = sets[0]?.length ?? 0;
+  const available = machines.filter(isAvailable).length;
+  const ready = machines.filter(
+    (machine) => isAvailable(machine) && machine.status?.currentStatus?.phase === "Running",
+  ).length;
+  const restMs =
+    deadlineSeconds === undefined || reason !== "MachineSetUpdated" ? Infinity : deadlineSeconds * 1000 - writtenMs;
+  return {
+    updated,
+    complete: updated === replicas && machines.length === replicas && available === replicas,
+    advanced:
+      updated > before.updatedReplicas ||
+      machines.length - updated < before.replicas - before.updatedReplicas ||
+      ready > before.readyReplicas ||
+      available > before.availableReplicas,
+    overdue: restMs <= 0,
+    untilDeadline: restMs > 0 ? restMs : Infinity,
+    hasLast: reason !== undefined,
+    lastWasPaused: reason === "DeploymentPaused",
+    lastWasExceeded: reason === "ProgressDeadlineExceeded",
+    lastWasAvailable: reason === "NewMachineSetAvailable",
+    creating: sets[0] === undefined,
+  };
+}
+
 const missingClass = "MachineClass big does not exist";
 
 function passOverDeployment(state: OwnerState): Outcome {
@@ -152,6 +185,8 @@ function passOverDeployment(state: OwnerState): Outcome {
   return {
     values: {
       ...shared,
+      ...progressValues(state, machines),
+      newSet: decision.actions.find((action) => action.kind === "CreateMachineSet")?.set.metadata.name ?? "set-0",
       sets: sets.length,
       available: machines.filter(isAvailable).length,
       // The strategy of the builders allows no unavailability.
@@ -166,6 +201,7 @@ function passOverDeployment(state: OwnerState): Outcome {
       allBlocks: ` ${blocks.join(" and ")}`,
     },
     actions: decision.actions.map(({ kind }) => kind),
+    before: snapshot.deployment.status?.conditions ?? [],
     conditions: decision.status?.conditions,
     wakeAfterMs: decision.wakeAfterMs ?? Infinity,
   };
@@ -196,6 +232,7 @@ function passOverSet(state: OwnerState): Outcome {
       allBlocks: `:\n${blocks.map((block) => `* ${block}`).join("\n")}`,
     },
     actions: decision.actions.map(({ kind }) => kind),
+    before: snapshot.set.status?.machineSetCondition ?? [],
     conditions: decision.status?.machineSetCondition,
     wakeAfterMs: decision.wakeAfterMs ?? Infinity,
   };
@@ -215,9 +252,9 @@ const asTold = (conditions: readonly Condition[] | undefined, type: string): unk
   return { ...told, hasTime: lastTransitionTime !== undefined };
 };
 
-/** What a row says that {@link asTold} is. The states have nothing that could stay unchanged. */
-function expectedOf({ transition }: TransitionRow, values: Values): unknown {
-  if (transition.kind === "unchanged") return "absent";
+/** What a row says that {@link asTold} is. */
+function expectedOf({ transition }: TransitionRow, values: Values, before: unknown): unknown {
+  if (transition.kind === "unchanged") return before;
   if (transition.kind !== "condition") return transition.kind;
   const { type, status, reason, message, hasGeneration } = transition;
   const generation = hasGeneration ? { observedGeneration: 4 } : {};
@@ -230,6 +267,7 @@ describe("docs/conditions.md", () => {
   it("has a table for every condition", () => {
     expect(tables.map(({ type, owners }) => `${type} of ${owners.join(", ")}`)).toEqual([
       "Available of MachineDeployments",
+      "Progressing of MachineDeployments",
       "ReplicaFailure of MachineDeployments, MachineSets",
       "Frozen of MachineDeployments, MachineSets",
       "RollingOut of MachineDeployments",
@@ -244,20 +282,22 @@ describe("docs/conditions.md", () => {
     ]);
   });
 
-  it.each(tables)("says what $type is, in every state by exactly one row", ({ type, owners, rows }) => {
+  it.each(tables)("says what $type is, in every state", ({ type, owners, isOrdered, rows }) => {
     const reached = new Map<TransitionRow, Set<string>>();
     for (const owner of owners) {
       if (!isOwner(owner)) throw new TypeError(`nobody has conditions that is called ${owner}`);
       fc.assert(
-        fc.property(ownerStates, (state) => {
+        fc.property(isOrdered ? progressStates : ownerStates, (state) => {
           const outcome = passOver[owner](state);
           // An object on its way out of which nothing is left has no status any more.
           if (outcome.conditions === undefined && type !== "Deleting") return;
           const rowsThatHold = rows.filter(({ guard }) => holds(guard, outcome.values));
-          expect(rowsThatHold.map(({ guard }) => guard)).toHaveLength(1);
-          const [row] = rowsThatHold;
-          if (row === undefined) return;
-          expect(asTold(outcome.conditions, type)).toEqual(expectedOf(row, outcome.values));
+          const [row, ...others] = rowsThatHold;
+          if (row === undefined) throw new RangeError("no row holds");
+          expect(isOrdered ? [] : others).toEqual([]);
+          expect(asTold(outcome.conditions, type)).toEqual(
+            expectedOf(row, outcome.values, asTold(outcome.before, type)),
+          );
           const ms = row.next === undefined ? Infinity : Number(outcome.values[row.next]);
           expect(outcome.wakeAfterMs).toBeLessThanOrEqual(ms + 1000);
           reached.set(row, new Set([...(reached.get(row) ?? []), ...outcome.actions]));

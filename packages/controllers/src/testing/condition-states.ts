@@ -1,6 +1,7 @@
 import {
   type Machine,
   type MachineDeployment,
+  type MachineDeploymentStatus,
   type MachinePhase,
   type MachineSet,
   type FieldProblem,
@@ -29,6 +30,17 @@ export interface MachineState {
   readonly deletedMs: number | undefined;
 }
 
+/** What an earlier pass wrote of the progress of a deployment. */
+export interface ProgressState {
+  /** Absent: nothing. */
+  readonly reason: string | undefined;
+  readonly writtenMs: number;
+  readonly deadlineSeconds: number | undefined;
+  readonly counters: Required<
+    Pick<MachineDeploymentStatus, "replicas" | "updatedReplicas" | "readyReplicas" | "availableReplicas">
+  >;
+}
+
 /** A deployment, or a set, with all that its conditions depend on. */
 export interface OwnerState {
   readonly replicas: number;
@@ -43,6 +55,8 @@ export interface OwnerState {
   readonly sets: readonly [readonly MachineState[] | undefined, readonly MachineState[], readonly MachineState[]];
   /** A set of a deployment, or one on its own. */
   readonly isOwned: boolean;
+  /** Of deployments, where it is asked for. Default: nothing was written, and there is no deadline. */
+  readonly progress?: ProgressState;
 }
 
 const machineStates: fc.Arbitrary<MachineState> = fc.record({
@@ -71,6 +85,47 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
     fc.oneof(fc.constant([]), fc.constant([]), few),
   ),
   isOwned: fc.boolean(),
+});
+
+const count = fc.integer({ min: 0, max: 4 });
+
+/** Any state of a deployment with any past. */
+export const progressStates: fc.Arbitrary<OwnerState> = fc
+  .record({
+    reason: fc.constantFrom(
+      undefined,
+      "DeploymentPaused",
+      "MachineSetUpdated",
+      "NewMachineSetAvailable",
+      "ProgressDeadlineExceeded",
+    ),
+    writtenMs: fc.constantFrom(MINUTE, 10 * MINUTE),
+    deadlineSeconds: fc.constantFrom(undefined, 300),
+    counters: fc.record({
+      replicas: count,
+      updatedReplicas: count,
+      readyReplicas: count,
+      availableReplicas: count,
+    }),
+  })
+  .chain((progress) => ownerStates.map((state) => ({ ...state, progress })));
+
+const statusBefore = ({ reason, writtenMs, counters }: ProgressState): MachineDeploymentStatus => ({
+  ...counters,
+  conditions:
+    reason === undefined
+      ? []
+      : [
+          {
+            type: "Progressing",
+            status:
+              reason === "ProgressDeadlineExceeded" ? "False" : reason === "DeploymentPaused" ? "Unknown" : "True",
+            reason,
+            message: "as it was",
+            lastTransitionTime: ago(writtenMs),
+            lastUpdateTime: ago(writtenMs),
+          },
+        ],
 });
 
 const template = (name: string, labels: Readonly<Record<string, string>> = { name: "pool" }) => ({
@@ -137,7 +192,7 @@ export interface BuiltState<Snapshot> {
   readonly members: readonly Member[];
 }
 
-const theDeployment = ({ replicas, isPaused, isFrozen, isDeleting }: OwnerState): MachineDeployment =>
+const theDeployment = ({ replicas, isPaused, isFrozen, isDeleting, progress }: OwnerState): MachineDeployment =>
   aMachineDeployment(
     template("big"),
     {
@@ -145,6 +200,9 @@ const theDeployment = ({ replicas, isPaused, isFrozen, isDeleting }: OwnerState)
       spec: { replicas, paused: isPaused },
     },
     isDeleting ? beingDeleted(ago(MINUTE)) : {},
+    progress === undefined
+      ? {}
+      : { spec: { progressDeadlineSeconds: progress.deadlineSeconds ?? null }, status: statusBefore(progress) },
   );
 
 const templates = [template("big"), template("small"), template("big", { name: "pool", other: "label" })] as const;

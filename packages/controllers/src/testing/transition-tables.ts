@@ -25,6 +25,8 @@ export interface TransitionRow {
 export interface TransitionTable {
   readonly type: string;
   readonly owners: readonly string[];
+  /** Whether the first row whose guard holds counts; else exactly one must hold. */
+  readonly isOrdered: boolean;
   readonly rows: readonly TransitionRow[];
 }
 
@@ -34,7 +36,7 @@ export type Values = Readonly<Record<string, number | string | boolean>>;
 const codeIn = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
 const conditionPattern =
-  /^(?<type>\w+)=(?<status>\w+); Reason=(?<reason>\w+); Message="(?<message>[^"]*)"(?<generation>; ObservedGeneration=metadata\.generation)?$/;
+  /^(?<type>\w+)=(?<status>\w+); Reason=(?<reason>\w+); Message="(?<message>.*?)"(?<generation>; ObservedGeneration=metadata\.generation)?$/;
 
 function readTransition(cell: string): Transition {
   if (cell === "absent" || cell === "unchanged" || cell === "not written") return { kind: cell };
@@ -72,7 +74,8 @@ export function readTransitionTables(page: string): readonly TransitionTable[] {
       const rows = lines.slice(start + 2);
       const end = rows.findIndex((line) => !line.startsWith("|"));
       const owners = /^Of ([\w ]+)\./m.exec(section)?.[1]?.split(" and ") ?? [];
-      return [{ type: lines[0] ?? "", owners, rows: rows.slice(0, end < 0 ? undefined : end).map(readRow) }];
+      const isOrdered = section.includes("The first row whose guard holds");
+      return [{ type: lines[0] ?? "", owners, isOrdered, rows: rows.slice(0, end < 0 ? undefined : end).map(readRow) }];
     });
 }
 
