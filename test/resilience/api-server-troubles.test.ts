@@ -44,6 +44,7 @@ describe("millwright run beside an API server in trouble", () => {
   it("5: misses and repeats nothing when watches end again and again", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Ready"/);
+    const readyAt = new Date();
     const match = { verbs: ["watch"], userAgent: controllersAgent };
     const stop = new AbortController();
     const cutting = (async () => {
@@ -62,6 +63,12 @@ describe("millwright run beside an API server in trouble", () => {
     await cutting;
     expect(fleet.callsOf("create")).toBe(6);
     expect(fleet.callsOf("delete")).toBeGreaterThanOrEqual(3);
+    const ofCaches = fleet
+      .requests()
+      .filter(({ resource, time }) => time > readyAt && /^(machine|nodes$|pods$)/.test(resource));
+    // More watches ended than the six kinds began with, and each went on from where it was: none led to a list.
+    expect(ofCaches.filter(({ verb }) => verb === "watch").length).toBeGreaterThan(6);
+    expect(ofCaches.filter(({ isList }) => isList)).toEqual([]);
   });
 
   it("6: after 410 it finds out from a fresh list what was deleted meanwhile, and finishes it", async () => {

@@ -376,6 +376,20 @@ test("goes on streaming after an outage in which no stream had begun", async () 
   await run.end();
 });
 
+test("says each sort of trouble once in a series: a kind that is gone is news after a server that was away", async () => {
+  const logged: string[] = [];
+  const added: WatchEvent = { type: "ADDED", object: node("a", 6) };
+  const missing = new ApiError({ status: 404, reason: "NotFound", message: "no such kind" });
+  const lists = [broken(), broken(), missing, broken(), missing, page([], 5)];
+  const run = start(scripted(lists, [[added, broken()], [broken()]]), {
+    log: (level, _, fields) => void (level === "warn" && logged.push(String(fields?.["error"]))),
+  });
+  await run.clock.advance(60_000);
+  expect(run.reflector.hasSynced()).toBe(true);
+  expect(logged).toEqual(["reset", "no such kind", "reset"]);
+  await run.end();
+});
+
 test("asks ever more slowly for a streamed list that never comes", async () => {
   const run = start(
     scripted(

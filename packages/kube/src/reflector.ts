@@ -120,6 +120,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let fruitless = 0;
   /** Whether the last of them found no server. */
   let isAway = false;
+  /** What was said of them: a server that is away first may then have lost the kind. */
+  const said = new Set<string>();
 
   function reach(next: string | undefined): void {
     if (next === undefined) return;
@@ -241,8 +243,12 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (isGone(error) || isVersionTooLarge(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
       if (!isGone(error)) fruitless = Math.max(1, fruitless);
-      // The first of a series is news; the rest says the same.
-      log(fruitless <= 1 && !isGone(error) ? "warn" : "debug", "A list or watch ended with an error and is repeated", {
+      if (fruitless <= 1) said.clear();
+      const sort = isApiError(error) ? `${error.status} ${error.reason}` : "";
+      const isNews = !isGone(error) && !said.has(sort);
+      said.add(sort);
+      // The first of each sort in a series is news; the rest says the same.
+      log(isNews ? "warn" : "debug", "A list or watch ended with an error and is repeated", {
         resource: describeType(type),
         error: messageOf(error),
       });

@@ -15,6 +15,8 @@ export interface RequestAttributes {
   readonly namespace: string;
   readonly name: string;
   readonly path: string;
+  /** Asks for all that there is: a list, or a watch that begins with one (`sendInitialEvents`). */
+  readonly isList: boolean;
   readonly userAgent: string;
   readonly headers: IncomingMessage["headers"];
 }
@@ -45,6 +47,7 @@ export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes 
     name: resource?.name ?? nameInSelector(url.searchParams.get("fieldSelector")),
     // The same text in most cases, and a string that does not hold on to the whole address as the part of a URL does.
     path: raw.url === url.pathname ? raw.url : url.pathname,
+    isList: isStream ? url.searchParams.get("sendInitialEvents") === "true" : resource !== undefined && verb === "list",
     userAgent: raw.headers["user-agent"] ?? "",
     headers: raw.headers,
   };

@@ -13,6 +13,8 @@ export interface RequestRecord {
   readonly namespace: string;
   readonly name: string;
   readonly path: string;
+  /** Asked for all that there was: a list, or a watch that began with one. */
+  readonly isList: boolean;
   readonly userAgent: string;
   /** Who asked, where requests are authenticated; empty otherwise. */
   readonly user: string;
@@ -63,7 +65,10 @@ export function createRequestLog(limit: number): RequestLog {
   const watches = new Map<string, number>();
 
   return {
-    add({ verb, group, version, resource, subresource, namespace, name, path, userAgent }, { time, ...outcome }) {
+    add(
+      { verb, group, version, resource, subresource, namespace, name, path, isList, userAgent },
+      { time, ...outcome },
+    ) {
       const record: KeptRecord = {
         timeMs: time.getTime(),
         verb: once(verb),
@@ -74,6 +79,7 @@ export function createRequestLog(limit: number): RequestLog {
         namespace: once(namespace),
         name,
         path,
+        isList,
         userAgent: once(userAgent),
         user: once(outcome.user),
         status: outcome.status,
