@@ -1,0 +1,123 @@
+import {
+  type Machine,
+  machineClassResource,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
+import { isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const result = "node.machine.sapcloud.io/update-result";
+const reasonsOf = ({ status }: NodeObject): readonly string[] => (status?.conditions ?? []).map(({ reason }) => reason);
+
+interface NodeObject extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string }[] };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };
+}
+
+describe("a rollout in place, with agents that a test plays", () => {
+  let installation: Installation;
+  const started: MillwrightProcess[] = [];
+  const ref = { namespace: "default", name: "fleet" };
+
+  const startControllers = (): MillwrightProcess => {
+    const process = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      `--control-kubeconfig=${installation.kubeconfig}`,
+    ]);
+    started.push(process);
+    return process;
+  };
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const nodes = async (): Promise<readonly NodeObject[]> =>
+    (await installation.api.list<NodeObject>(nodeResource)).items;
+  const change = (spec: object): Promise<unknown> =>
+    installation.api.patch(machineDeploymentResource, ref, { spec }, { kind: "merge" });
+
+  beforeEach(async () => {
+    installation = await startInstallation();
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.api.create(machineClassResource, machineClass("big"));
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
+    await installation.close();
+  });
+
+  /** Every agent whose turn it is reports success, and the controllers are killed at these numbers of machines done. */
+  async function playAgents(count: number, killAt: readonly number[]): Promise<void> {
+    const killed = new Set<number>();
+    await eventually(async () => {
+      for (const node of await nodes()) {
+        if (!reasonsOf(node).includes("ReadyForUpdate") || node.metadata.labels?.[result] !== undefined) continue;
+        const patch = { metadata: { labels: { [result]: "successful" } } };
+        await installation.api
+          .patch(nodeResource, { name: node.metadata.name ?? "" }, patch, { kind: "merge" })
+          .catch((error: unknown) => {
+            if (!isNotFound(error)) throw error;
+          });
+      }
+      const done = (await machines()).filter(({ spec }) => spec.class?.name === "big").length;
+      if (killAt.includes(done) && !killed.has(done)) {
+        killed.add(done);
+        await started.at(-1)?.stop("SIGKILL");
+        startControllers();
+      }
+      expect(done).toBe(count);
+    }, 120_000);
+  }
+
+  it("updates every machine without a new VM, though the controllers are killed on the way", async () => {
+    startControllers();
+    const fleet = machineDeployment("fleet", "small", 3);
+    await installation.api.create(machineDeploymentResource, fleet);
+    const inPlaceUpdate = { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Auto" };
+    await change({ strategy: { type: "InPlaceUpdate", inPlaceUpdate, rollingUpdate: null } });
+    await eventually(async () => {
+      const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+      expect(phases).toEqual(["Running", "Running", "Running"]);
+    }, 60_000);
+    const vms = installation.cloud
+      .vms()
+      .map(({ providerId }) => providerId)
+      .toSorted();
+    const uids = (await machines()).map(({ metadata }) => metadata.uid).toSorted();
+
+    await change({ template: { spec: { class: { name: "big" } } } });
+    await playAgents(3, [1, 2]);
+    await eventually(async () => {
+      const { status } = await installation.api.get<MachineDeployment>(machineDeploymentResource, ref);
+      const progress = status?.conditions?.find(({ type }) => type === "Progressing");
+      expect([status?.updatedReplicas, status?.availableReplicas, progress?.reason]).toEqual([
+        3,
+        3,
+        "NewMachineSetAvailable",
+      ]);
+      for (const { metadata, spec } of await nodes()) {
+        expect(Object.keys(metadata.labels ?? {}).filter((key) => /for-update|update-result/.test(key))).toEqual([]);
+        expect(JSON.stringify(metadata.annotations ?? {})).not.toMatch(/scale-down-disabled|in-place-update/);
+        expect(spec?.unschedulable ?? false).toBe(false);
+        expect((spec?.taints ?? []).map(({ key }) => key)).toEqual([
+          "node.gardener.cloud/critical-components-not-ready",
+        ]);
+      }
+    }, 30_000);
+    expect(
+      installation.cloud
+        .vms()
+        .map(({ providerId }) => providerId)
+        .toSorted(),
+    ).toEqual(vms);
+    const after = await machines();
+    expect(after.map(({ metadata }) => metadata.uid).toSorted()).toEqual(uids);
+    expect(new Set(after.flatMap(({ metadata }) => metadata.ownerReferences ?? []).map(({ uid }) => uid)).size).toBe(1);
+    expect(after.filter(({ metadata }) => metadata.labels?.[result] !== undefined)).toEqual([]);
+  });
+});
