@@ -1,29 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-
-/** The commands of a guide, by the heading above them, in order. */
-async function commandsOf(guide: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const text = await readFile(new URL(`../../docs/guides/${guide}.md`, import.meta.url), "utf8");
-  const commands = new Map<string, string[]>();
-  let heading = "";
-  let isShell = false;
-  for (const line of text.split("\n")) {
-    if (line.startsWith("```")) isShell = line === "```sh";
-    else if (line.startsWith("## ")) heading = line.slice(3);
-    else if (isShell) commands.set(heading, [...(commands.get(heading) ?? []), line]);
-  }
-  return commands;
-}
-
-/** The words of a command, as a shell splits them; single quotes keep them together. */
-const wordsOf = (command: string): readonly string[] =>
-  [...command.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ""));
 
 describe("the commands of the guides", () => {
   let installation: Installation;

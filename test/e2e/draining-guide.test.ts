@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
+import { aBarePod, aBudget, aDeployment, aStatefulSet, storageClass } from "../harness/manifests.ts";
+import { startMillwright } from "../harness/millwright.ts";
+
+describe("the guide to draining", () => {
+  let fleet: DrainingFleet;
+  let machine: string;
+  let node: string;
+  let guide: ReadonlyMap<string, readonly string[]>;
+
+  const run = async (command: string): Promise<string> => {
+    const names = command.replaceAll("$MACHINE", machine).replaceAll("$NODE", node).replaceAll("$POD", "job");
+    const [program, ...words] = wordsOf(names);
+    if (program === "kubectl") return fleet.kubectl(words);
+    expect(program).toBe("millwright");
+    const millwright = startMillwright(words, { KUBECONFIG: fleet.kubeconfig });
+    await millwright.ended;
+    return millwright.output();
+  };
+
+  beforeAll(async () => {
+    guide = await commandsOf("draining");
+    fleet = await startDrainingFleet(2);
+    ({ machine, node } = await fleet.victim());
+    await fleet.settle(
+      node,
+      6,
+      storageClass,
+      aStatefulSet("db", 2),
+      aDeployment("web", 3),
+      aBudget("web", { maxUnavailable: 0 }),
+      aBarePod("job", node, {
+        annotations: { "simulation.millwright.dev/finish-after-seconds": "600" },
+        spec: { restartPolicy: "Never" },
+      }),
+    );
+  });
+  afterAll(() => fleet.close());
+
+  it("has commands that do what it says: look, give rules, start, see what holds it up, and force it", async () => {
+    const [look = ""] = guide.get("Look before") ?? [];
+    const [rules = "", label = ""] = guide.get("Rules") ?? [];
+    const [start = ""] = guide.get("Start") ?? [];
+    const [says = "", events = ""] = guide.get("What holds it up") ?? [];
+    const [force = ""] = guide.get("How long it takes") ?? [];
+    await run(rules);
+    await run(label);
+    await eventually(async () => expect(await run(look)).toContain("budget default/web can never be met"));
+    const preview = await run(look);
+    expect(preview).toMatch(/default\/job\s+waited for\s+is left to complete\s+0/);
+    expect(preview).toMatch(/default\/db-0\s+evicted\s+its controller makes another\s+10/);
+
+    await run(start);
+    await eventually(async () => {
+      expect(await run(says)).toContain("budget default/web can never be met: maxUnavailable is 0");
+      expect(await run(says)).toContain("default/job: waiting for completion");
+      expect(await run(events)).toContain("budget default/web can never be met");
+    });
+    // Pods of order 10 wait for the service, which its budget holds.
+    expect(fleet.evicted()).toEqual([]);
+    fleet.invariants.allowForce();
+    await run(force);
+    await fleet.untilMachineGone(machine);
+    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=30s"]);
+    await fleet.invariants.check();
+  });
+
+  it("has no other commands", () => {
+    expect([...guide].map(([heading, commands]) => `${heading} ${commands.length}`)).toEqual([
+      "Look before 1",
+      "Start 1",
+      "Rules 2",
+      "What holds it up 2",
+      "How long it takes 1",
+    ]);
+  });
+});

@@ -1,0 +1,19 @@
+import { readFile } from "node:fs/promises";
+
+/** The commands of a guide, by the heading above them, in order. */
+export async function commandsOf(guide: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const text = await readFile(new URL(`../../docs/guides/${guide}.md`, import.meta.url), "utf8");
+  const commands = new Map<string, string[]>();
+  let heading = "";
+  let isShell = false;
+  for (const line of text.split("\n")) {
+    if (line.startsWith("```")) isShell = line === "```sh";
+    else if (line.startsWith("## ")) heading = line.slice(3);
+    else if (isShell) commands.set(heading, [...(commands.get(heading) ?? []), line]);
+  }
+  return commands;
+}
+
+/** The words of a command, as a shell splits them; single quotes keep them together. */
+export const wordsOf = (command: string): readonly string[] =>
+  [...command.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ""));

@@ -1,0 +1,121 @@
+import { volumeAttachmentResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { aDaemonSet, aStatefulSet, storageClass } from "../harness/manifests.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Pods with volumes leave one after another (scenario 89), whatever happens to volumes, processes and nodes on the way. */
+describe("a drain and the volumes of its pods", () => {
+  let fleet: DrainingFleet;
+  let machine: string;
+  let node: string;
+
+  const begin = async (...flags: readonly string[]): Promise<void> => {
+    fleet = await startDrainingFleet(2, ...flags);
+    ({ machine, node } = await fleet.victim());
+  };
+  afterEach(() => fleet.close());
+
+  /** A database that can lose one pod: all pods start at once, on one node. */
+  const database = (replicas: number) => [
+    storageClass,
+    { ...aStatefulSet("db", replicas), spec: { ...parallel, ...specOf(replicas) } },
+  ];
+  const parallel = { podManagementPolicy: "Parallel" };
+  const specOf = (replicas: number): object => aStatefulSet("db", replicas)["spec"] ?? {};
+  const settled = (): Promise<string> => fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=40s"]);
+
+  it("moves a database one pod at a time, each served again before the next goes", async () => {
+    await begin();
+    await fleet.settle(node, 3, ...database(3));
+    fleet.invariants.promise("db", 2);
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, /waiting for volumes|waiting for the pod with volumes before it/);
+    await fleet.untilMachineGone(machine, 60_000);
+    expect(fleet.evicted()).toEqual(["db-0", "db-1", "db-2"]);
+    await settled();
+    await fleet.invariants.check();
+  });
+
+  it("keeps moving one pod at a time over kills in the middle", async () => {
+    await begin();
+    await fleet.settle(node, 4, ...database(4));
+    fleet.invariants.promise("db", 3);
+    await fleet.remove(machine);
+    for (const count of [1, 2]) {
+      await eventually(async () => expect(fleet.evicted().length).toBeGreaterThanOrEqual(count));
+      const restart = await fleet.kill();
+      await pause(300);
+      restart();
+    }
+    await fleet.untilMachineGone(machine, 60_000);
+    expect(fleet.evicted()).toEqual(["db-0", "db-1", "db-2", "db-3"]);
+    await settled();
+    await fleet.invariants.check();
+  });
+
+  it("names volumes that are not let go, waits as long as the flag says, and then goes on", async () => {
+    await begin("--machine-pv-detach-timeout=3s");
+    await fleet.settle(node, 2, ...database(2));
+    fleet.server.troubles.add({ kind: "never-detaches", nodes: [node] });
+    const begun = Date.now();
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, /default\/db-0: waiting for volumes pvc-\S+ to be detached/);
+    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 30_000);
+    // Its grace of one second, and the three of the flag.
+    expect(Date.now() - begun).toBeGreaterThan(4_000);
+    fleet.server.troubles.clear();
+    await fleet.untilMachineGone(machine, 60_000);
+    await settled();
+    await fleet.invariants.check();
+  });
+
+  it("waits no longer than the flag says for volumes to arrive elsewhere", async () => {
+    await begin("--machine-pv-reattach-timeout=4s");
+    await fleet.settle(node, 2, ...database(2));
+    const others = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"] ?? "");
+    fleet.server.troubles.add({ kind: "never-attaches", nodes: others.filter((name) => name !== node) });
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, /default\/db-0: waiting for volumes pvc-\S+ to be attached elsewhere/);
+    expect(fleet.evicted()).toEqual(["db-0"]);
+    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 30_000);
+    fleet.server.troubles.clear();
+    await fleet.untilMachineGone(machine, 60_000);
+    await settled();
+    await fleet.invariants.check();
+  });
+
+  it("moves 60 volumes off a node whose CSI driver runs on it, to the end and in order (89)", async () => {
+    await begin();
+    await fleet.settle(node, 61, aDaemonSet("csi-driver"), ...database(60));
+    fleet.invariants.promise("db", 59);
+    await fleet.remove(machine);
+    await eventually(async () => expect(fleet.evicted().length).toBeGreaterThan(30), 120_000);
+    // The driver of the volumes stays as long as there are volumes.
+    expect((await fleet.podsOn(node)).some(({ metadata }) => metadata.name?.startsWith("csi-driver"))).toBe(true);
+    await fleet.untilMachineGone(machine, 120_000);
+    expect(fleet.evicted()).toHaveLength(60);
+    await settled();
+    await fleet.invariants.check();
+  });
+
+  it("leaves no volume attached to a node that is gone", async () => {
+    await begin();
+    await fleet.settle(node, 2, ...database(2));
+    fleet.invariants.allowForce();
+    await fleet.kubectl(["label", "machine", machine, "force-deletion=True"]);
+    await fleet.remove(machine);
+    await fleet.untilMachineGone(machine, 30_000);
+    await settled();
+    await eventually(async () => {
+      const { items } = await fleet.api.list<{ metadata: object; spec?: { nodeName?: string } }>(
+        volumeAttachmentResource,
+      );
+      expect(items.map(({ spec }) => spec?.nodeName)).not.toContain(node);
+      expect(items).toHaveLength(2);
+    });
+    await fleet.invariants.check();
+  });
+});
