@@ -97,6 +97,30 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
+  it("22: keeps every VM while nobody can list or watch its kinds any more, names them without turning round them, and goes on when they are back", async () => {
+    fleet = await startControlledFleet();
+    const controllers = fleet.run();
+    await fleet.deploy(2);
+    await fleet.untilRunning(2);
+    const resources = crds().map(({ spec }) => spec.names.plural);
+    const match = { verbs: ["list", "watch"], resources, userAgent: controllersAgent };
+    fleet.server.faults.add({ match, effect: { kind: "status", code: 404, reason: "NotFound" } });
+    fleet.server.faults.add({ match: { ...match, verbs: ["watch"] }, effect: { kind: "partition" } }).remove();
+    await controllers.waitFor(/"machines\.machine\.sapcloud\.io".*404.*A list or watch ended with an error/, 40_000);
+    const refused = (): number => fleet.requests().filter(({ status }) => status === 404).length;
+    const before = refused();
+    await pause(5_000);
+    // Four kinds, each asked for ever more slowly from 0.8 s on.
+    expect(refused() - before).toBeLessThan(40);
+    expect(fleet.callsOf("delete")).toBe(0);
+    expect(controllers.child.exitCode).toBeNull();
+    fleet.server.faults.clear();
+    await fleet.scale(3);
+    await fleet.untilRunning(3);
+    expect(fleet.callsOf("create")).toBe(3);
+    expect(fleet.callsOf("delete")).toBe(0);
+  });
+
   it("25: makes nothing more in a namespace that ends, and finishes what has to go there", async () => {
     fleet = await startControlledFleet();
     const name = "ending";
