@@ -1,0 +1,197 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { aBarePod, aDaemonSet, aDeployment } from "../harness/manifests.ts";
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const podDrain = "cluster.x-k8s.io/drain";
+
+/** What a drain does about pods (scenarios 80 to 84), through the shipped command. */
+describe("a drain and the pods on its node", () => {
+  let fleet: DrainingFleet;
+  let machine: string;
+  let node: string;
+
+  const namesOn = async (): Promise<readonly string[]> =>
+    (await fleet.podsOn(node)).map(({ metadata }) => metadata.name ?? "");
+  const begin = async (...flags: readonly string[]): Promise<void> => {
+    fleet = await startDrainingFleet(2, ...flags);
+    ({ machine, node } = await fleet.victim());
+  };
+  afterEach(() => fleet.close());
+
+  it("evicts what can go elsewhere, also with local storage or without a controller, and leaves mirror, DaemonSet and completed pods alone (82)", async () => {
+    await begin();
+    const mirror = aBarePod("mirror", node, { annotations: { "kubernetes.io/config.mirror": "x" } });
+    const finishes = { "simulation.millwright.dev/finish-after-seconds": "0" };
+    const done = aBarePod("done", node, { annotations: finishes, spec: { restartPolicy: "Never" } });
+    const cache = { volumes: [{ name: "cache", emptyDir: {} }] };
+    await fleet.settle(
+      node,
+      6,
+      aDeployment("web", 2, { spec: cache }),
+      aBarePod("alone", node),
+      aDaemonSet("agent"),
+      aDaemonSet("orphan"),
+      mirror,
+    );
+    // A DaemonSet that is taken away alone sets its pods free: nobody brings them back.
+    await fleet.kubectl(["delete", "daemonset", "orphan", "--cascade=orphan"]);
+    await fleet.kubectl(["apply", "-f", "-"], JSON.stringify(done));
+    await eventually(async () => {
+      const pod = await fleet.kubectl(["get", "pod", "done", "-o", "jsonpath={.status.phase}"]);
+      expect(pod).toBe("Succeeded");
+    });
+    await fleet.remove(machine);
+    await fleet.untilMachineGone(machine);
+    expect(
+      fleet
+        .evicted()
+        .map((name) => name.replace(/-.*/, ""))
+        .toSorted(),
+    ).toEqual(["alone", "orphan", "web", "web"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.invariants.check();
+  });
+
+  it("gives a pod its grace, but no longer than the drain may take (80)", async () => {
+    const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
+    await begin("--machine-drain-timeout=8s");
+    await fleet.settle(
+      node,
+      1,
+      aDeployment("slow", 1, { annotations: slow, spec: { terminationGracePeriodSeconds: 3600 } }),
+    );
+    const begun = Date.now();
+    await fleet.remove(machine);
+    const [pod = ""] = await namesOn();
+    await eventually(async () => {
+      const grace = await fleet.kubectl(["get", "pod", pod, "-o", "jsonpath={.metadata.deletionGracePeriodSeconds}"]);
+      expect(grace).toBe("3600");
+    });
+    await pause(begun + 6_000 - Date.now());
+    expect(await namesOn()).toEqual([pod]);
+    expect(await fleet.says(machine)).toContain(`default/${pod}`);
+    fleet.invariants.allowForce();
+    await fleet.untilMachineGone(machine, 20_000);
+    expect(Date.now() - begun).toBeGreaterThan(8_000);
+    expect(fleet.evicted()).toEqual([pod]);
+    await fleet.invariants.check();
+  });
+
+  it("names the finalizer that holds a pod, asks once, and goes on as soon as it is taken away (81)", async () => {
+    await begin();
+    await fleet.settle(node, 1, aBarePod("held", node, { finalizers: ["example.com/hold"] }));
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "finalizers example.com/hold", 60_000);
+    expect(fleet.evicted()).toEqual(["held"]);
+    const mended = Date.now();
+    await fleet.kubectl(["patch", "pod", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+    await fleet.untilMachineGone(machine, 20_000);
+    expect(Date.now() - mended).toBeLessThan(10_000);
+    await fleet.invariants.check();
+  });
+
+  it("names a pod that comes back to the cordoned node, and does not chase it (83)", async () => {
+    await begin("--machine-drain-timeout=20s");
+    const returns = {
+      nodeName: node,
+      tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }],
+    };
+    await fleet.settle(node, 1, aDeployment("boomerang", 1, { spec: returns }));
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, /boomerang-\S+: created on the Node after the drain began/, 15_000);
+    // Times have whole seconds: one that is back within the second in which the drain began looks as if it had been there.
+    const asked = fleet.evicted().length;
+    await pause(5_000);
+    expect(fleet.evicted()).toHaveLength(asked);
+    fleet.invariants.allowForce();
+    await fleet.untilMachineGone(machine, 60_000);
+    await fleet.kubectl(["delete", "deployment", "boomerang"]);
+    await fleet.invariants.check();
+  });
+
+  it("asks again, ever less often, where an admission webhook refuses, and says in its words why (84)", async () => {
+    await begin();
+    await fleet.settle(node, 1, aDeployment("web", 1));
+    const fault = fleet.server.faults.add({
+      match: { verbs: ["create"], resources: ["pods/eviction"] },
+      effect: { kind: "status", code: 500, reason: "InternalError" },
+    });
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "failed to evict Pod");
+    await pause(8_000);
+    expect(fault.hits).toBeGreaterThanOrEqual(2);
+    expect(fault.hits).toBeLessThanOrEqual(5);
+    expect(await namesOn()).toHaveLength(1);
+    expect((await fleet.eventsOf(machine)).filter((message) => message.includes("failed to evict"))).toHaveLength(1);
+    fleet.server.faults.clear();
+    await fleet.untilMachineGone(machine, 60_000);
+    await fleet.invariants.check();
+  });
+
+  it("follows the labels of pods and the rules of the machine, order by order", async () => {
+    await begin();
+    const rules = [
+      { behavior: "Skip", selector: { matchLabels: { app: "monitor" } } },
+      { behavior: "Drain", order: 5, selector: { matchLabels: { app: "last" } } },
+    ];
+    await fleet.kubectl([
+      "annotate",
+      "machine",
+      machine,
+      `machine.millwright.dev/drain-rules=${JSON.stringify(rules)}`,
+    ]);
+    const runs = { "simulation.millwright.dev/finish-after-seconds": "4" };
+    await fleet.settle(
+      node,
+      5,
+      aDeployment("web", 1),
+      aDeployment("last", 1),
+      aBarePod("monitor", node),
+      aBarePod("kept", node, { labels: { [podDrain]: "skip" } }),
+      aBarePod("job", node, {
+        annotations: runs,
+        labels: { [podDrain]: "wait-completed" },
+        spec: { restartPolicy: "Never" },
+      }),
+    );
+    await fleet.remove(machine);
+    await fleet.untilMachineGone(machine);
+    expect(fleet.evicted().map((name) => name.replace(/-.*/, ""))).toEqual(["web", "last"]);
+    await fleet.invariants.check();
+  });
+
+  it("ends when its node vanishes in the middle, and the deletion goes on (85)", async () => {
+    await begin();
+    await fleet.settle(node, 1, aDeployment("web", 1));
+    await fleet.workloads.forbidEvictions("web");
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "budget default/web");
+    // Its kubelet, which would register it anew, is gone with it.
+    fleet.server.troubles.add({ kind: "kubelet-stops", nodes: [node] });
+    await fleet.kubectl(["delete", "node", node, "--wait=false"]);
+    await fleet.kubectl(["patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+    await fleet.untilMachineGone(machine);
+    expect(fleet.evicted()).toEqual([]);
+    await fleet.invariants.check();
+  });
+
+  it("leaves a cordon of a person as it is (90)", async () => {
+    await begin();
+    await fleet.settle(node, 1, aDeployment("web", 1));
+    const allow = await fleet.workloads.forbidEvictions("web");
+    await fleet.kubectl(["cordon", node]);
+    await fleet.remove(machine);
+    await fleet.untilSays(machine, "budget default/web");
+    const patches = () =>
+      fleet.requests().filter(({ verb, resource, name }) => verb === "patch" && resource === "nodes" && name === node);
+    expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
+    const during = patches().length;
+    await pause(1_000);
+    expect(patches()).toHaveLength(during);
+    await allow();
+    await fleet.untilMachineGone(machine);
+    await fleet.invariants.check();
+  });
+});
