@@ -29,7 +29,8 @@ export default defineConfig({
       project("devcluster", "packages/devcluster"),
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),
-      project("provider-aws", "providers/aws"),
+      // One worker loads the SDK for all files.
+      project("provider-aws", "providers/aws", { isolate: false }),
       project("emulators", "test/emulators"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),

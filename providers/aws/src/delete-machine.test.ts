@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
+
+describe("deleting a machine", () => {
+  it("resolves when the VM has ended, and leaves nothing of it", async () => {
+    const { ec2, driver } = await aCloud({ shutdownMs: 60 });
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).resolves.toEqual({});
+    expect(ec2.inventory()).toEqual({ instances: [], volumes: [], networkInterfaces: [] });
+    expect(ec2.world.state([...ec2.world.instances.values()][0] ?? never())).toBe("terminated");
+  });
+
+  it("finds the VM without its id", async () => {
+    const { ec2, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it("counts a VM that is not there as deleted: again, and one that never was", async () => {
+    const { ec2, driver } = await aCloud();
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    const request = aRequest(aMachine("m", { providerId }));
+    await driver.deleteMachine(request, aContext());
+    await driver.deleteMachine(request, aContext());
+    await driver.deleteMachine(aRequest(), aContext());
+    await driver.deleteMachine(
+      aRequest(aMachine("n", { providerId: "aws:///eu-west-1/i-0123456789abcdef0" })),
+      aContext(),
+    );
+    expect(ec2.log.count("TerminateInstances")).toBe(1);
+  });
+
+  it("counts a VM as deleted that ends while it is asked to", async () => {
+    const { ec2, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const refusal = { code: "InvalidInstanceID.NotFound" };
+    ec2.faults.add({ operation: "TerminateInstances", end: { kind: "refuse", refusal }, afterAcceptance: true });
+    await expect(driver.deleteMachine(aRequest(), aContext())).resolves.toEqual({});
+  });
+
+  it("looks once more for a VM that was accepted a moment ago and cannot be seen yet", async () => {
+    const { ec2, driver } = await aCloud({ visibilityMs: 50 }, { patience: { lookAgainMs: 100 } });
+    ec2.faults.add({ operation: "RunInstances", times: 3, end: { kind: "reset" }, afterAcceptance: true });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it("ends a VM that is still being made", async () => {
+    const { ec2, driver } = await aCloud({ pendingMs: 60_000 });
+    await driver.createMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toMatchObject([{ state: "pending" }]);
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it("keeps the volume that the class wants to keep", async () => {
+    const { ec2, driver } = await aCloud();
+    const blockDevices = [{ ebs: { volumeSize: 20, volumeType: "gp3", deleteOnTermination: false } }];
+    await driver.createMachine(aRequest(aMachine("m"), { blockDevices }), aContext());
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().volumes).toHaveLength(1);
+  });
+
+  it.each<[string, (tags: Map<string, string>) => void]>([
+    ["of another machine", (tags) => tags.set("Name", "other")],
+    ["of an earlier machine of the same name", (tags) => tags.set("millwright.dev/machine-uid", "other")],
+    ["of another cluster", (tags) => tags.delete("kubernetes.io/cluster/shoot")],
+    ["of another role", (tags) => tags.delete("kubernetes.io/role/node")],
+    ["without tags", (tags) => tags.clear()],
+  ])("leaves a VM alone that is %s, and says so", async (_, change) => {
+    const { ec2, driver } = await aCloud();
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    for (const { tags } of ec2.world.instances.values()) change(tags);
+    await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).rejects.toMatchObject({
+      code: "PermissionDenied",
+      message: expect.stringContaining("left alone"),
+    });
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toHaveLength(1);
+    expect(ec2.log.count("TerminateInstances")).toBe(0);
+  });
+
+  it("deletes the VM that MCM's driver has made, which has no tags of ours", async () => {
+    const { ec2, driver } = await aCloud();
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    for (const { tags } of ec2.world.instances.values()) {
+      for (const key of tags.keys()) if (key.startsWith("millwright.dev/")) tags.delete(key);
+    }
+    await driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it("deletes only the VM with the id where a machine has several", async () => {
+    const { ec2, driver } = await aCloud();
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    const [first] = ec2.world.instances.values();
+    if (first === undefined) throw new Error("there is no VM");
+    ec2.world.instances.set("i-0000000000000000f", { ...first, id: "i-0000000000000000f", sequence: 99 });
+    await driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext());
+    expect(ec2.inventory().instances.map(({ id }) => id)).toEqual(["i-0000000000000000f"]);
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it("looks where the VM is, not where its class points to by now", async () => {
+    const { ec2, driver } = await aCloud();
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    await driver.deleteMachine(aRequest(aMachine("m", { providerId }), { region: "us-east-1" }), aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
+  it.each(["aws:///eu-west-1/vm-1", "nonsense", "gce:///p/z/i-1x"])(
+    "refuses the provider id %s",
+    async (providerId) => {
+      const { driver } = await aCloud();
+      await expect(driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext())).rejects.toMatchObject({
+        code: "InvalidArgument",
+      });
+    },
+  );
+
+  it("says what to do about termination protection", async () => {
+    const { ec2, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const refusal = { code: "OperationNotPermitted", message: "The instance may not be terminated." };
+    ec2.faults.add({ operation: "TerminateInstances", end: { kind: "refuse", refusal } });
+    await expect(driver.deleteMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "FailedPrecondition",
+      message: expect.stringContaining("termination protection"),
+    });
+  });
+
+  it("stops waiting when the deadline has passed, and goes on the next time", async () => {
+    const { ec2, driver } = await aCloud({ shutdownMs: 300 });
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    const request = aRequest(aMachine("m", { providerId }));
+    await expect(driver.deleteMachine(request, aContext(AbortSignal.timeout(100)))).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+    });
+    await driver.deleteMachine(request, aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+});
+
+const never = (): never => {
+  throw new Error("there is no VM");
+};
