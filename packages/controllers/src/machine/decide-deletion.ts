@@ -50,6 +50,12 @@ function reasonsOf(
   ];
 }
 
+/** What happened in the last pass, for who looks for a machine that is not there any more. */
+const lastWords = (said: readonly string[]): readonly Reason[] =>
+  said.length === 0
+    ? []
+    : [{ type: "Normal", reason: machineEventReasons.deleting, message: `${said.join(". ")}; the machine is gone` }];
+
 /**
  * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
  * nothing has to be waited for; the Go implementation pauses five seconds after each (machine-controller.md, F38).
@@ -65,11 +71,13 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;
+  const said: string[] = [];
   for (;;) {
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
-    // With the finalizer the object goes: there is no status left to write.
-    if (result.next === "gone") return { actions, because: [] };
+    // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
+    if (result.next === "gone") return { actions, because: lastWords(said) };
+    if (result.happened !== undefined) said.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {
       const state = result.state ?? "Processing";

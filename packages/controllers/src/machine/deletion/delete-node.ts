@@ -25,5 +25,6 @@ export const deleteNode: Stage = (snapshot, now) => {
     return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
   const left = leftBehind(snapshot, node, since(snapshot), now);
   if (left !== undefined) return { next: "stay", ...left };
-  return { next: "stay", actions: [...release, { kind: "DeleteNode", name, uid }] };
+  const deletion: MachineAction = { kind: "DeleteNode", name, uid };
+  return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: [...release, deletion] };
 };

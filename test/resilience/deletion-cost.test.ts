@@ -1,0 +1,95 @@
+import { machineResource } from "@millwright/core";
+import type { RequestRecord } from "@millwright/devcluster";
+import { eventResource } from "@millwright/kube";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
+
+const namespace = "default";
+
+/** What `millwright run` asks of the API server when machines go, counted in the server's request log; lists and watches of caches, leases and the status of parents aside. */
+describe("the cost of a deletion in requests", () => {
+  let fleet: ControlledFleet;
+  let workloads: RunningWorkloads | undefined;
+
+  beforeEach(async () => {
+    fleet = await startControlledFleet();
+  });
+  afterEach(async () => {
+    await workloads?.close();
+    workloads = undefined;
+    await fleet.close();
+  });
+
+  const isParent = ({ resource }: RequestRecord): boolean =>
+    ["machinesets", "machinedeployments", "machineclasses", "leases", ""].includes(resource);
+  const countSince = (started: number, wanted: (record: RequestRecord) => boolean): ReadonlyMap<string, number> => {
+    const counted = fleet
+      .requests()
+      .filter((record) => record.time.getTime() >= started && !isParent(record) && wanted(record))
+      .filter(({ verb }) => verb !== "list" && verb !== "watch");
+    const groups = Map.groupBy(
+      counted,
+      ({ verb, resource, subresource }) => `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}`,
+    );
+    return new Map([...groups].map(([what, records]) => [what, records.length]));
+  };
+  const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
+
+  it("is at most ten requests and two seconds for an idle machine", async () => {
+    fleet.run("--no-leader-elect");
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const [machine] = await fleet.machines();
+    const { name = "", labels } = machine?.metadata ?? {};
+    await fleet.scale(0);
+    const started = Date.now();
+    await fleet.untilGone();
+    const tookMs = Date.now() - started;
+    // Events are sent a little later.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const own = countSince(started, ({ name: of }) => of === name || of === labels?.["node"]);
+    const events = (await fleet.api.list(eventResource, { namespace })).items.filter(
+      (event) => event.metadata.name?.startsWith(name) === true && event["reason"] === "Deleting",
+    ).length;
+    const text = `${tookMs} ms ${JSON.stringify({ ...Object.fromEntries(own), events })}`;
+    expect(tookMs, text).toBeLessThan(2_000);
+    // The set's deletion; condition and cordon of the node; two words of the flow; deletion of the node with its finalizer; the machine's finalizer.
+    expect(sum(own), text).toBeLessThanOrEqual(8);
+    expect(events, text).toBeGreaterThan(0);
+    expect(sum(own) + events, text).toBeLessThanOrEqual(10);
+  });
+
+  it("is one request for each pod of its node, and none that reads", async () => {
+    const PODS = 100;
+    workloads = startWorkloads(fleet.api);
+    fleet.run("--no-leader-elect");
+    await fleet.deploy(1);
+    await fleet.untilRunning(1);
+    const [machine] = await fleet.machines();
+    const { name = "", labels } = machine?.metadata ?? {};
+    const node = labels?.["node"] ?? "";
+    await workloads.deploy("web", PODS);
+    await eventually(async () => expect(await workloads?.podsOn(node)).toHaveLength(PODS), 30_000);
+    const started = Date.now();
+    await fleet.api.delete(machineResource, { namespace, name });
+    await eventually(
+      async () => expect((await fleet.machines()).map(({ metadata }) => metadata.name)).not.toContain(name),
+      30_000,
+    );
+    const counts = countSince(
+      started,
+      ({ verb, resource, name: of }) => verb === "get" || resource === "pods" || of === name || of === node,
+    );
+    const text = JSON.stringify(Object.fromEntries(counts));
+    expect(counts.get("create pods/eviction"), text).toBe(PODS);
+    expect(
+      [...counts.keys()].filter((what) => what.startsWith("get ")),
+      text,
+    ).toEqual([]);
+    // The words of the drain and its stages, whatever the number of pods.
+    expect(sum(counts) - PODS, text).toBeLessThanOrEqual(12);
+  });
+});
