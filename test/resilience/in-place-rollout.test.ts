@@ -88,7 +88,7 @@ describe("a rollout in place, with agents that a test plays", () => {
       .vms()
       .map(({ providerId }) => providerId)
       .toSorted();
-    const uids = (await machines()).map(({ metadata }) => metadata.uid).toSorted();
+    const uids = (await machines()).map(({ metadata: { uid = "" } }): string => uid).toSorted();
 
     await change({ template: { spec: { class: { name: "big" } } } });
     await playAgents(3, [1, 2]);
@@ -116,7 +116,7 @@ describe("a rollout in place, with agents that a test plays", () => {
         .toSorted(),
     ).toEqual(vms);
     const after = await machines();
-    expect(after.map(({ metadata }) => metadata.uid).toSorted()).toEqual(uids);
+    expect(after.map(({ metadata: { uid = "" } }): string => uid).toSorted()).toEqual(uids);
     expect(new Set(after.flatMap(({ metadata }) => metadata.ownerReferences ?? []).map(({ uid }) => uid)).size).toBe(1);
     expect(after.filter(({ metadata }) => metadata.labels?.[result] !== undefined)).toEqual([]);
   });

@@ -75,7 +75,7 @@ describe("the cost of a rollout", () => {
     const isClean = ({ metadata, spec }: KubeObject & { spec?: { taints?: readonly { key: string }[] } }): boolean =>
       !JSON.stringify([metadata.annotations, spec?.taints]).match(/scale-down-disabled|prefer-no-schedule/);
     await eventually(async () => {
-      const nodes = await installation.api.list<KubeObject>(nodeResource);
+      const nodes = await installation.api.list(nodeResource);
       expect(nodes.items).toHaveLength(FLEET);
       expect(nodes.items.filter((node) => !isClean(node))).toEqual([]);
     });

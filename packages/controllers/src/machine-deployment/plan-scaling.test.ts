@@ -57,9 +57,9 @@ describe("planScaling", () => {
       [2, 5],
     ],
     [
-      "lets the newest active set grow when the current one is empty",
+      "lets the current set grow although it is empty yet: no machine of an old template is made (issue 754)",
       () => sizesAfter(bounds(6, 1), sets([2, 2, 0], 5)),
-      [2, 5, 0],
+      [2, 2, 3],
     ],
     [
       "shares by what there is now where no size was noted",

@@ -88,8 +88,10 @@ function planStep(
     const active = allOf(sets).filter(({ set }) => (set.spec.replicas ?? 0) > 0);
     // A rollout that is paused stands still: room that is left of its surge is not for machines of either template.
     if (active.length > 1 && !isResized(snapshot, sets)) return only(new Map());
-    const newSize = newSet === undefined ? undefined : scalable(newSet);
-    return only(planScaling(bounds, newSize, allOf(sets).map(scalable)));
+    // A pause does not begin with the new template.
+    const isHeld = deployment.spec.paused === true && (newSet?.set.spec.replicas ?? 0) === 0;
+    const grower = newSet === undefined || isHeld ? undefined : scalable(newSet);
+    return only(planScaling(bounds, grower, allOf(sets).map(scalable)));
   }
   const newSize = newSet === undefined ? undefined : repairedSize(newSet);
   const oldSizes = oldSets.map(repairedSize);
