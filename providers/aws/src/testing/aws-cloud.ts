@@ -4,6 +4,7 @@ import {
   type MachineIdentity,
   Secret,
   systemClock,
+  systemRandom,
 } from "@millwright/core";
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { onTestFinished } from "vitest";
@@ -75,6 +76,8 @@ export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOpt
   onTestFinished(() => closeCloud(ec2));
   const driver = createAwsDriver({
     endpoint: url,
+    // Without jitter the SDK repeats at once: tests do not wait.
+    random: { ...systemRandom, next: () => 0 },
     ...driverOptions,
     patience: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
   });

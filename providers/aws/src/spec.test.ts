@@ -1,0 +1,187 @@
+import { readProviderSpec } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { createAwsDriver } from "./driver.ts";
+import { awsSpecSchema } from "./spec.ts";
+import { plainSpec } from "./testing/aws-cloud.ts";
+
+const root = { deviceName: "/root", ebs: { volumeSize: 20, volumeType: "gp3" } };
+const disk = (deviceName: string, ebs: object = {}) => ({ deviceName, ebs: { ...root.ebs, ...ebs } });
+const card = { subnetID: "subnet-a", securityGroupIDs: ["sg-1"] };
+const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
+
+/** What is wrong, one line each. */
+const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
+  const read = await readProviderSpec(createAwsDriver(), { providerSpec });
+  return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
+};
+
+describe("providerSpec", () => {
+  it("is good with what is required, and gets its defaults once and for all", () => {
+    const read = awsSpecSchema.parse(plainSpec);
+    expect(read).toMatchObject({
+      ebsOptimized: false,
+      monitoring: false,
+      fallbacks: [],
+      blockDevices: [{ deviceName: "", ebs: { encrypted: false, deleteOnTermination: true, iops: 0 } }],
+      networkInterfaces: [{ deleteOnTermination: true }],
+    });
+    expect(awsSpecSchema.parse(read)).toEqual(read);
+  });
+
+  it("is read as Go reads it: keys in any case, null is absent, unknown keys are ignored", () => {
+    const { machineType, networkInterfaces, ...rest } = plainSpec;
+    const spelled = {
+      ...rest,
+      MachineType: machineType,
+      NETWORKINTERFACES: networkInterfaces.map(({ subnetID, securityGroupIDs }) => ({
+        subnetId: subnetID,
+        SecurityGroupIds: [...securityGroupIDs],
+      })),
+      keyName: null,
+      instanceMetadataOptions: null,
+      kind: "AWSProviderSpec",
+      vpcID: { later: true },
+    };
+    expect(awsSpecSchema.parse(spelled)).toEqual(awsSpecSchema.parse(plainSpec));
+  });
+
+  it.each(["ami", "region", "machineType", "blockDevices", "iam", "networkInterfaces", "tags"])(
+    "needs %s",
+    async (field) => {
+      expect(await problemsOf(without(field))).toEqual([
+        expect.stringMatching(new RegExp(`^providerSpec\\.${field}: `)),
+      ]);
+    },
+  );
+
+  it.each<[string, object, RegExp]>([
+    ["an empty ami", { ami: "" }, /^providerSpec\.ami: must not be empty/],
+    ["a region that is a host", { region: "evil.example.com/x" }, /^providerSpec\.region: must be a region/],
+    ["a machine type that is a number", { machineType: 5 }, /^providerSpec\.machineType: /],
+    ["neither name nor arn of a profile", { iam: {} }, /^providerSpec\.iam: must have a name or an arn/],
+    ["name and arn of a profile", { iam: { name: "a", arn: "b" } }, /^providerSpec\.iam: .*not both/],
+    [
+      "no cluster tag",
+      { tags: { "kubernetes.io/role/node": "1" } },
+      /^providerSpec\.tags: .*kubernetes\.io\/cluster\//,
+    ],
+    ["no role tag", { tags: { "kubernetes.io/cluster/a": "1" } }, /^providerSpec\.tags: .*kubernetes\.io\/role\//],
+    [
+      "more tags than EC2 takes",
+      { tags: { ...plainSpec.tags, ...Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`t${at}`, "1"])) } },
+      /^providerSpec\.tags: must be at most 40/,
+    ],
+    ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, /^providerSpec\.tags\.a: /],
+    ["no disk", { blockDevices: [] }, /^providerSpec\.blockDevices: must name at least/],
+    ["a disk without a volume", { blockDevices: [{}] }, /^providerSpec\.blockDevices\[0\]\.ebs: is required/],
+    ["a disk without a size", { blockDevices: [{ ebs: { volumeType: "gp3" } }] }, /\[0\]\.ebs\.volumeSize: /],
+    ["a disk of size 0", { blockDevices: [disk("", { volumeSize: 0 })] }, /\[0\]\.ebs\.volumeSize: must be at least 1/],
+    ["a disk of a negative size", { blockDevices: [disk("", { volumeSize: -1 })] }, /\[0\]\.ebs\.volumeSize: /],
+    ["a disk of a broken size", { blockDevices: [disk("", { volumeSize: 1.5 })] }, /\[0\]\.ebs\.volumeSize: /],
+    ["a disk of an unknown type", { blockDevices: [disk("", { volumeType: "gp9" })] }, /\[0\]\.ebs\.volumeType: /],
+    ["io1 without iops", { blockDevices: [disk("", { volumeType: "io1" })] }, /\[0\]\.ebs\.iops: must be more than 0/],
+    ["negative iops", { blockDevices: [disk("", { iops: -1 })] }, /\[0\]\.ebs\.iops: /],
+    ["no throughput", { blockDevices: [disk("", { throughput: 0 })] }, /\[0\]\.ebs\.throughput: /],
+    [
+      "a key without encryption",
+      { blockDevices: [disk("", { kmsKeyID: "k" })] },
+      /\[0\]\.ebs\.encrypted: must be true/,
+    ],
+    [
+      "two disks and no root",
+      { blockDevices: [disk("/dev/sdf"), disk("/dev/sdg")] },
+      /blockDevices: must name the root/,
+    ],
+    [
+      "two disks of one name",
+      { blockDevices: [root, disk("/dev/sdf"), disk("/dev/sdf")] },
+      /\[2\]\.deviceName: must be unique/,
+    ],
+    ["two roots", { blockDevices: [root, root] }, /\[1\]\.deviceName: must be unique/],
+    ["a device that is none", { blockDevices: [root, disk("/dev/nvme0n1")] }, /\[1\]\.deviceName: must be "\/root"/],
+    ["no interface", { networkInterfaces: [] }, /^providerSpec\.networkInterfaces: must name at least/],
+    ["an interface without a subnet", { networkInterfaces: [{ securityGroupIDs: ["a"] }] }, /\[0\]\.subnetID: /],
+    [
+      "an interface without groups",
+      { networkInterfaces: [{ ...card, securityGroupIDs: [] }] },
+      /\[0\]\.securityGroupIDs: /,
+    ],
+    [
+      "a blank group",
+      { networkInterfaces: [{ ...card, securityGroupIDs: [" "] }] },
+      /securityGroupIDs\[0\]: must not be blank/,
+    ],
+    [
+      "an unknown type of interface",
+      { networkInterfaces: [{ ...card, interfaceType: "x" }] },
+      /\[0\]\.interfaceType: /,
+    ],
+    ["a negative card", { networkInterfaces: [{ ...card, networkCardIndex: -1 }] }, /\[0\]\.networkCardIndex: /],
+    ["a negative index", { networkInterfaces: [{ ...card, deviceIndex: -1 }] }, /\[0\]\.deviceIndex: /],
+    [
+      "an index twice",
+      { networkInterfaces: [card, { ...card, deviceIndex: 0 }] },
+      /\[1\]\.deviceIndex: must be unique/,
+    ],
+    [
+      "an unknown endpoint",
+      { instanceMetadataOptions: { httpEndpoint: "x" } },
+      /httpEndpoint: must be one of "enabled"/,
+    ],
+    ["unknown tokens", { instanceMetadataOptions: { httpTokens: "x" } }, /httpTokens: must be one of "required"/],
+    ["too many hops", { instanceMetadataOptions: { httpPutResponseHopLimit: 65 } }, /httpPutResponseHopLimit: /],
+    ["negative hops", { instanceMetadataOptions: { httpPutResponseHopLimit: -1 } }, /httpPutResponseHopLimit: /],
+    ["cores without threads", { cpuOptions: { coreCount: 1 } }, /cpuOptions: must have both/],
+    ["threads without cores", { cpuOptions: { threadsPerCore: 1 } }, /cpuOptions: must have both/],
+    ["three threads", { cpuOptions: { coreCount: 1, threadsPerCore: 3 } }, /cpuOptions\.threadsPerCore: /],
+    ["an unknown SEV-SNP", { cpuOptions: { amdSevSnp: "maybe" } }, /cpuOptions\.amdSevSnp: /],
+    [
+      "a reservation by preference and id",
+      { capacityReservation: { capacityReservationPreference: "open", capacityReservationId: "a" } },
+      /capacityReservation: must not have an id or a group/,
+    ],
+    [
+      "a reservation by id and group",
+      { capacityReservation: { capacityReservationId: "a", capacityReservationResourceGroupArn: "b" } },
+      /capacityReservation: must have either/,
+    ],
+    ["an unknown tenancy", { placement: { tenancy: "x" } }, /placement\.tenancy: /],
+    ["a host without its tenancy", { placement: { hostId: "h", tenancy: "default" } }, /placement\.hostId: may only/],
+    ["partition 0", { placement: { partitionNumber: 0 } }, /placement\.partitionNumber: /],
+    ["an unknown affinity", { placement: { affinity: "x" } }, /placement\.affinity: /],
+    [
+      "an unknown market",
+      { instanceMarketOptions: { marketType: "on-demand" } },
+      /instanceMarketOptions\.marketType: /,
+    ],
+    [
+      "a price that is not of a spot VM",
+      { instanceMarketOptions: { marketType: "capacity-block", maxPrice: "1" } },
+      /instanceMarketOptions\.maxPrice: may only/,
+    ],
+    ["a text of a megabyte", { ami: "a".repeat(2 ** 20) }, /^providerSpec\.ami: /],
+    ["a fallback that is a text", { fallbacks: ["m5.large"] }, /^providerSpec\.fallbacks\[0\]: /],
+    ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), /__proto__/],
+  ])("refuses %s and names the field", async (_, change, expected) => {
+    const spec = { ...plainSpec };
+    // Spreading drops `__proto__`; a class from the API server can have it.
+    for (const [key, value] of Object.entries(change)) Object.defineProperty(spec, key, { value, enumerable: true });
+    expect(await problemsOf(spec)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it.each<[string, object]>([
+    ["a single disk of any name", { blockDevices: [disk("/dev/whatever")] }],
+    ["disks with a root", { blockDevices: [root, disk("/dev/sdf"), disk("/dev/xvdba")] }],
+    ["io1 and io2 with iops", { blockDevices: [root, disk("/dev/sdf", { volumeType: "io2", iops: 100 })] }],
+    ["empty metadata options", { instanceMetadataOptions: { httpTokens: "", httpEndpoint: "" } }],
+    ["SEV-SNP without cores", { cpuOptions: { amdSevSnp: "enabled" } }],
+    ["two cards with an index each", { networkInterfaces: [card, { ...card, networkCardIndex: 1, deviceIndex: 0 }] }],
+    ["a host", { placement: { tenancy: "host", hostId: "h" } }],
+  ])("takes %s", async (_, change) => {
+    expect(await problemsOf({ ...plainSpec, ...change })).toEqual([]);
+  });
+
+  it.each([[null], [undefined]])("is refused when it is %s", async (spec) => {
+    expect(await problemsOf(spec)).toEqual([expect.stringContaining("is required")]);
+  });
+});
