@@ -106,7 +106,8 @@ describe("a drain and the pods on its node", () => {
     await pause(5_000);
     expect(fleet.evicted()).toHaveLength(asked);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine, 60_000);
+    // It comes back to the dead node as well, which waits for what is left on it for a minute.
+    await fleet.untilMachineGone(machine, 110_000);
     await fleet.kubectl(["delete", "deployment", "boomerang"]);
     await fleet.invariants.check();
   });
