@@ -378,6 +378,7 @@ describe("decideMachineDeployment", () => {
     it("leaves nothing on the nodes of sets that it leaves behind, and deletes none (F39)", () => {
       const orphaning = { metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine, "orphan"] } };
       expect(withNode(orphaning)).toEqual([cleaned(released)]);
+      expect(actionsOf(orphaning, both)).toEqual([]);
     });
 
     it("takes the autoscaler's annotations back when it is told not to guard nodes (F39)", () => {

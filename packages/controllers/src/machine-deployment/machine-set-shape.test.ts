@@ -151,4 +151,23 @@ describe("machineSetPatch", () => {
       metadata: { annotations: { [desiredReplicas]: "3", [maxReplicas]: "4" } },
     });
   });
+
+  it("takes annotations away that the deployment has no more, and none that it never had (F15)", () => {
+    const list = annotationKeys.inheritedAnnotations;
+    const patchOf = (own: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>) => {
+      const deployment = aMachineDeployment(annotated(theirs));
+      const set = aMachineSet(annotated({ [revision]: "7", ...own }), { spec: { template: deployment.spec.template } });
+      return machineSetPatch({ set, bounds, isScaled: false, follow: { deployment, revision: 7 } });
+    };
+    expect(patchOf({ note: "x", gone: "y", own: "z", [list]: "gone,note" }, { note: "x" })).toEqual({
+      metadata: { annotations: { gone: null, [list]: "note" } },
+    });
+    expect(patchOf({ gone: "y", [list]: "gone" }, {})).toEqual({
+      metadata: { annotations: { gone: null, [list]: null } },
+    });
+    // MCM kept no list: what its sets carry is left alone.
+    expect(patchOf({ gone: "y" }, {})).toBeUndefined();
+    // A list that somebody edited does not reach what is the set's own.
+    expect(patchOf({ [list]: revision }, {})).toEqual({ metadata: { annotations: { [list]: null } } });
+  });
 });

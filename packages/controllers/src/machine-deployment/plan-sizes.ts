@@ -85,13 +85,13 @@ function planStep(
   const strategy = deployment.spec.strategy?.type;
   const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
   if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
-    const active = allOf(sets).filter(({ set }) => (set.spec.replicas ?? 0) > 0);
+    const scalables = allOf(sets).map(scalable);
     // A rollout that is paused stands still: room that is left of its surge is not for machines of either template.
-    if (active.length > 1 && !isResized(snapshot, sets)) return only(new Map());
+    if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot, sets)) return only(new Map());
     // A pause does not begin with the new template.
-    const isHeld = deployment.spec.paused === true && (newSet?.set.spec.replicas ?? 0) === 0;
-    const grower = newSet === undefined || isHeld ? undefined : scalable(newSet);
-    return only(planScaling(bounds, grower, allOf(sets).map(scalable)));
+    const current = newSet === undefined ? undefined : scalable(newSet);
+    const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
+    return only(planScaling(bounds, grower, scalables));
   }
   const newSize = newSet === undefined ? undefined : repairedSize(newSet);
   const oldSizes = oldSets.map(repairedSize);
