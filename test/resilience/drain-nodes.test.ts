@@ -56,7 +56,7 @@ describe("a drain and the state of its node", () => {
     await fleet.settle(node, 2, storageClass, aStatefulSet("db", 2));
     fleet.invariants.allowForce();
     // The cloud keeps the VM, so that the node is back while its pods are already replaced.
-    await fleet.cloud.addFault({ operation: "delete", code: "Unavailable" });
+    await fleet.cloud.addFault({ operation: "delete", code: "Unavailable", times: 1_000 });
     const trouble = await goDark();
     await fleet.remove(machine);
     await fleet.untilSays(machine, "VM deletion failed");
