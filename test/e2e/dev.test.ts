@@ -52,16 +52,18 @@ describe("millwright dev, driven by kubectl", () => {
   /** The rollout is over when the condition that the cluster-autoscaler waits for says so, and nothing is left over. */
   const waitForRollout = (replicas: number): Promise<void> =>
     eventually(async () => {
-      const [updated, total, reason] = (
+      const [generation, observed, updated, total, reason] = (
         await kubectl([
           "get",
           "machinedeployment",
           "example",
           "-o",
-          'jsonpath={.status.updatedReplicas} {.status.replicas} {.status.conditions[?(@.type=="Progressing")].reason}',
+          'jsonpath={.metadata.generation} {.status.observedGeneration} {.status.updatedReplicas} {.status.replicas} {.status.conditions[?(@.type=="Progressing")].reason}',
         ])
       ).split(" ");
-      expect({ updated, total, reason }).toEqual({
+      // Until the controllers have seen a change, the status is that of the rollout before.
+      expect({ observed, updated, total, reason }).toEqual({
+        observed: generation,
         updated: `${replicas}`,
         total: `${replicas}`,
         reason: "NewMachineSetAvailable",
@@ -202,7 +204,9 @@ spec:
     await kubectl(["delete", "machine", machine, "--wait=false"]);
     await eventually(async () => {
       const said = await kubectl(["get", "machine", machine, "-o", "jsonpath={.status.lastOperation.description}"]);
-      expect(said).toMatch(/^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* budget default\/web can never be met: .* Initiate node drain$/);
+      expect(said).toMatch(
+        /^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* budget default\/web can never be met: .* Initiate node drain$/,
+      );
     });
     await kubectl(["delete", "poddisruptionbudget", "web"]);
     await kubectl(["wait", "--for=delete", `machine/${machine}`, "--timeout=40s"]);
