@@ -30,10 +30,16 @@ export default defineConfig({
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),
       // One worker loads the SDK for all files.
-      project("provider-aws", "providers/aws", { isolate: false }),
+      project("provider-aws", "providers/aws", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
       project("emulators", "test/emulators"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),
+      // Drivers of clouds against their emulators, where it takes its time: `npm run test:clouds`, not part of `npm test`.
+      project("clouds", ".", {
+        include: ["test/clouds/**/*.test.ts", "providers/*/src/**/*.slow.test.ts"],
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+      }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
       project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
       // Kills, outages and faults that take their time: `npm run test:resilience`, not part of `npm test`.

@@ -269,11 +269,10 @@ describe("creating a machine", () => {
     ec2.faults.add({ operation: "RunInstances", end, afterAcceptance, times: 3 });
     const outcome = await driver.createMachine(aRequest(), aContext()).then(
       () => "made",
-      (error: unknown) => error,
+      (error: unknown) => (error instanceof Error ? Reflect.get(error, "code") : error),
     );
     // The SDK repeats by itself what it may; whatever it makes of it, the next call finds the one VM.
-    if (outcome !== "made")
-      expect(outcome).toMatchObject({ code: expect.stringMatching(/Unavailable|DeadlineExceeded/) });
+    expect(["made", "Unavailable", "DeadlineExceeded"]).toContain(outcome);
     ec2.faults.clear();
     const made = await driver.createMachine(aRequest(), aContext());
     expect(ec2.inventory().instances.map(({ id }) => `aws:///eu-west-1/${id}`)).toEqual([made.providerId]);

@@ -54,12 +54,7 @@ describe("initializing a machine", () => {
     ec2.faults.add({ operation: "ModifyNetworkInterfaceAttribute", end: { kind: "refuse", refusal } });
     const failing = driver.initializeMachine?.(request, aContext());
     await expect(failing).rejects.toMatchObject({ code: "PermissionDenied" });
-    expect(
-      ec2
-        .inventory()
-        .networkInterfaces.map(({ sourceDestCheck }) => sourceDestCheck)
-        .toSorted(),
-    ).toEqual([false, true]);
+    expect(ec2.inventory().networkInterfaces.filter(({ sourceDestCheck }) => sourceDestCheck)).toHaveLength(1);
     await driver.initializeMachine?.(request, aContext());
     expect(ec2.inventory().networkInterfaces.every(({ sourceDestCheck }) => !sourceDestCheck)).toBe(true);
   });

@@ -80,7 +80,7 @@ describe("listing machines", () => {
     const request = aRequest();
     const classes = Array.from({ length: 10 }, (_, index) => ({ ...request.machineClass, name: `pool-${index}` }));
     const lists = await Promise.all(
-      classes.map((machineClass) => driver.listMachines?.({ ...request, machineClass }, aContext())),
+      classes.map(async (machineClass) => driver.listMachines?.({ ...request, machineClass }, aContext())),
     );
     expect(lists.map((found) => found?.machines.length)).toEqual(classes.map(() => 1));
     expect(ec2.log.count()).toBe(1);

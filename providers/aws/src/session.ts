@@ -24,6 +24,11 @@ export interface Session {
   rootDevice(ami: string, asking: Asking): Promise<string | undefined>;
 }
 
+interface RememberedImage {
+  readonly ask: ReturnType<typeof createBatch<string | undefined>>;
+  known?: { readonly rootDeviceName: string | undefined };
+}
+
 /** EC2's limit for the values of one filter. */
 const maxFilterValues = 200;
 /** EC2's limit for one page. */
@@ -37,7 +42,7 @@ const liveStates = ["pending", "running", "stopping", "stopped"];
 
 /** Starts a session. */
 export function createSession(api: Ec2Api, region: string): Session {
-  const rootDevices = new Map<string, string | undefined>();
+  const images = new Map<string, RememberedImage>();
   const byName = new Map<string, ReturnType<typeof createBatch<readonly Vm[]>>>();
 
   /** All pages, or an error: a list that was cut short would let a VM leak. */
@@ -96,6 +101,27 @@ export function createSession(api: Ec2Api, region: string): Session {
     },
   });
 
+  const imageOf = (ami: string): RememberedImage => {
+    const known = images.get(ami);
+    if (known !== undefined) return known;
+    const [oldest] = images.keys();
+    if (images.size >= rememberedImages && oldest !== undefined) images.delete(oldest);
+    const image: RememberedImage = {
+      // A set that starts its machines asks for one image many times at once.
+      ask: createBatch<string | undefined>({
+        maxKeys: maxFilterValues,
+        windowMs,
+        ask: async (_, signal) => {
+          const found = await api.describeImage(ami, signal);
+          if (found !== undefined) return new Map([[ami, found.rootDeviceName]]);
+          throw new MachineError("InvalidArgument", `providerSpec.ami: there is no image "${ami}" in ${region}`);
+        },
+      }),
+    };
+    images.set(ami, image);
+    return image;
+  };
+
   const lists = createBatch<readonly Vm[]>({
     maxKeys: maxFilterValues,
     windowMs,
@@ -116,16 +142,10 @@ export function createSession(api: Ec2Api, region: string): Session {
     named: async (keys, machineName, asking) => (await batchByName(keys)(machineName, asking)) ?? [],
     byId: (instanceId, asking) => batchById(instanceId, asking),
     all: async (keys, asking) => (await lists(JSON.stringify([keys.cluster, keys.role]), asking)) ?? [],
-    async rootDevice(ami, { signal }) {
-      if (rootDevices.has(ami)) return rootDevices.get(ami);
-      const image = await api.describeImage(ami, signal);
-      if (image === undefined) {
-        throw new MachineError("InvalidArgument", `providerSpec.ami: there is no image "${ami}" in ${region}`);
-      }
-      const [oldest] = rootDevices.keys();
-      if (rootDevices.size >= rememberedImages && oldest !== undefined) rootDevices.delete(oldest);
-      rootDevices.set(ami, image.rootDeviceName);
-      return image.rootDeviceName;
+    async rootDevice(ami, asking) {
+      const image = imageOf(ami);
+      image.known ??= { rootDeviceName: await image.ask(ami, asking) };
+      return image.known.rootDeviceName;
     },
   };
 }

@@ -91,7 +91,7 @@ async function closeCloud(ec2: Ec2Emulator): Promise<void> {
 
 /** The parameters of the only request of an operation, without what every request has. */
 export function sentParameters(ec2: Ec2Emulator, operation: string): Readonly<Record<string, string>> {
-  const [request] = ec2.log.requests.filter((entry) => entry.operation === operation);
+  const request = ec2.log.requests.find((entry) => entry.operation === operation);
   const form = new URLSearchParams(request?.body ?? "");
   form.delete("Action");
   form.delete("Version");
