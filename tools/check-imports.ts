@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importRules, problemOf } from "./import-rules.ts";
+import { importRules, isTestFile, problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -35,10 +35,11 @@ for (const workspace of workspaces) {
   const manifest = manifestOf(workspace);
   if (importRules[workspace] === undefined) problems.push(`${workspace}: has no row in tools/import-rules.ts`);
   const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+  const forTests = new Set(Object.keys(manifest.devDependencies ?? {}));
   for (const entry of readdirSync(join(root, workspace, "src"), { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
     const file = relative(root, join(entry.parentPath, entry.name)).split(sep).join("/");
-    const isTest = entry.name.endsWith(".test.ts") || file.includes("/testing/");
+    const isTest = isTestFile(file);
     for (const found of readImports(file, readFileSync(join(root, file), "utf8"))) {
       const where = `${found.file}:${found.line}: import of "${found.specifier}"`;
       const problem = problemOf(found, (folder) => manifestOf(folder).name);
@@ -46,7 +47,8 @@ for (const workspace of workspaces) {
       if (found.specifier.startsWith(".") || isBuiltin(found.specifier)) continue;
       const parts = found.specifier.split("/");
       const name = found.specifier.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? found.specifier);
-      if (name === manifest.name || declared.has(name) || (isTest && sharedByTests.has(name))) continue;
+      if (name === manifest.name || declared.has(name) || (isTest && (sharedByTests.has(name) || forTests.has(name))))
+        continue;
       problems.push(`${where}: ${name} is not in the dependencies of ${workspace}/package.json`);
     }
   }

@@ -3,7 +3,7 @@ import { problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
 
 const ownName = (folder: string): string =>
-  folder === "providers/mock" ? "@millwright/provider-mock" : `@millwright/${folder.split("/")[1]}`;
+  `@millwright/${folder.replace("providers/", "provider-").replace("packages/", "")}`;
 const check = (file: string, source: string): (string | undefined)[] =>
   readImports(file, source).map((found) => problemOf(found, ownName));
 
@@ -16,6 +16,8 @@ describe("import directions", () => {
     ["packages/cli/src/dev.test.ts", `import { run } from "@millwright/runtime";`],
     ["packages/kube/src/a.ts", `import { Agent } from "undici";`],
     ["providers/mock/src/driver.ts", `import { defineDriver } from "@millwright/core";`],
+    ["providers/aws/src/driver.test.ts", `import { x } from "@millwright/emulators/ec2";`],
+    ["providers/aws/src/testing/cloud.ts", `import { x } from "@millwright/emulators/ec2";`],
     ["test/e2e/a.ts", `import { x } from "@millwright/runtime";`],
   ])("allows, in %s, %s", (file, source) => {
     expect(check(file, source)).toEqual([undefined]);
@@ -26,6 +28,7 @@ describe("import directions", () => {
     ["packages/core/src/a.ts", `export { x } from "@millwright/kube/testing";`, "may not import @millwright/kube"],
     ["packages/core/src/a.ts", `import type { X } from "@millwright/kube";`, "may not import @millwright/kube"],
     ["providers/mock/src/a.ts", `import { x } from "@millwright/kube";`, "may not import @millwright/kube"],
+    ["providers/aws/src/driver.ts", `import { x } from "@millwright/emulators/ec2";`, "may not import"],
     ["packages/kube/src/a.ts", `import { x } from "../../core/src/clock.ts";`, "leaves its package"],
     ["packages/kube/src/a.ts", `import { x } from "@millwright/kube";`, "its own package by name"],
     ["packages/cli/src/main.ts", `import { run } from "@millwright/runtime";`, "only by import()"],

@@ -4,6 +4,8 @@ export interface ImportRule {
   readonly always: readonly string[];
   /** Workspaces that may only be loaded by a dynamic `import()`, when they are needed. */
   readonly lazily?: readonly string[];
+  /** Workspaces that only its tests may load. */
+  readonly inTests?: readonly string[];
 }
 
 /** Folder of each workspace, relative to the root, and its rule. A workspace that is missing here fails the check. */
@@ -18,6 +20,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
     lazily: ["@millwright/runtime", "@millwright/devcluster", "@millwright/provider-mock"],
   },
   "providers/mock": { always: ["@millwright/core"] },
+  "providers/aws": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
 };
 
 /** One import as it stands in a file. */
@@ -32,6 +35,9 @@ export interface FoundImport {
 
 const workspaceOf = (file: string): string | undefined =>
   Object.keys(importRules).find((w) => file.startsWith(`${w}/`));
+
+/** Whether a file is no part of what is published: a test, or what tests share. */
+export const isTestFile = (file: string): boolean => file.endsWith(".test.ts") || file.includes("/testing/");
 
 const packageName = (specifier: string): string => specifier.split("/").slice(0, 2).join("/");
 
@@ -48,6 +54,7 @@ export function problemOf(found: FoundImport, ownName: (workspace: string) => st
   if (name === ownName(workspace)) return `imports its own package by name; use a relative path`;
   const rule = importRules[workspace];
   if (rule === undefined || rule.always.includes(name)) return undefined;
+  if (isTestFile(found.file) && rule.inTests?.includes(name) === true) return undefined;
   if (rule.lazily?.includes(name) === true) {
     const isTest = found.file.endsWith(".test.ts");
     return found.kind === "static" && !isTest ? `may load ${name} only by import() when it is needed` : undefined;
