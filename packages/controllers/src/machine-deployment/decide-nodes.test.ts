@@ -162,9 +162,18 @@ describe("decideNodes", () => {
     expect(change?.patch).toEqual({ spec: { taints: [avoided] } });
   });
 
+  it("leaves labels that a person has set by hand where the strategy is another", () => {
+    const node: Partial<Node> = { metadata: { name: "old", labels: { [labelKeys.selectedForUpdate]: "true" } } };
+    expect(after({ node }).old).toMatchObject({ metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } });
+  });
+
   it("lets a node say that its drain is not wanted any more", () => {
     const node: Partial<Node> = {
-      metadata: { name: "old", labels: { [labelKeys.selectedForUpdate]: "true" } },
+      metadata: {
+        name: "old",
+        labels: { [labelKeys.selectedForUpdate]: "true" },
+        annotations: { [annotationKeys.inPlaceUpdate]: '{"set":"new","schedulable":true}' },
+      },
       status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason: "SelectedForUpdate" }] },
     };
     const { changes } = after({ node });

@@ -4,7 +4,8 @@ import { isDeleting } from "../machine/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../machine/preservation/preserved-node.ts";
 import type { NodeConditionState } from "../machine/node-condition.ts";
 import { type InPlaceWish, wishForOld, wishForReleased } from "./in-place/node-wish.ts";
-import { updateStateOf } from "./in-place/update-state.ts";
+import { readUpdateNote } from "./in-place/update-note.ts";
+import { type UpdateState, updateStateOf } from "./in-place/update-state.ts";
 import { nodePatch, nothingWished } from "./node-patch.ts";
 import { avoidsOldNodes } from "./set-marks.ts";
 import type { SetView } from "./set-size.ts";
@@ -60,6 +61,23 @@ function scalerAnnotations(
 }
 
 /**
+ * What an update in place wants of a node. Of a deployment that follows another strategy only what was marked by such an update is cleaned: labels that a
+ * person has set by hand, to update a single node, are theirs.
+ */
+function inPlaceWish(
+  { machine, node, isOld }: Place,
+  state: UpdateState,
+  target: string | undefined,
+  chosen: ReadonlySet<string>,
+): InPlaceWish {
+  if (target !== undefined) {
+    return isOld ? wishForOld(node, state, chosen.has(machine.metadata.name), target) : wishForReleased(node, state);
+  }
+  const isMarked = state === "settling" || readUpdateNote(node) !== undefined;
+  return isMarked ? wishForReleased(node, state) : { marks: nothingWished };
+}
+
+/**
  * What the nodes of a deployment are to carry, each pass anew (machineset-machinedeployment.md, 16.2, 16.3, F13, F39): nodes that join later get their share,
  * and what does not belong any more goes on every way out, be it the end, a rollback or another strategy. At most one patch per node.
  */
@@ -69,15 +87,12 @@ export function decideNodes(
   { select, isKeptFromScaler, isOver = false }: NodeDecisionOptions,
 ): readonly NodeChange[] {
   const target = sets.newSet?.set.metadata.name;
-  const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate" && target !== undefined;
+  const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate";
   const chosen = new Set(select);
   return placesOf(nodes, sets).flatMap((place): readonly NodeChange[] => {
     const { machine, node, isOld } = place;
     const state = updateStateOf(machine, node, target);
-    const { marks, condition }: InPlaceWish =
-      isInPlace && isOld
-        ? wishForOld(node, state, chosen.has(machine.metadata.name), target)
-        : wishForReleased(node, state);
+    const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, chosen);
     const patch = nodePatch(node, {
       ...nothingWished,
       ...marks,
