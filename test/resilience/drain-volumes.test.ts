@@ -8,6 +8,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** Pods with volumes leave one after another (scenario 89), whatever happens to volumes, processes and nodes on the way. */
 describe("a drain and the volumes of its pods", () => {
+  // Mere progress is written every ten seconds: what is to be read there has to last longer.
   let fleet: DrainingFleet;
   let machine: string;
   let node: string;
@@ -32,7 +33,6 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.settle(node, 3, ...database(3));
     fleet.invariants.promise("db", 2);
     await fleet.remove(machine);
-    await fleet.untilSays(machine, /waiting for volumes|waiting for the pod with volumes before it/);
     await fleet.untilMachineGone(machine, 60_000);
     expect(fleet.evicted()).toEqual(["db-0", "db-1", "db-2"]);
     await settled();
@@ -57,15 +57,15 @@ describe("a drain and the volumes of its pods", () => {
   });
 
   it("names volumes that are not let go, waits as long as the flag says, and then goes on", async () => {
-    await begin("--machine-pv-detach-timeout=3s");
+    await begin("--machine-pv-detach-timeout=15s");
     await fleet.settle(node, 2, ...database(2));
     fleet.server.troubles.add({ kind: "never-detaches", nodes: [node] });
     const begun = Date.now();
     await fleet.remove(machine);
     await fleet.untilSays(machine, /default\/db-0: waiting for volumes pvc-\S+ to be detached/);
-    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 30_000);
-    // Its grace of one second, and the three of the flag.
-    expect(Date.now() - begun).toBeGreaterThan(4_000);
+    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 40_000);
+    // Its grace of one second, and those of the flag.
+    expect(Date.now() - begun).toBeGreaterThan(16_000);
     fleet.server.troubles.clear();
     await fleet.untilMachineGone(machine, 60_000);
     await settled();
@@ -73,14 +73,14 @@ describe("a drain and the volumes of its pods", () => {
   });
 
   it("waits no longer than the flag says for volumes to arrive elsewhere", async () => {
-    await begin("--machine-pv-reattach-timeout=4s");
+    await begin("--machine-pv-reattach-timeout=15s");
     await fleet.settle(node, 2, ...database(2));
     const others = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"] ?? "");
     fleet.server.troubles.add({ kind: "never-attaches", nodes: others.filter((name) => name !== node) });
     await fleet.remove(machine);
     await fleet.untilSays(machine, /default\/db-0: waiting for volumes pvc-\S+ to be attached elsewhere/);
     expect(fleet.evicted()).toEqual(["db-0"]);
-    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 30_000);
+    await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 40_000);
     fleet.server.troubles.clear();
     await fleet.untilMachineGone(machine, 60_000);
     await settled();
