@@ -104,25 +104,22 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
 
 /**
  * Adds Cluster API's conditions to what a pass decided, for the one write of its status; takes them away where there are no surroundings.
- *
- * @param holds what holds the rollout up besides a pause and a freeze, a clause each
  */
 export function withDeploymentConditions(
   decision: MachineDeploymentDecision,
   snapshot: MachineDeploymentSnapshot,
   surroundings: Surroundings | undefined,
   now: Date,
-  holds: readonly string[] = [],
 ): MachineDeploymentDecision {
   const { status } = decision;
   if (status === undefined) return decision;
-  const { deployment } = snapshot;
+  const { deployment, limits } = snapshot;
   const legacy = status.conditions ?? [];
   const sets = allOf(viewSets(snapshot));
   const group =
     surroundings === undefined
       ? undefined
-      : deploymentConditions({ deployment, sets, surroundings, legacy, holds }, now);
+      : deploymentConditions({ deployment, sets, surroundings, legacy, holds: limits?.holds ?? [] }, now);
   const lists = { before: deployment.status?.conditions, legacy, times: "transition and update" } as const;
   return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
 }

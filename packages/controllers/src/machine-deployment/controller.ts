@@ -35,9 +35,11 @@ import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-
 import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
+import { withLimits } from "./limits-of-rollout.ts";
 import { createMachineSetMaker } from "./make-machine-set.ts";
 import { isNodeNews } from "./node-news.ts";
 import { createNodePatcher } from "./patch-nodes.ts";
+import { rolloutOptionProblems } from "./rollout-options.ts";
 import type { MachineDeploymentAction, MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
 
 /** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
@@ -73,6 +75,7 @@ export function createMachineDeploymentController(
     const problems = problemsOf(deployment, (each) => [
       ...validateMachineDeployment(each),
       ...unsupported(each, context),
+      ...rolloutOptionProblems(each),
     ]);
     // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
     const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
@@ -141,8 +144,8 @@ export function createMachineDeploymentController(
   };
 
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
-    const snapshot = observe(deployment);
     const now = clock.now();
+    const snapshot = withLimits(observe(deployment), now);
     const surroundings = observeSurroundings(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
   };

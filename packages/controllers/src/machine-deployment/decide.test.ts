@@ -340,9 +340,9 @@ describe("decideMachineDeployment", () => {
 
   it("wakes when limits change by themselves", () => {
     const deployment = aMachineDeployment();
-    const snapshot = { deployment, claim: { owned: [], adopt: [], release: [] }, machines: new Map(), problems: [] };
     const limits = { mayStart: false, wakeAt: new Date(now.getTime() + 5000) };
-    const decision = decideMachineDeployment(snapshot, now, limits);
+    const claim = { owned: [], adopt: [], release: [] };
+    const decision = decideMachineDeployment({ deployment, claim, machines: new Map(), problems: [], limits }, now);
     expect(decision.wakeAfterMs).toBe(5000);
     expect(decision.actions.map(line)).toEqual(["CreateMachineSet of 0"]);
   });

@@ -1,5 +1,6 @@
 import { finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
+import { decideCanaryFailure } from "./canary-failure.ts";
 import { decideNodes } from "./decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
 import { oldestFirst } from "./find-new-set.ts";
@@ -83,6 +84,8 @@ function decideRollout(
     return { actions: [{ kind: "PatchDeployment", patch: rollback.patch }], because: [rollback.because] };
   }
   const sets = viewSets(snapshot);
+  const failure = decideCanaryFailure(snapshot, sets);
+  if (failure !== undefined) return failure;
   const bounds = boundsOf(deployment);
   const step = planSizes(snapshot, sets, bounds, now, limits);
   return step === "create the new set"
@@ -100,15 +103,9 @@ function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutLimits, now
 /**
  * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still go
  * (machineset-machinedeployment.md, F4).
- *
- * @param limits what holds a rolling update back besides surge and unavailability
  */
-export function decideMachineDeployment(
-  snapshot: MachineDeploymentSnapshot,
-  now: Date,
-  limits: RolloutLimits = unlimited,
-): MachineDeploymentDecision {
-  const { deployment, problems } = snapshot;
+export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
+  const { deployment, problems, limits = unlimited } = snapshot;
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
     const status = statusOf(snapshot, viewSets(snapshot), undefined, now);

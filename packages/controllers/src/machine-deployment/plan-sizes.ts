@@ -71,6 +71,18 @@ function updatable({ nodes }: MachineDeploymentSnapshot, view: SetView, target: 
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
+/** Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest. */
+function withinLimits(sizes: Sizes, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
+  const name = newSet?.set.metadata.name ?? "";
+  const size = sizes.get(name);
+  const old = oldSets.findLast(({ set }) => (set.spec.replicas ?? 0) > 0);
+  if (newSet === undefined || size === undefined || maxNew === undefined || old === undefined) return sizes;
+  const most = Math.max(maxNew, newSet.set.spec.replicas ?? 0);
+  if (size <= most) return sizes;
+  const grown = repairedSize(old).spec + size - most;
+  return new Map([...sizes, [name, most], [old.set.metadata.name, grown]]);
+}
+
 /** The sizes by the strategy, wherever they differ from those that a repair would leave. */
 function planStep(
   snapshot: MachineDeploymentSnapshot,
@@ -91,17 +103,18 @@ function planStep(
     // A pause does not begin with the new template.
     const current = newSet === undefined ? undefined : scalable(newSet);
     const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
-    return only(planScaling(bounds, grower, scalables));
+    return only(withinLimits(planScaling(bounds, grower, scalables), sets, limits));
   }
   const newSize = newSet === undefined ? undefined : repairedSize(newSet);
   const oldSizes = oldSets.map(repairedSize);
   if (strategy === "Recreate") {
+    if (!limits.mayStart && oldSizes.some(({ spec }) => spec > 0)) return only(new Map());
     const sizes = planRecreate(bounds.replicas, newSize, oldSizes);
     return sizes === "create the new set" ? sizes : only(sizes);
   }
   if (newSize === undefined) return "create the new set";
   if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
-  const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto";
+  const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
   const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
   return planInPlaceUpdate(
     { ...bounds, selects },

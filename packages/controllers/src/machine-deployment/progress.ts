@@ -22,6 +22,8 @@ export interface ProgressFacts {
   readonly newSet: string | undefined;
   /** The set is being created in this very pass. */
   readonly isNewSetCreated: boolean;
+  /** What the rollout waits for on purpose, a clause each. Default: nothing. */
+  readonly holds?: readonly string[];
 }
 
 /** A new state of `Progressing`; `touch` renews its update time even when it says the same as before. */
@@ -34,6 +36,9 @@ const type = legacyConditionTypes.progressing;
 
 /** Reasons with which nothing is in progress. */
 const resting: ReadonlySet<string> = new Set([legacyReasons.newMachineSetAvailable, legacyReasons.deploymentPaused]);
+
+/** What `Progressing` says of a rollout that is held up on purpose, before the first thing that it waits for. */
+const WAITS = " waits: ";
 
 /** All machines are of the current template, none is missing, none is left over (machineset-machinedeployment.md, 18.2). */
 export const isComplete = (
@@ -52,7 +57,7 @@ export function untilDeadline(deployment: MachineDeployment, now: Date): number 
   const seconds = deployment.spec.progressDeadlineSeconds;
   const condition = findCondition(deployment.status?.conditions, type);
   if (seconds === undefined || condition?.lastUpdateTime == null || condition.status === "False") return undefined;
-  if (resting.has(condition.reason ?? "")) return undefined;
+  if (resting.has(condition.reason ?? "") || condition.message?.includes(WAITS) === true) return undefined;
   return Date.parse(condition.lastUpdateTime) + seconds * 1000 - now.getTime();
 }
 
@@ -103,7 +108,10 @@ export function progressOf(facts: ProgressFacts, now: Date): Progress | undefine
   // A machine that broke after the rollout is no new rollout.
   if (before?.reason === legacyReasons.newMachineSetAvailable && counters.replicas === counters.updatedReplicas)
     return undefined;
-  if (hasAdvanced(deployment.status, counters))
+  // What waits on purpose is not late, and Gardener takes anything but True for trouble. When the wait is over the deadline begins anew.
+  const { holds = [] } = facts;
+  if (holds.length > 0) return say("True", legacyReasons.machineSetUpdated, `${subject}${WAITS}${holds.join("; ")}`);
+  if (before?.message?.includes(WAITS) === true || hasAdvanced(deployment.status, counters))
     return say("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
   if ((untilDeadline(deployment, now) ?? 1) <= 0) {
     return say("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);

@@ -6,7 +6,27 @@ export interface RolloutLimits {
   readonly mayStart: boolean;
   /** When the limits are due to change by themselves. Absent: only with the objects that they were computed from. */
   readonly wakeAt?: Date;
+  /** What the rollout waits for, a clause each, for people. Absent: for nothing. */
+  readonly holds?: readonly string[];
 }
 
 /** A rollout that only surge and unavailability hold back. */
 export const unlimited: RolloutLimits = { mayStart: true };
+
+const least = (numbers: readonly (number | undefined)[]): number | undefined => {
+  const known = numbers.filter((number) => number !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+/** What all of them allow. */
+export function strictest(all: readonly RolloutLimits[]): RolloutLimits {
+  const maxNew = least(all.map((each) => each.maxNew));
+  const wakeAt = least(all.map((each) => each.wakeAt?.getTime()));
+  const holds = all.flatMap((each) => each.holds ?? []);
+  return {
+    mayStart: all.every((each) => each.mayStart),
+    ...(maxNew === undefined ? {} : { maxNew }),
+    ...(wakeAt === undefined ? {} : { wakeAt: new Date(wakeAt) }),
+    ...(holds.length === 0 ? {} : { holds }),
+  };
+}

@@ -1,4 +1,5 @@
 import { annotationKeys, capitalTrue, labelKeys, type MachineDeployment } from "@millwright/core";
+import { isOnDelete } from "./on-delete.ts";
 import type { SetView } from "./set-size.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
@@ -13,7 +14,8 @@ export interface SetMarks {
 export const avoidsOldNodes = ({ spec }: MachineDeployment): boolean => spec.strategy?.type !== "Recreate";
 
 /**
- * The marks of a set. An old set of an update in place makes no machines: those that it loses went over to the new set, or are replaced there. The mark is taken
+ * The marks of a set. An old set of an update in place makes no machines: those that it loses went over to the new set, or are replaced there. Nor does one whose
+ * machines are replaced when they are deleted. The mark is taken
  * away wherever it does not belong, or a set that is rolled back to could never make a machine again (machineset-machinedeployment.md, F40). Likewise the note
  * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines (F34).
  *
@@ -36,9 +38,9 @@ export function setMarks(
     isWanted && isActive ? { [key]: value } : isWanted || have === undefined ? {} : { [key]: null };
   const { scaleUpDisabled } = labelKeys;
   const { preferNoSchedule } = annotationKeys;
-  const isInPlace = deployment.spec.strategy?.type === "InPlaceUpdate";
+  const isReplacedByNew = deployment.spec.strategy?.type === "InPlaceUpdate" || isOnDelete(deployment);
   return {
-    labels: mark(scaleUpDisabled, "true", labels[scaleUpDisabled], isOld && isInPlace),
+    labels: mark(scaleUpDisabled, "true", labels[scaleUpDisabled], isOld && isReplacedByNew),
     annotations: {
       ...ofScaler,
       ...mark(

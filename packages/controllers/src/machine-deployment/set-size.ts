@@ -16,15 +16,24 @@ export interface SetSize {
 export interface SetView {
   readonly set: MachineSet;
   readonly machines: readonly Machine[];
+  /** Names of machines that do not serve for long enough to count. Default: none. */
+  readonly settling?: ReadonlySet<string>;
 }
 
+/** Whether a machine of the set counts as available. */
+export const isServing =
+  ({ settling }: Pick<SetView, "settling">) =>
+  (machine: Machine): boolean =>
+    isAvailable(machine) && settling?.has(machine.metadata.name) !== true;
+
 /** @param spec counted against this instead of what the set is told */
-export function sizeOf({ set, machines }: SetView, spec = set.spec?.replicas ?? 0): SetSize {
+export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {
+  const { set, machines } = view;
   return {
     name: set.metadata.name,
     spec,
     existing: machines.length,
-    available: Math.min(machines.filter(isAvailable).length, spec),
+    available: Math.min(machines.filter(isServing(view)).length, spec),
   };
 }
 

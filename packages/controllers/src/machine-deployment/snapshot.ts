@@ -12,6 +12,7 @@ import type { Decision } from "../decision.ts";
 import type { NodeChange } from "./decide-nodes.ts";
 import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutBounds } from "./plan-rolling-update.ts";
+import type { RolloutLimits } from "./rollout-limits.ts";
 import type { SetView } from "./set-size.ts";
 import { machineDeploymentStatus } from "./status.ts";
 
@@ -28,6 +29,10 @@ export interface MachineDeploymentSnapshot {
   readonly guardsFromScaler?: boolean;
   /** What is wrong with the spec; empty when it can be followed. */
   readonly problems: readonly FieldProblem[];
+  /** Names of machines that do not serve for long enough to count as available. Default: none. */
+  readonly settling?: ReadonlySet<string>;
+  /** What holds the rollout back besides surge and unavailability. Default: nothing. */
+  readonly limits?: RolloutLimits;
 }
 
 /** Everything that a MachineDeployment does to the world. */
@@ -56,8 +61,12 @@ export const allOf = ({ newSet, oldSets }: Sets): readonly SetView[] =>
   newSet === undefined ? oldSets : [...oldSets, newSet];
 
 /** Sorts the sets that a snapshot owns, each with its machines. */
-export function viewSets({ deployment, claim, machines }: MachineDeploymentSnapshot): Sets {
-  const view = (set: MachineSet): SetView => ({ set, machines: machines.get(set.metadata.uid ?? "") ?? [] });
+export function viewSets({ deployment, claim, machines, settling }: MachineDeploymentSnapshot): Sets {
+  const view = (set: MachineSet): SetView => ({
+    set,
+    machines: machines.get(set.metadata.uid ?? "") ?? [],
+    ...(settling === undefined ? {} : { settling }),
+  });
   const newSet = findNewSet(deployment, claim.owned);
   return {
     newSet: newSet === undefined ? undefined : view(newSet),
@@ -86,11 +95,14 @@ export function boundsOf({ spec }: MachineDeployment): RolloutBounds {
 
 /** The status that goes with a snapshot. `createdSet` is the name of the set that this pass makes. */
 export function statusOf(
-  { deployment, problems }: MachineDeploymentSnapshot,
+  { deployment, problems, limits }: MachineDeploymentSnapshot,
   { newSet, oldSets }: Sets,
   createdSet: string | undefined,
   now: Date,
 ): MachineDeploymentStatus {
   const maxUnavailable = problems.length === 0 ? boundsOf(deployment).maxUnavailable : undefined;
-  return machineDeploymentStatus({ deployment, newSet, oldSets, createdSet, maxUnavailable, problems }, now);
+  return machineDeploymentStatus(
+    { deployment, newSet, oldSets, createdSet, maxUnavailable, problems, holds: limits?.holds },
+    now,
+  );
 }

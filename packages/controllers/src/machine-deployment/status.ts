@@ -14,10 +14,10 @@ import {
   setCondition,
 } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { isDeleting } from "../machine/phase.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
 import { type Counters, progressOf } from "./progress.ts";
-import { preservedFailures, type SetView, sum } from "./set-size.ts";
+import { isServing, preservedFailures, type SetView, sum } from "./set-size.ts";
 
 /** What the status of a deployment is computed from. */
 export interface DeploymentFacts {
@@ -30,6 +30,8 @@ export interface DeploymentFacts {
   /** Machines that may be missing; `undefined` while the spec is invalid. */
   readonly maxUnavailable: number | undefined;
   readonly problems: readonly FieldProblem[];
+  /** What the rollout waits for, a clause each. Default: nothing. */
+  readonly holds?: readonly string[] | undefined;
 }
 
 const viewsOf = ({ newSet, oldSets }: DeploymentFacts): readonly SetView[] =>
@@ -39,7 +41,7 @@ const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
   const sets = viewsOf(facts);
   const machines = sets.flatMap((view) => view.machines);
-  const available = machines.filter(isAvailable).length;
+  const available = sum(sets.map((view) => view.machines.filter(isServing(view)).length));
   return {
     // Machines on their way out count: Gardener compares these with the number of Machine objects (section 24).
     replicas: machines.length,
@@ -97,6 +99,7 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
         counters,
         newSet: newSet?.set.metadata.name ?? createdSet,
         isNewSetCreated: createdSet !== undefined,
+        holds: facts.holds ?? [],
       },
       now,
     );

@@ -2,6 +2,7 @@ import {
   type Machine,
   type MachineDeployment,
   type MachineSet,
+  phaseOf,
   readMachine,
   readMachineDeployment,
   readMachineSet,
@@ -9,7 +10,9 @@ import {
   selectorMatches,
 } from "@millwright/core";
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
+import { apiTime } from "../conditions/set-condition.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
+import { withLimits } from "../machine-deployment/limits-of-rollout.ts";
 import type { RolloutLimits } from "../machine-deployment/rollout-limits.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
 import { isDeleting } from "../machine/phase.ts";
@@ -36,6 +39,7 @@ export interface RolloutModel {
   /** One pass of the machines' controller over every machine that is updated in place. */
   decideMachines(): void;
   change(patch: Change<MachineDeployment>): void;
+  changeMachine(name: string, patch: Change<Machine>): void;
   /** A machine that runs has a node, where there are nodes. */
   setPhase(machine: Machine, phase: "Pending" | "Running" | "Unknown" | "Failed"): void;
   /** The VM of a machine on its way out is gone. */
@@ -159,7 +163,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
         selectorMatches(deployment.spec.selector, metadata.labels),
       );
       const byUid = new Map(sets.map((set) => [set.metadata.uid ?? "", ownedBy(set)]));
-      const { actions, status, because } = decideMachineDeployment(
+      const snapshot = withLimits(
         {
           deployment,
           claim,
@@ -169,7 +173,10 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
           ...(options.guardsFromScaler === undefined ? {} : { guardsFromScaler: options.guardsFromScaler }),
         },
         now(),
-        limits,
+      );
+      const { actions, status, because } = decideMachineDeployment(
+        limits === undefined ? snapshot : { ...snapshot, limits },
+        now(),
       );
       for (const action of actions.slice(0, killedAfter)) actOnDeployment(action);
       if (actions.length > killedAfter) return [];
@@ -193,8 +200,12 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
     change(patch) {
       deployment = readOrThrow(readMachineDeployment, applyMergePatch(deployment, patch));
     },
+    changeMachine: patchMachine,
     setPhase({ metadata: { name } }, phase) {
-      replaceMachine(name, (machine) => aMachine(machine, inPhase(phase)));
+      // The time is that of the phase, as the machine controller keeps it.
+      replaceMachine(name, (machine) =>
+        phaseOf(machine) === phase ? machine : aMachine(machine, inPhase(phase, apiTime(now()))),
+      );
       if (options.hasNodes !== true || phase !== "Running") return;
       replaceMachine(name, (machine) => aMachine(machine, labelled({ node: nodes.join(name) })));
     },

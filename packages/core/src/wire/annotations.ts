@@ -66,6 +66,26 @@ export const annotationKeys = {
   inPlaceUpdate: "machine.millwright.dev/in-place-update",
   /** Ours, MachineSet: comma list of the annotations that it has from its MachineDeployment, so that those removed there go here too. Written and read by the deployment controller. */
   inheritedAnnotations: "machine.millwright.dev/inherited-annotations",
+  /**
+   * Ours, MachineDeployment: steps of a RollingUpdate, `10%/30m,50%/pause`: how many machines the new template may have, and how long they must have served, or
+   * `pause`, before more follow. Written by users, read by the deployment controller.
+   */
+  canarySteps: "machine.millwright.dev/canary-steps",
+  /** Ours, MachineDeployment: `MACHINESET/STEP`: the pause after this step of this very rollout, and those before, are over. Written by users, read by the deployment controller. */
+  canaryContinue: "machine.millwright.dev/canary-continue",
+  /** Ours, MachineDeployment: what follows when a new machine fails in a rollout with steps: `stop`, the default, or `rollback`. Written by users, read by the deployment controller. */
+  canaryOnFailure: "machine.millwright.dev/canary-on-failure",
+  /** Ours, MachineSet: name of the machine whose failure stopped the rollout of its template. Written and read by the deployment controller; users remove it to go on. */
+  canaryFailed: "machine.millwright.dev/canary-failed",
+  /** Ours, MachineDeployment: `true`: a RollingUpdate replaces old machines only when somebody deletes them. Written by users, read by the deployment controller. */
+  onDelete: "machine.millwright.dev/on-delete",
+  /**
+   * Ours, MachineDeployment: when machines may be replaced by choice: `CRON DURATION [ZONE]`, several with `;` between them, such as `0 22 * * 6 4h Europe/Berlin`.
+   * Written by users, read by the deployment controller.
+   */
+  maintenanceWindows: "machine.millwright.dev/maintenance-windows",
+  /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the deployment controller. */
+  honourMinReadySeconds: "machine.millwright.dev/honour-min-ready-seconds",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
@@ -100,4 +120,11 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.maxReplacements,
   annotationKeys.inheritedAnnotations,
   annotationKeys.triggerDeletion,
+  annotationKeys.canarySteps,
+  annotationKeys.canaryContinue,
+  annotationKeys.canaryOnFailure,
+  annotationKeys.canaryFailed,
+  annotationKeys.onDelete,
+  annotationKeys.maintenanceWindows,
+  annotationKeys.honourMinReadySeconds,
 ]);

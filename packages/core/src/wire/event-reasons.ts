@@ -16,6 +16,8 @@ export const eventReasons = {
   selectedForUpdate: "SelectedForUpdate",
   /** Ours, on MachineDeployments: machines that were updated in place belong to the set of the new template; the message names them. */
   machinesHandedOver: "MachinesHandedOver",
+  /** Ours, on MachineDeployments: a machine of the new template failed in a rollout with steps, which stops; the message names it. */
+  canaryFailed: "CanaryFailed",
   /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
   /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */

@@ -1,0 +1,62 @@
+import {
+  annotationKeys,
+  type IntOrPercent,
+  type MachineDeployment,
+  parseGoDuration,
+  readIntOrPercent,
+  resolveFenceposts,
+} from "@millwright/core";
+
+/** One step of a rollout: as many machines of the new template, and what comes before more of them. */
+export interface CanaryStep {
+  readonly size: IntOrPercent;
+  /** Milliseconds that as many machines must have served, or until a person says so. */
+  readonly wait: number | "pause";
+}
+
+/** What reading the steps gave: what is wrong is a sentence. */
+export type ReadStepsResult =
+  | { readonly ok: true; readonly steps: readonly CanaryStep[] }
+  | { readonly ok: false; readonly problem: string };
+
+const MAX_TEXT = 1_000;
+const MAX_STEPS = 50;
+const EXAMPLE = "expected are steps SIZE/WAIT, such as `10%/30m,50%/pause`";
+
+function readStep(text: string): CanaryStep | undefined {
+  const [size = "", wait, ...rest] = text.split("/").map((part) => part.trim());
+  const machines = readIntOrPercent(size);
+  const waitMs = wait === "pause" ? wait : parseGoDuration(wait ?? "");
+  if (machines === undefined || waitMs === undefined || rest.length > 0) return undefined;
+  if (Number.parseInt(size) === 0 || (waitMs !== "pause" && waitMs < 0)) return undefined;
+  return { size: machines, wait: waitMs };
+}
+
+/** Reads the steps of a deployment; none without the annotation. */
+export function readCanarySteps({ metadata }: MachineDeployment): ReadStepsResult {
+  const text = metadata.annotations?.[annotationKeys.canarySteps];
+  if (text === undefined) return { ok: true, steps: [] };
+  if (text.length > MAX_TEXT) return { ok: false, problem: `is longer than ${MAX_TEXT} characters` };
+  const parts = text.split(",");
+  if (parts.length > MAX_STEPS) return { ok: false, problem: `has more than ${MAX_STEPS} steps` };
+  const steps: CanaryStep[] = [];
+  for (const part of parts) {
+    const step = readStep(part);
+    if (step === undefined) return { ok: false, problem: `\`${part.trim()}\` is no step: ${EXAMPLE}` };
+    const before = steps.at(-1);
+    // Percentages and numbers cannot be compared without the size of the deployment.
+    if (
+      before !== undefined &&
+      typeof before.size === typeof step.size &&
+      Number.parseInt(String(before.size)) >= Number.parseInt(String(step.size))
+    ) {
+      return { ok: false, problem: `\`${part.trim()}\` is not greater than the step before it` };
+    }
+    steps.push(step);
+  }
+  return { ok: true, steps };
+}
+
+/** Machines of a step: percentages are rounded up, so that the first step has one; never more than there are replicas. */
+export const machinesOf = ({ size }: CanaryStep, replicas: number): number =>
+  Math.min(replicas, resolveFenceposts({ replicas, maxSurge: size }).maxSurge);

@@ -1,0 +1,269 @@
+import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { isDeleting } from "../machine/phase.ts";
+import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
+import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
+import { goWell, type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
+
+const {
+  canarySteps,
+  canaryContinue,
+  canaryOnFailure,
+  canaryFailed,
+  onDelete,
+  maintenanceWindows,
+  honourMinReadySeconds,
+} = annotationKeys;
+const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
+const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
+const quick: Change<MachineDeployment> = {
+  spec: { strategy: { rollingUpdate: { maxSurge: "50%", maxUnavailable: 0 } } },
+};
+
+/** A deployment at rest, and then another template. A round of the model takes three seconds. */
+function begun(...changes: readonly Change<MachineDeployment>[]): RolloutModel {
+  const model = createRolloutModel(aMachineDeployment(...changes));
+  settle(model);
+  model.change(ofClass("big"));
+  return model;
+}
+
+const wish =
+  (words: string, change: Change<MachineDeployment>): Interference =>
+  (model) => {
+    model.change(change);
+    return words;
+  };
+const setOf = (model: RolloutModel, name: string): string =>
+  model.sets().find(({ spec }) => spec.template.spec.class?.name === name)?.metadata.name ?? "";
+
+/** Machines of that class never serve. */
+const broken =
+  (name: string) =>
+  (model: RolloutModel): void => {
+    const bad = model.machines().filter((each) => each.spec.class?.name === name && !isDeleting(each));
+    goWell(model);
+    for (const machine of bad) model.setPhase(machine, "Failed");
+  };
+
+describe("a rollout in canary steps", () => {
+  it("waits at each step for its time, and at a pause for a person", () => {
+    const model = begun(sized(8), quick, annotated({ [canarySteps]: "1/15s,50%/pause" }));
+    const at: Record<number, Interference> = {
+      20: (it) => wish("a user lets it go on", annotated({ [canaryContinue]: `${setOf(it, "big")}/2` }))(it),
+    };
+    expect(transcribe(model, { at })).toMatchInlineSnapshot(`
+      "Scaled up big to 1 => small 8 (8 serve), big 1 (0 serve)
+      +1 big => small 8 (8 serve), big 1 (0 serve)
+      Scaled down small to 7; -1 small => small 7 (7 serve, 1 go), big 1 (1 serve)
+      - => small 7 (7 serve), big 1 (1 serve)
+      Scaled up big to 4; +3 big => small 7 (7 serve), big 4 (1 serve)
+      Scaled down small to 4; -1 small; -1 small; -1 small => small 4 (4 serve, 3 go), big 4 (4 serve)
+      - => small 4 (4 serve), big 4 (4 serve)
+      * a user lets it go on
+      Scaled up big to 8; +4 big => small 4 (4 serve), big 8 (4 serve)
+      Scaled down small to 0; -1 small; -1 small; -1 small; -1 small => small 0 (0 serve, 4 go), big 8 (8 serve)
+      - => small 0 (0 serve), big 8 (8 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 8 (8 serve)"
+    `);
+  });
+
+  it("says what it waits for without hurry by the progress deadline", () => {
+    const model = begun(sized(4), { spec: { progressDeadlineSeconds: 20 } }, annotated({ [canarySteps]: "1/pause" }));
+    transcribe(model);
+    expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
+      status: "True",
+      message: expect.stringMatching(
+        /waits: Rollout pauses at canary step 1 of 1 with 1 new machines: .*canary-continue=pool-\w+\/1$/,
+      ),
+    });
+    const last = transcribe(model, {
+      at: { 0: (it) => wish("on", annotated({ [canaryContinue]: `${setOf(it, "big")}/1` }))(it) },
+    });
+    expect(last).toContain("NewMachineSetAvailable");
+    expect(last).toContain("end: small 0 (0 serve), big 4 (4 serve)");
+  });
+
+  it("takes no word for a pause of another rollout", () => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/pause", [canaryContinue]: "pool-other/1" }));
+    expect(transcribe(model)).toContain("end: small 3 (3 serve), big 1 (1 serve)");
+  });
+
+  it("gives the machines that a scaling adds to the old template", () => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/pause" }));
+    expect(transcribe(model, { at: { 10: wish("a user wants 8", sized(8)) } })).toContain(
+      "end: small 7 (7 serve), big 1 (1 serve)",
+    );
+  });
+
+  it("stops when a new machine fails, until somebody mends it", () => {
+    const model = begun(sized(4), quick, annotated({ [canarySteps]: "2/15s" }));
+    expect(transcribe(model, { live: broken("big"), rounds: 8 })).toMatchInlineSnapshot(`
+      "Scaled up big to 2 => small 4 (4 serve), big 2 (0 serve)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      New machine big of big failed: the rollout stops; -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      MachineSetUpdated: MachineSet "big" waits: Rollout is stopped because new machine big failed: change the template, or remove annotation machine.millwright.dev/canary-failed from MachineSet big
+      end: small 4 (4 serve), big 2 (0 serve, 2 failed)"
+    `);
+    const name = model.sets().find(({ spec }) => spec.template.spec.class?.name === "big")?.metadata.annotations?.[
+      canaryFailed
+    ];
+    expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")?.message).toContain(
+      `Rollout is stopped because new machine ${name} failed`,
+    );
+    expect(transcribe(model, { at: { 0: wish("a better template", ofClass("huge")) } })).toContain("huge 4 (4 serve)");
+  });
+
+  it("returns by itself to the template before, without steps, where that is asked for", () => {
+    const asked = { [canarySteps]: "1/1h,2/pause", [canaryOnFailure]: "rollback" };
+    const model = begun(sized(4), annotated(asked));
+    expect(transcribe(model, { live: broken("big") })).toMatchInlineSnapshot(`
+      "Scaled up big to 1 => small 4 (4 serve), big 1 (0 serve)
+      +1 big => small 4 (4 serve), big 1 (0 serve)
+      New machine big of big failed: the rollout stops; -1 big => small 4 (4 serve), big 1 (0 serve, 1 go)
+      Rolled back deployment "pool" to revision 1; +1 big => small 4 (4 serve), big 1 (0 serve)
+      Scaled down big to 0; -1 big => small 4 (4 serve), big 0 (0 serve, 1 go)
+      - => small 4 (4 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 4 (4 serve), big 0 (0 serve)"
+    `);
+    // Once more the same: it is known to fail, no machine is made.
+    expect(transcribe(model, { at: { 0: wish("the same again", ofClass("big")) } })).toMatchInlineSnapshot(`
+      "* the same again
+      Rolled back deployment "pool" to revision 3 => small 4 (4 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 4 (4 serve), big 0 (0 serve)"
+    `);
+  });
+
+  it("returns to the last template that did not fail", () => {
+    const asked = { [canarySteps]: "1/1h", [canaryOnFailure]: "rollback" };
+    const model = begun(sized(4), annotated(asked));
+    transcribe(model, { live: broken("big") });
+    model.change(ofClass("huge"));
+    expect(transcribe(model, { live: broken("huge") })).toContain("small 4 (4 serve)");
+    expect(model.deployment().spec.template.spec.class?.name).toBe("small");
+  });
+
+  it("knows a failure from the past of a machine that is on its way out already", () => {
+    const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
+    const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Internal", message: "no" };
+    const live = (it: RolloutModel): void => {
+      const bad = it.machines().filter((each) => each.spec.class?.name === "big" && !isDeleting(each));
+      goWell(it);
+      for (const { metadata } of bad) {
+        it.changeMachine(metadata.name, {
+          ...beingDeleted(),
+          status: { currentStatus: { phase: "Terminating" }, history: [entry] },
+        });
+      }
+    };
+    expect(transcribe(model, { live, rounds: 6 })).toContain("failed: the rollout stops");
+  });
+});
+
+describe("a rollout on deletion", () => {
+  it("replaces exactly the machines that somebody deletes", () => {
+    const model = begun(annotated({ [onDelete]: "true" }));
+    const remove: Interference = (it) => {
+      const victim = it.machines().find((each) => each.spec.class?.name === "small" && !isDeleting(each));
+      it.changeMachine(victim?.metadata.name ?? "", beingDeleted());
+      return "a user deletes one";
+    };
+    expect(transcribe(model, { at: { 5: remove, 15: remove, 25: remove } })).toMatchInlineSnapshot(`
+      "- => small 3 (3 serve), big 0 (0 serve)
+      * a user deletes one
+      Scaled down small to 2; Scaled up big to 1; +1 big => small 2 (2 serve, 1 go), big 1 (0 serve)
+      - => small 2 (2 serve), big 1 (1 serve)
+      * a user deletes one
+      Scaled down small to 1; Scaled up big to 2; +1 big => small 1 (1 serve, 1 go), big 2 (1 serve)
+      - => small 1 (1 serve), big 2 (2 serve)
+      * a user deletes one
+      Scaled down small to 0; Scaled up big to 3; +1 big => small 0 (0 serve, 1 go), big 3 (2 serve)
+      - => small 0 (0 serve), big 3 (3 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 3 (3 serve)"
+    `);
+    expect(model.machines().every((machine) => phaseOf(machine) === "Running")).toBe(true);
+  });
+
+  it("ends a replacement that had begun before", () => {
+    const model = begun();
+    const at = { 2: wish("a user wants to do it", annotated({ [onDelete]: "true" })) };
+    expect(transcribe(model, { at })).toContain("end: small 2 (2 serve), big 1 (1 serve)");
+  });
+
+  it("takes its hand off the old sets when it is over", () => {
+    const model = begun(annotated({ [onDelete]: "true" }));
+    const at = { 5: wish("never mind", { metadata: { annotations: { [onDelete]: null } } }) };
+    expect(transcribe(model, { at })).toContain("end: small 0 (0 serve), big 3 (3 serve)");
+  });
+});
+
+describe("a rollout in maintenance windows", () => {
+  // The model begins at 2026-01-01T00:00:00Z.
+  it("begins when one opens, and ends what it has begun when it closes", () => {
+    const model = begun(sized(20), annotated({ [maintenanceWindows]: "1 0 * * * 1m" }));
+    const lines = transcribe(model, { rounds: 80 }).split("\n");
+    expect([lines[0], lines[1], ...lines.slice(-6)].join("\n")).toMatchInlineSnapshot(`
+      "- => small 20 (20 serve), big 0 (0 serve)
+      Scaled up big to 1; +1 big => small 20 (20 serve), big 1 (0 serve)
+      Scaled down small to 11; -1 small => small 11 (11 serve, 1 go), big 9 (9 serve)
+      Scaled up big to 10; +1 big => small 11 (11 serve), big 10 (9 serve)
+      Scaled down small to 10; -1 small => small 10 (10 serve, 1 go), big 10 (10 serve)
+      - => small 10 (10 serve), big 10 (10 serve)
+      MachineSetUpdated: MachineSet "big" waits: Rollout waits for the maintenance window that opens at 2026-01-02T00:01:00Z
+      end: small 10 (10 serve), big 10 (10 serve)"
+    `);
+  });
+
+  it("leaves none missing where there is no surge", () => {
+    const none: Change<MachineDeployment> = {
+      spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 2 } } },
+    };
+    const model = begun(sized(30), none, annotated({ [maintenanceWindows]: "1 0 * * * 1m" }));
+    const said = transcribe(model, { rounds: 80 });
+    const [, old = "0", current = "0"] = /end: small (\d+) .*big (\d+)/.exec(said) ?? [];
+    expect(Number(old)).toBeGreaterThan(0);
+    expect(Number(current)).toBeGreaterThan(0);
+    expect(Number(old) + Number(current)).toBe(30);
+  });
+
+  it("holds the other strategies too", () => {
+    const recreate: Change<MachineDeployment> = { spec: { strategy: { type: "Recreate", rollingUpdate: null } } };
+    const model = begun(recreate, annotated({ [maintenanceWindows]: "1 0 * * * 1m" }));
+    expect(transcribe(model, { rounds: 10 })).toContain("end: small 3 (3 serve)");
+    expect(transcribe(model)).toContain("end: small 0 (0 serve), big 3 (3 serve)");
+  });
+
+  it("brings a deployment to its size at any time", () => {
+    const model = createRolloutModel(aMachineDeployment(annotated({ [maintenanceWindows]: "0 5 * * * 1m" })));
+    expect(transcribe(model)).toContain("end: small 3 (3 serve)");
+    model.change(ofClass("big"));
+    expect(transcribe(model, { at: { 3: wish("more", sized(5)) } })).toContain(
+      "end: small 5 (5 serve), big 0 (0 serve)",
+    );
+  });
+});
+
+describe("minReadySeconds", () => {
+  const slow: Change<MachineDeployment> = { spec: { minReadySeconds: 30 } };
+  const roundsOf = (model: RolloutModel): number => transcribe(model, { rounds: 90 }).split("\n").length;
+
+  it("makes a machine count only after its time, where that is asked for", () => {
+    const model = begun(slow, annotated({ [honourMinReadySeconds]: "true" }));
+    expect(transcribe(model, { rounds: 10 })).toContain("end: small 3 (3 serve), big 1 (1 serve)");
+    expect(model.deployment().status?.availableReplicas).toBe(3);
+    expect(transcribe(model)).toContain("end: small 0 (0 serve), big 3 (3 serve)");
+  });
+
+  it("is nothing where it is not", () => {
+    expect(roundsOf(begun(slow))).toBe(roundsOf(begun()));
+  });
+});
