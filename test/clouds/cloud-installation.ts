@@ -1,0 +1,153 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  crds,
+  type Machine,
+  machineApiVersion,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  systemClock,
+} from "@millwright/core";
+import { createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
+import {
+  type ApiClient,
+  createApiClient,
+  customResourceDefinitionResource,
+  loadKubeConfig,
+  secretResource,
+} from "@millwright/kube";
+import { expect } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { machineDeployment } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+/** A VM whose kubelet runs. */
+export interface RunningVm {
+  readonly nodeName: string;
+  readonly providerId: string;
+}
+
+/** A cloud with an emulator, and the driver for it. */
+export interface CloudUnderTest {
+  /** As `--provider` names it. */
+  readonly provider: string;
+  readonly providerSpec: Readonly<Record<string, unknown>>;
+  /** Keys of the class secret. */
+  readonly secret: Readonly<Record<string, string>>;
+  /** What leads the driver's SDK to the emulator. */
+  readonly env: NodeJS.ProcessEnv;
+  /** VMs whose nodes are to be in the cluster. */
+  vms(): readonly RunningVm[];
+}
+
+/** A cluster whose nodes follow an emulated cloud, with a class `pool`; `millwright run` looks after it when it is told to. */
+export interface CloudInstallation {
+  readonly api: ApiClient;
+  run(): MillwrightProcess;
+  deploy(replicas: number): Promise<void>;
+  /** Changes the deployment. */
+  change(spec: Readonly<Record<string, unknown>>): Promise<void>;
+  remove(): Promise<void>;
+  /** Declares another class beside `pool`. */
+  declareClass(name: string, providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
+  setSecret(secret: Readonly<Record<string, string>>): Promise<void>;
+  machines(): Promise<readonly Machine[]>;
+  untilRunning(count: number, timeoutMs?: number): Promise<void>;
+  untilGone(timeoutMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const namespace = "default";
+const name = "fleet";
+
+const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
+
+/** Starts the cluster; no controllers yet. */
+export async function startCloudInstallation(cloud: CloudUnderTest): Promise<CloudInstallation> {
+  const folder = await mkdtemp(join(tmpdir(), "millwright-clouds-"));
+  const server = createApiServer();
+  const { url } = await server.listen();
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, kubeconfigFor(url));
+  const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "test" });
+  for (const crd of crds()) {
+    await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+  }
+  const declareClass = async (name: string, providerSpec: Readonly<Record<string, unknown>>): Promise<void> => {
+    await api.create(machineClassResource, {
+      apiVersion: machineApiVersion,
+      kind: "MachineClass",
+      metadata: { name, namespace },
+      provider: cloud.provider,
+      providerSpec,
+      secretRef: { name: "cloud", namespace },
+    });
+  };
+  await api.create(secretResource, { metadata: { name: "cloud", namespace }, data: encoded(cloud.secret) });
+  await declareClass("pool", cloud.providerSpec);
+
+  const stop = new AbortController();
+  const nodes = createSimulatedNodes({
+    api,
+    clock: systemClock,
+    joinDelayMs: 50,
+    removeWithVm: true,
+    removeAfterMs: 500,
+  });
+  const ended = Promise.all([
+    nodes.start(stop.signal),
+    (async () => {
+      while (!stop.signal.aborted) {
+        nodes.sync(cloud.vms());
+        await systemClock.sleep(100, stop.signal).catch(() => undefined);
+      }
+    })(),
+  ]);
+  const started: MillwrightProcess[] = [];
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await api.list<Machine>(machineResource, { namespace })).items;
+
+  return {
+    api,
+    declareClass,
+    machines,
+    run() {
+      const args = ["run", `--provider=${cloud.provider}`, "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`];
+      const process = startMillwright(args, cloud.env);
+      started.push(process);
+      return process;
+    },
+    async deploy(replicas) {
+      await api.create(machineDeploymentResource, machineDeployment(name, "pool", replicas));
+    },
+    async change(spec) {
+      await api.patch(machineDeploymentResource, { namespace, name }, { spec }, { kind: "merge" });
+    },
+    async remove() {
+      await api.delete(machineDeploymentResource, { namespace, name });
+    },
+    async setSecret(secret) {
+      await api.patch(secretResource, { namespace, name: "cloud" }, { data: encoded(secret) }, { kind: "merge" });
+    },
+    async untilRunning(count, timeoutMs = 90_000) {
+      await eventually(async () => {
+        const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+        expect(phases).toEqual(Array.from({ length: count }, () => "Running"));
+      }, timeoutMs);
+    },
+    async untilGone(timeoutMs = 90_000) {
+      await eventually(async () => expect(await machines()).toEqual([]), timeoutMs);
+    },
+    async close() {
+      await Promise.all(started.map((process) => process.stop("SIGKILL")));
+      stop.abort(new Error("the test ends"));
+      await ended;
+      await api.close();
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
