@@ -21,6 +21,7 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   },
   "providers/mock": { always: ["@millwright/core"] },
   "providers/aws": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
+  "providers/gcp": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
   "providers/azure": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },
 };
 
