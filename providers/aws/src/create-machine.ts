@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { type CreateMachineRequest, type CreateMachineResponse, MachineError } from "@millwright/core";
+import { poll } from "@millwright/core/driver-kit";
 import { isCapacityCode, machineCodeOf } from "./error-codes.ts";
 import { isRefusal, toMachineError } from "./errors.ts";
 import { candidatesOf, type Launch, type LaunchCandidate, launchInput } from "./launch-input.ts";
-import type { MethodCall } from "./method-call.ts";
+import { type MethodCall, pausesOf } from "./method-call.ts";
 import { isOwnedBy, ownerTagKeys, specHashOf } from "./owner-tags.ts";
-import { poll } from "./poll.ts";
 import type { AwsSpec } from "./spec.ts";
 import { endOf, isLive, isTerminated, ownLiveVm, readVm, referenceOf, type Vm } from "./vm.ts";
 
@@ -100,14 +100,10 @@ const derivedToken = (token: string, { machineType, subnetId = "" }: LaunchCandi
 /** The VM that was made with the token of this creation and other parameters: other user data, or another candidate. */
 async function findMade({ machine, token, spec }: Launch, call: MethodCall, limitMs: number): Promise<Vm | undefined> {
   const { session, keys, context } = call;
-  const found = await poll(
-    call,
-    async () => {
-      const named = await session.named(keys, machine.name, context);
-      return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm.tags, keys, machine));
-    },
-    limitMs,
-  );
+  const found = await poll({ ...pausesOf(call), limitMs }, async () => {
+    const named = await session.named(keys, machine.name, context);
+    return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm.tags, keys, machine));
+  });
   return found === undefined || !isLive(found) ? found : fitting(found, spec);
 }
 
@@ -125,14 +121,10 @@ const codeOfEnd = (reason: string): string => reason.slice(reason.indexOf(".") +
 async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse> {
   const { session, context, patience } = call;
   let last = made;
-  const settled = await poll(
-    call,
-    async () => {
-      last = (await session.byId(made.id, context)) ?? last;
-      return isTerminated(last) || !isLive(last) || (last !== made && last.nodeName !== "") ? last : undefined;
-    },
-    patience.visibleMs,
-  );
+  const settled = await poll({ ...pausesOf(call), limitMs: patience.visibleMs }, async () => {
+    last = (await session.byId(made.id, context)) ?? last;
+    return isTerminated(last) || !isLive(last) || (last !== made && last.nodeName !== "") ? last : undefined;
+  });
   if (settled !== undefined && isLive(settled)) return referenceOf(settled);
   if (settled === undefined) {
     const what =

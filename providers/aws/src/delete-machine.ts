@@ -1,8 +1,8 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { poll } from "@millwright/core/driver-kit";
 import { isRefusal } from "./errors.ts";
-import type { AwsRequest, MethodCall } from "./method-call.ts";
+import { type AwsRequest, type MethodCall, pausesOf } from "./method-call.ts";
 import { isOwnedBy } from "./owner-tags.ts";
-import { poll } from "./poll.ts";
 import { readProviderId } from "./provider-id.ts";
 import { isTerminated, type Vm } from "./vm.ts";
 
@@ -53,7 +53,7 @@ async function vmsToDelete({ machine }: AwsRequest, call: MethodCall): Promise<r
 }
 
 async function untilEnded({ id }: Vm, call: MethodCall): Promise<void> {
-  await poll(call, async () => {
+  await poll(pausesOf(call), async () => {
     const vm = await call.session.byId(id, call.context);
     return vm === undefined || isTerminated(vm) ? true : undefined;
   });

@@ -8,6 +8,7 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
+import { createSessionPool } from "@millwright/core/driver-kit";
 import type { ApiCall } from "./api-call.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
@@ -22,9 +23,8 @@ import type { AwsClass, MethodCall, Patience } from "./method-call.ts";
 import { clusterKeysOf } from "./owner-tags.ts";
 import { readProviderId } from "./provider-id.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./sdk.ts";
-import { awsSecretSchema, readCredentials } from "./secret.ts";
+import { type AwsCredentials, awsSecretSchema, readCredentials } from "./secret.ts";
 import { createSession } from "./session.ts";
-import { createSessionPool } from "./session-pool.ts";
 import { type AwsSpec, awsSpecSchema } from "./spec.ts";
 
 /** Options of {@link createAwsDriver}. */
@@ -45,7 +45,7 @@ const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, poll
 export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec> {
   const { clock = systemClock, random = systemRandom, endpoint, requestTimeoutMs, maxInFlight, onApiCall } = options;
   const patience = { ...defaultPatience, ...options.patience };
-  const pool = createSessionPool((region, credentials) =>
+  const pool = createSessionPool((region, credentials: AwsCredentials) =>
     createSession(
       createEc2Api({
         region,

@@ -1,20 +1,9 @@
 import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
+import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
 import { machineCodeOf, remedies } from "./error-codes.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
-
-/** Codes of connections that broke or never came to be. */
-const connectionCodes: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EPIPE",
-  "EPROTO",
-]);
 
 /** What an error of the SDK says, as far as it says it. */
 export interface SdkFailure {
@@ -25,17 +14,15 @@ export interface SdkFailure {
   readonly retryAfterMs: number | undefined;
 }
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-
 /** Reads an error of the SDK without trusting its shape. */
 export function readSdkFailure(error: unknown): SdkFailure {
-  const name = field(error, "name");
-  const system = field(error, "code");
+  const name = fieldOf(error, "name");
+  const system = fieldOf(error, "code");
   const isNamed =
     typeof name === "string" && !["Error", "TypeError", "TimeoutError", "Unknown", "SyntaxError"].includes(name);
-  const status = field(field(error, "$metadata"), "httpStatusCode") ?? field(field(error, "$response"), "statusCode");
-  const retryAfter = field(field(field(error, "$response"), "headers"), "retry-after");
+  const status =
+    fieldOf(fieldOf(error, "$metadata"), "httpStatusCode") ?? fieldOf(fieldOf(error, "$response"), "statusCode");
+  const retryAfter = fieldOf(fieldOf(fieldOf(error, "$response"), "headers"), "retry-after");
   const seconds = typeof retryAfter === "string" && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : undefined;
   return {
     code: isNamed ? name : typeof system === "string" ? system : typeof name === "string" ? name : "Unknown",
@@ -61,7 +48,7 @@ const steady = (message: string): string =>
  */
 export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
   if (isMachineError(error)) return error;
-  if (signal.aborted) return abortedError(signal, what);
+  if (signal.aborted) return abortedCall(signal, what);
   const { code, status, retryAfterMs } = readSdkFailure(error);
   const message = error instanceof Error ? error.message : String(error);
   const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -86,26 +73,5 @@ function withoutAnswer(code: string, error: unknown, message: string): readonly 
     ];
   }
   if (code === "CredentialsProviderError") return ["Unauthenticated", message];
-  if (connectionCodes.has(code) || connectionCodes.has(String(field(error, "code")))) {
-    return ["Unavailable", `EC2 cannot be reached or broke the connection (${code})`];
-  }
-  if (field(error, "name") === "TimeoutError" || code === "ETIMEDOUT") {
-    return ["DeadlineExceeded", "EC2 did not answer in time"];
-  }
-  if (code.startsWith("ERR_TLS") || code.startsWith("ERR_SSL") || code.includes("CERT")) {
-    return ["Unavailable", `the TLS connection to EC2 failed (${code})`];
-  }
-  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) {
-    return ["Internal", `the driver failed: ${message}`];
-  }
-  return ["Unavailable", `EC2 gave no answer that can be read: ${message}`];
-}
-
-function abortedError(signal: AbortSignal, what: string): MachineError {
-  const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return timedOut
-    ? new MachineError("DeadlineExceeded", `${what}: took longer than the deadline of the call`, {
-        cause: signal.reason,
-      })
-    : new MachineError("Aborted", `${what}: the call was stopped`, { cause: signal.reason });
+  return failureWithoutAnswer(error, "EC2", code) ?? ["Unavailable", `EC2 gave no answer that can be read: ${message}`];
 }

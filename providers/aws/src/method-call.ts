@@ -1,4 +1,5 @@
 import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { PollOptions } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "./owner-tags.ts";
 import type { Session } from "./session.ts";
 import type { AwsSpec } from "./spec.ts";
@@ -21,6 +22,14 @@ export interface MethodCall {
   readonly random: Random;
   readonly patience: Patience;
 }
+
+/** How a method looks again for what EC2 shows late: until its own deadline. */
+export const pausesOf = ({ context, random, patience }: MethodCall): PollOptions => ({
+  clock: context.clock,
+  signal: context.signal,
+  random,
+  pauseMs: patience.pollMs,
+});
 
 /** A request about a machine of this driver. */
 export type AwsRequest = MachineRequest<AwsSpec>;

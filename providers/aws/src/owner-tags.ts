@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { MachineIdentity } from "@millwright/core";
+import { stableHash } from "@millwright/core/driver-kit";
 import type { AwsSpec } from "./spec.ts";
 
 /**
@@ -35,16 +35,7 @@ export function clusterKeysOf({ tags }: Pick<AwsSpec, "tags">): ClusterKeys {
 }
 
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
-export const specHashOf = (spec: AwsSpec): string =>
-  createHash("sha256").update(canonicalJson(spec)).digest("hex").slice(0, 16);
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
-}
+export const specHashOf = (spec: AwsSpec): string => stableHash(spec).slice(0, 16);
 
 /** All tags of a new VM. Those of the class cannot overwrite the driver's. */
 export function tagsOf(

@@ -7,9 +7,9 @@ import type {
   RunInstancesCommandInput,
 } from "@aws-sdk/client-ec2";
 import type { Clock, Random } from "@millwright/core";
+import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { ApiCall, ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
-import { createInFlightLimit } from "./in-flight-limit.ts";
 import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
 import type { AwsCredentials } from "./secret.ts";
 

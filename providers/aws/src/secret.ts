@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { MachineError, type SecretData, userDataKey } from "@millwright/core";
 import * as z from "zod";
 
@@ -55,9 +54,3 @@ export function readCredentials(secret: SecretData): AwsCredentials {
     secretAccessKey: valueOf(...secretKeys.secretAccessKey),
   };
 }
-
-/** Tells two credentials apart without holding them. */
-export const fingerprintOf = (credentials: AwsCredentials): string =>
-  createHash("sha256")
-    .update(JSON.stringify(Object.values(credentials)))
-    .digest("hex");

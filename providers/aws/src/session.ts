@@ -1,13 +1,13 @@
 import type { Filter } from "@aws-sdk/client-ec2";
 import { MachineError } from "@millwright/core";
+import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { ApiService } from "./api-call.ts";
-import { type Asking, createBatch } from "./batch.ts";
 import { type ClusterKeys, ownerTagKeys } from "./owner-tags.ts";
 import type { Ec2Api } from "./sdk.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One region seen with one credential: the requests, and the questions that many machines ask at once. */
-export interface Session {
+export interface Session extends PooledSession {
   readonly api: Ec2Api;
   readonly region: string;
   /** The VMs that carry a machine's name and the tags of its cluster and role, in any state. One request for up to 200 machines. */
@@ -139,6 +139,7 @@ export function createSession(api: Ec2Api, region: string): Session {
   return {
     api,
     region,
+    close: () => api.close(),
     named: async (keys, machineName, asking) => (await batchByName(keys)(machineName, asking)) ?? [],
     byId: (instanceId, asking) => batchById(instanceId, asking),
     all: async (keys, asking) => (await lists(JSON.stringify([keys.cluster, keys.role]), asking)) ?? [],

@@ -1,22 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { AwsCredentials } from "./secret.ts";
-import type { Session } from "./session.ts";
 import { createSessionPool } from "./session-pool.ts";
-
-const key = (accessKeyId: string): AwsCredentials => ({ kind: "static", accessKeyId, secretAccessKey: "s" });
 
 /** A pool whose sessions only know that they were closed. */
 function aPool() {
   const closed: string[] = [];
   let opened = 0;
-  const pool = createSessionPool((region, credentials) => {
+  const pool = createSessionPool((region: string, { key }: { readonly key: string }) => {
     opened++;
-    const name = `${region}/${credentials.kind === "static" ? credentials.accessKeyId : ""}`;
-    // The pool looks at nothing else of a session.
-    return { region, api: { close: () => void closed.push(name) } } as unknown as Session;
+    return { close: () => void closed.push(`${region}/${key}`) };
   });
-  const use = (className: string, accessKeyId: string, region = "r") =>
-    pool.use(className, region, key(accessKeyId), () => Promise.resolve());
+  const use = (className: string, key: string, region = "r") =>
+    pool.use(className, region, { key }, () => Promise.resolve());
   return { pool, use, closed, openedCount: () => opened };
 }
 
@@ -43,7 +37,7 @@ describe("sessions", () => {
   it("are closed only when their last call has ended", async () => {
     const { pool, use, closed } = aPool();
     let end = (): void => undefined;
-    const running = pool.use("a", "r", key("1"), () => new Promise<void>((resolve) => (end = resolve)));
+    const running = pool.use("a", "r", { key: "1" }, () => new Promise<void>((resolve) => (end = resolve)));
     await use("a", "2");
     expect(closed).toEqual([]);
     end();

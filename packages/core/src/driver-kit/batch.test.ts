@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "../testing/index.ts";
 import { describe, expect, it } from "vitest";
 import { createBatch } from "./batch.ts";
 
@@ -85,5 +85,18 @@ describe("questions that come together", () => {
     await expect(outcome).rejects.toThrow("stopped");
     await clock.advance(10);
     expect(asked).toEqual([]);
+  });
+
+  it("are answered although all who came before have left", async () => {
+    const { clock, asked, ask } = aBatch();
+    const stop = new AbortController();
+    const left = ask("a", stop.signal);
+    stop.abort(new Error("stopped"));
+    await expect(left).rejects.toThrow("stopped");
+    const answer = ask("b");
+    await clock.advance(10);
+    expect(asked.map(({ keys, signal }) => [keys, signal.aborted])).toEqual([[["b"], false]]);
+    asked[0]?.answer({ b: "B" });
+    expect(await answer).toBe("B");
   });
 });

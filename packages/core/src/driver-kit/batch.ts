@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "../clock.ts";
 
 /** Who asks, and until when. */
 export interface Asking {
@@ -71,7 +71,11 @@ export function createBatch<Value>(
       const batch = gathering;
       const leave = (): void => {
         batch.waiting.delete(waiting);
-        if (batch.waiting.size === 0) batch.abandoned.abort(signal.reason);
+        if (batch.waiting.size === 0) {
+          // Who comes next starts another one.
+          if (gathering === batch) gathering = undefined;
+          batch.abandoned.abort(signal.reason);
+        }
         reject(signal.reason);
       };
       const waiting: Waiting<Value> = {

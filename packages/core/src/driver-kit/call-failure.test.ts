@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
+
+const withCode = (code: string): Error => Object.assign(new Error("x"), { code });
+
+describe("the failure of a call", () => {
+  it("tells a deadline from a stop", () => {
+    const late = AbortSignal.abort(Object.assign(new Error("late"), { name: "TimeoutError" }));
+    expect(abortedCall(late, "making m")).toMatchObject({ code: "DeadlineExceeded" });
+    expect(abortedCall(AbortSignal.abort(new Error("stop")), "making m")).toMatchObject({
+      code: "Aborted",
+      message: "making m: the call was stopped",
+    });
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a connection that was refused", withCode("ECONNREFUSED"), "Unavailable"],
+    ["a name that nobody knows", withCode("ENOTFOUND"), "Unavailable"],
+    ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "Unavailable"],
+    ["a system that gave up", withCode("ETIMEDOUT"), "DeadlineExceeded"],
+    ["a time limit", Object.assign(new Error("x"), { name: "TimeoutError" }), "DeadlineExceeded"],
+    ["a fault of the driver", new TypeError("x is not a function"), "Internal"],
+  ])("without an answer is told by its error: %s", (_, error, code) => {
+    expect(failureWithoutAnswer(error, "the cloud")?.[0]).toBe(code);
+  });
+
+  it("is not guessed", () => {
+    expect(failureWithoutAnswer(new Error("x"), "the cloud")).toBeUndefined();
+    expect(failureWithoutAnswer(undefined, "the cloud")).toBeUndefined();
+    expect(fieldOf(null, "code")).toBeUndefined();
+  });
+});

@@ -1,0 +1,10 @@
+export { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
+export { createBatch } from "./batch.ts";
+export type { Asking, BatchOptions } from "./batch.ts";
+export { createInFlightLimit } from "./in-flight-limit.ts";
+export type { InFlightLimit } from "./in-flight-limit.ts";
+export { poll } from "./poll.ts";
+export type { PollOptions } from "./poll.ts";
+export { createSessionPool } from "./session-pool.ts";
+export type { PooledSession, SessionPool } from "./session-pool.ts";
+export { stableHash } from "./stable-hash.ts";

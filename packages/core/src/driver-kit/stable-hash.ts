@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+
+/**
+ * A hash of plain JSON that does not depend on the order of keys; 64 hexadecimal digits. For what is asked of a cloud (is the VM made from this spec?), and for telling
+ * credentials apart without holding them.
+ */
+export const stableHash = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
+
+function canonicalJson(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === "object" && inner !== null && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+    ) ?? ""
+  );
+}
