@@ -1,8 +1,8 @@
 /**
- * Fills the marked blocks of README.md and docs/*.md from the tables that the code runs. With `--check` it writes nothing and fails when a
+ * Fills the marked blocks of README.md, docs/*.md and the READMEs of providers from the tables that the code runs. With `--check` it writes nothing and fails when a
  * file differs. Needs `--conditions=@millwright/source`.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { generatedBlocks } from "./generated-blocks.ts";
@@ -16,7 +16,9 @@ const blocks = generatedBlocks(read);
 const unused = new Set(blocks.keys());
 const stale: string[] = [];
 const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-for (const file of ["README.md", ...pages.toSorted().map((name) => `docs/${name}`)]) {
+const readmes = readdirSync(join(root, "providers")).map((name) => `providers/${name}/README.md`);
+const files = ["README.md", ...pages.toSorted().map((name) => `docs/${name}`), ...readmes.toSorted()];
+for (const file of files.filter((name) => existsSync(join(root, name)))) {
   const before = read(file);
   const { text, used } = fillBlocks(file, before, blocks);
   for (const name of used) unused.delete(name);

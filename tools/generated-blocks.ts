@@ -11,9 +11,12 @@ import {
   phaseTransitions,
   taintKeys,
 } from "@millwright/core";
+import { awsSpecSchema } from "@millwright/provider-aws";
+import * as z from "zod";
 import { knownDifferences } from "../test/compat/known-differences.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
+import { schemaTable } from "./schema-table.ts";
 
 /** Reads a source file by its path from the root of the repository. */
 export type ReadSource = (file: string) => string;
@@ -59,6 +62,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
       ),
     ],
     ["error-codes", errorTable()],
+    ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],
