@@ -1,7 +1,6 @@
 import {
   controllerOf,
   finalizers,
-  type FieldProblem,
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
@@ -10,12 +9,9 @@ import {
   type MachineSet,
   machineSetResource,
   selectorMatches,
-  validateMachineDeployment,
-  withMachineDeploymentDefaults,
 } from "@millwright/core";
 import {
   adoptPatch,
-  claimObjects,
   type Controller,
   createController,
   keyOf,
@@ -26,7 +22,6 @@ import {
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { problemsOf } from "../cluster/readable.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
 import { observeSurroundings } from "../conditions/surroundings.ts";
 import { watchSurroundings } from "../conditions/watch-surroundings.ts";
@@ -35,20 +30,11 @@ import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-
 import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import { withLimits } from "./limits-of-rollout.ts";
 import { createMachineSetMaker } from "./make-machine-set.ts";
 import { isNodeNews } from "./node-news.ts";
+import { observeMachineDeployment } from "./observe.ts";
 import { createNodePatcher } from "./patch-nodes.ts";
-import { rolloutOptionProblems } from "./rollout-options.ts";
 import type { MachineDeploymentAction, MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
-
-/** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
-function unsupported({ spec }: MachineDeployment, { target }: ControllerContext): readonly FieldProblem[] {
-  if (spec.strategy?.type !== "InPlaceUpdate" || target !== undefined) return [];
-  const message =
-    "InPlaceUpdate needs nodes, and this installation has no target cluster; use RollingUpdate or Recreate";
-  return [{ path: "spec.strategy.type", message, kind: "notSupported" }];
-}
 
 /** How a deployment controller behaves. */
 export interface MachineDeploymentControllerOptions {
@@ -71,32 +57,17 @@ export function createMachineDeploymentController(
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
 
-  const observe = (deployment: MachineDeployment): MachineDeploymentSnapshot => {
-    const problems = problemsOf(deployment, (each) => [
-      ...validateMachineDeployment(each),
-      ...unsupported(each, context),
-      ...rolloutOptionProblems(each),
-    ]);
-    // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
-    const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
-    const isWanted = (set: MachineSet): boolean =>
-      keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);
-    const claim = claimObjects(deployment, caches.sets.store.list(namespace), isWanted);
-    const machinesBySet = new Map(
-      claim.owned.map(({ metadata: { uid = "" } }): [string, readonly Machine[]] => [
-        uid,
-        caches.machines.store.byIndex("owner", uid),
-      ]),
+  const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
+    observeMachineDeployment(
+      deployment,
+      {
+        sets: caches.sets.store.list(namespace),
+        machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
+        ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
+        guardsFromScaler,
+      },
+      now,
     );
-    return {
-      deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
-      claim,
-      machines: machinesBySet,
-      ...(context.target === undefined ? {} : { nodes: nodesOfMachines([...machinesBySet.values()].flat(), context) }),
-      guardsFromScaler,
-      problems,
-    };
-  };
 
   const makeSet = createMachineSetMaker(context, deployments, sets);
   const patchNodes = createNodePatcher(context);
@@ -145,7 +116,7 @@ export function createMachineDeploymentController(
 
   const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
-    const snapshot = withLimits(observe(deployment), now);
+    const snapshot = observe(deployment, now);
     const surroundings = observeSurroundings(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
   };
