@@ -1,0 +1,217 @@
+import {
+  createEmulatorServer,
+  type Emulator,
+  type EmulatorReply,
+  type EmulatorRequest,
+  type EmulatorServer,
+  type EmulatorServerOptions,
+} from "../server/index.ts";
+import {
+  authenticate,
+  exchangeAssertion,
+  exchangeIdentity,
+  impersonate,
+  issueToken,
+  tokenPaths,
+} from "./access-tokens.ts";
+import type { GceAction } from "./call.ts";
+import { insertInstance, removeInstance } from "./insert-instance.ts";
+import type { Disk, Instance, InstanceStatus } from "./instance.ts";
+import { deleteInstance, getInstance, listInstances } from "./instances.ts";
+import { getMachineType } from "./machine-types.ts";
+import { getOperation, listOperations, waitForOperation } from "./operations.ts";
+import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
+import { createGceWorld, type GceWorld, type GceWorldOptions } from "./world.ts";
+
+/** What an emulated Compute Engine starts with, and how it behaves. */
+export interface GceEmulatorOptions extends GceWorldOptions, Omit<EmulatorServerOptions, "clock" | "random"> {}
+
+/** What is left of instances that were made. */
+export interface GceInventory {
+  readonly instances: readonly (Instance & { readonly status: InstanceStatus })[];
+  readonly disks: readonly Disk[];
+}
+
+/** Compute Engine, and the services that give out tokens, behind a server. */
+export interface GceEmulator extends EmulatorServer {
+  /** What there is: a test may change it, for example its `capacity` and `serviceAccounts`. */
+  readonly world: GceWorld;
+  inventory(): GceInventory;
+  /** A token that is good for requests. */
+  token(user?: string): string;
+  /** Stops an instance, or deletes it where its class wants that, as Compute Engine does when it takes a spot VM back. */
+  reclaim(name: string): void;
+  /** Stops an instance, as somebody with a console does. */
+  stop(name: string): void;
+  /** Attaches a disk that was there before, as a CSI driver does. */
+  attachDisk(name: string, diskName: string): void;
+}
+
+interface Route {
+  readonly operation: string;
+  readonly action: GceAction;
+}
+
+/** By method, collection and what follows it: a name, a verb. */
+const routes: Readonly<Record<string, Route>> = {
+  "POST instances": { operation: "instances.insert", action: insertInstance },
+  "GET instances": { operation: "instances.list", action: listInstances },
+  "GET instances/*": { operation: "instances.get", action: getInstance },
+  "DELETE instances/*": { operation: "instances.delete", action: deleteInstance },
+  "GET operations": { operation: "zoneOperations.list", action: listOperations },
+  "GET operations/*": { operation: "zoneOperations.get", action: getOperation },
+  "POST operations/*/wait": { operation: "zoneOperations.wait", action: waitForOperation },
+  "GET machineTypes/*": { operation: "machineTypes.get", action: getMachineType },
+};
+
+interface Target {
+  readonly route: Route | undefined;
+  readonly project: string;
+  readonly zone: string;
+  readonly name: string;
+}
+
+const zonal = /^\/compute\/v1\/projects\/([^/]+)\/zones\/([^/]+)\/([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?$/;
+
+function targetOf({ method, url }: EmulatorRequest): Target | undefined {
+  const match = zonal.exec(url.pathname);
+  if (match === null) return undefined;
+  const [project = "", zone = "", collection = "", name = "", verb = ""] = match
+    .slice(1)
+    .map((part) => decodeURIComponent(part ?? ""));
+  const shape = `${method} ${collection}${name === "" ? "" : "/*"}${verb === "" ? "" : `/${verb}`}`;
+  return { route: Object.hasOwn(routes, shape) ? routes[shape] : undefined, project, zone, name };
+}
+
+interface TokenRoute {
+  readonly operation: string;
+  readonly answer: (request: EmulatorRequest, world: GceWorld) => EmulatorReply;
+}
+
+const tokenRoutes = {
+  oauth: { operation: "oauth2.token", answer: exchangeAssertion },
+  sts: { operation: "sts.token", answer: exchangeIdentity },
+  impersonation: { operation: "iamcredentials.generateAccessToken", answer: impersonate },
+} as const satisfies Readonly<Record<string, TokenRoute>>;
+
+/** What answers a request for a token; undefined for any other request. */
+function tokenRouteOf({ method, url }: EmulatorRequest): TokenRoute | undefined {
+  if (method !== "POST") return undefined;
+  if (url.pathname === tokenPaths.oauth) return tokenRoutes.oauth;
+  if (url.pathname === tokenPaths.sts) return tokenRoutes.sts;
+  return tokenPaths.impersonation.test(url.pathname) ? tokenRoutes.impersonation : undefined;
+}
+
+async function answer(request: EmulatorRequest, world: GceWorld): Promise<EmulatorReply> {
+  const tokenRoute = tokenRouteOf(request);
+  if (tokenRoute !== undefined) return tokenRoute.answer(request, world);
+  const user = authenticate(request, world);
+  const target = targetOf(request);
+  if (target?.route === undefined) throw notFound(request.url.pathname);
+  const { project, zone, name, route } = target;
+  if (!world.projects.has(project)) throw notFound(`projects/${project}`);
+  if (!world.zones.has(zone)) {
+    throw new GceRefusal("invalid", `Invalid value for field 'zone': '${zone}'. Unknown zone.`);
+  }
+  world.settle();
+  return route.action({ world, request, project, zone, name, user });
+}
+
+/** The name in the body of an insertion, for the log. */
+const nameInBody = (body: string): readonly string[] => {
+  const match = /"name":\s*"([a-z0-9-]+)"/.exec(body);
+  return match?.[1] === undefined ? [] : [match[1]];
+};
+
+/** Compute Engine behind the server of all emulators. */
+function emulatorOf(world: GceWorld): Emulator {
+  return {
+    identify(request) {
+      const tokenRoute = tokenRouteOf(request);
+      if (tokenRoute !== undefined) return { operation: tokenRoute.operation, subjects: [], account: "tokens" };
+      const target = targetOf(request);
+      return {
+        operation: target?.route?.operation ?? "",
+        subjects: [
+          ...(target === undefined ? [] : [target.project, target.zone, target.name]),
+          ...(request.method === "POST" ? nameInBody(request.body) : []),
+        ],
+        account: target?.project ?? "",
+      };
+    },
+    async answer(request) {
+      try {
+        return await answer(request, world);
+      } catch (error) {
+        if (error instanceof GceRefusal) return refusalReply(error);
+        throw error;
+      }
+    },
+    refuse: refusalReply,
+    throttled: {
+      code: "rateLimitExceeded",
+      message:
+        "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute' of service 'compute.googleapis.com' for consumer 'project_number:1'.",
+    },
+  };
+}
+
+/** Creates an emulated Compute Engine. It listens when it is told to. */
+export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator {
+  const world = createGceWorld(options);
+  const keyed = (name: string): readonly [string, Instance] => {
+    world.settle();
+    const found = [...world.instances].find(([, instance]) => instance.name === name);
+    if (found === undefined) throw new Error(`the emulated Compute Engine has no instance ${name}`);
+    return found;
+  };
+  return {
+    ...createEmulatorServer(emulatorOf(world), options),
+    world,
+    inventory() {
+      world.settle();
+      return {
+        instances: [...world.instances.values()].map((instance) => ({ ...instance, status: world.status(instance) })),
+        disks: [...world.disks.values()],
+      };
+    },
+    token: (user = "tests@example.com") => issueToken(world, user).token,
+    reclaim(name) {
+      const [key, instance] = keyed(name);
+      const nowMs = world.nowMs();
+      world.begin({
+        id: world.nextId(),
+        name: `systemevent-${world.random.hex(6)}`,
+        project: instance.project,
+        zone: instance.zone,
+        operationType: "compute.instances.preempted",
+        targetId: instance.id,
+        targetName: name,
+        user: "system",
+        startedAtMs: nowMs,
+        insertTime: world.timestamp(),
+        doneAtMs: nowMs,
+      });
+      if (instance.resource.scheduling.instanceTerminationAction === "DELETE") removeInstance({ world }, key);
+      else instance.stoppedAtMs = nowMs;
+    },
+    stop(name) {
+      keyed(name)[1].stoppedAtMs = world.nowMs();
+    },
+    attachDisk(name, diskName) {
+      const [, { id, project, zone }] = keyed(name);
+      const disk: Disk = {
+        name: diskName,
+        project,
+        zone,
+        type: "pd-ssd",
+        sizeGb: 20,
+        labels: {},
+        boot: false,
+        autoDelete: false,
+        instanceId: id,
+      };
+      world.disks.set(`${project}/${zone}/${diskName}`, disk);
+    },
+  };
+}

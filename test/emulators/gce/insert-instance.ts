@@ -1,0 +1,185 @@
+import { type GceAction, type GceCall, knownParameters } from "./call.ts";
+import type { Instance } from "./instance.ts";
+import { type InstanceResource, readInstance } from "./instance-resource.ts";
+import { operationJson, type Operation } from "./operation.ts";
+import { GceRefusal, invalidValue, jsonReply, notFound } from "./refusal.ts";
+import { replayed, startOperation } from "./start-operation.ts";
+
+const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+const regionOf = (zone: string): string => zone.slice(0, zone.lastIndexOf("-"));
+
+/** `instances.insert`: makes an instance with its disks, or an operation that fails and leaves nothing. */
+export const insertInstance: GceAction = (call) => {
+  const { world, request, project, zone } = call;
+  knownParameters(call, "requestId");
+  const known = replayed(call);
+  if (known !== undefined) return jsonReply(200, operationJson(known, world.nowMs()));
+  const resource = readInstance(request.body);
+  checkReferences(call, resource);
+  const key = `${project}/${zone}/${resource.name}`;
+  if (world.instances.has(key)) {
+    throw new GceRefusal(
+      "alreadyExists",
+      `The resource 'projects/${project}/zones/${zone}/instances/${resource.name}' already exists`,
+    );
+  }
+  checkDiskNames(call, resource);
+  checkQuota(call, resource);
+  const instance = makeInstance(call, resource);
+  const error = lackOfCapacity(call, resource);
+  const operation = startOperation(call, {
+    operationType: "insert",
+    targetId: instance.id,
+    targetName: resource.name,
+    ...(error === undefined ? {} : { error, finish: () => removeInstance(call, key) }),
+  });
+  return jsonReply(200, operationJson(operation, world.nowMs()));
+};
+
+function checkReferences({ world, project, zone }: GceCall, resource: InstanceResource): void {
+  const typeName = lastPart(resource.machineType);
+  const type = world.machineTypes.get(typeName);
+  const field = "resource.machineType";
+  if (!resource.machineType.endsWith(`zones/${zone}/machineTypes/${typeName}`)) {
+    throw invalidValue(field, resource.machineType, "The URL is malformed.");
+  }
+  if (type === undefined || type.zones?.includes(zone) === false) {
+    throw invalidValue(
+      field,
+      resource.machineType,
+      `Machine type with name '${typeName}' does not exist in zone '${zone}'.`,
+    );
+  }
+  for (const [index, { initializeParams }] of resource.disks.entries()) {
+    const image = initializeParams?.sourceImage ?? "";
+    if (image !== "" && !world.images.has(image.replace(/^https:\/\/[^/]+\/compute\/v1\//, ""))) throw notFound(image);
+    const diskType = initializeParams?.diskType ?? "";
+    if (diskType !== "" && !new RegExp(`zones/${zone}/diskTypes/[a-z0-9-]+$`).test(diskType)) {
+      throw invalidValue(`resource.disks[${index}].initializeParams.diskType`, diskType, "The URL is malformed.");
+    }
+  }
+  if (resource.networkInterfaces.length === 0) {
+    throw new GceRefusal("required", "At least one network interface is required.");
+  }
+  for (const [index, { network, subnetwork }] of resource.networkInterfaces.entries()) {
+    if (
+      network !== undefined &&
+      !(network.startsWith(`projects/${project}/global/networks/`) && world.networks.has(lastPart(network)))
+    ) {
+      throw notFound(network);
+    }
+    if (subnetwork === undefined) continue;
+    const match = /^regions\/([^/]+)\/subnetworks\/([^/]+)$/.exec(subnetwork);
+    if (match === null || match[1] !== regionOf(zone)) {
+      throw invalidValue(
+        `resource.networkInterfaces[${index}].subnetwork`,
+        subnetwork,
+        "Subnetwork must be in the region of the instance.",
+      );
+    }
+    if (!world.subnetworks.has(`${match[1]}/${match[2]}`)) throw notFound(`projects/${project}/${subnetwork}`);
+  }
+}
+
+const diskNameOf = (instanceName: string, index: number, given: string | undefined): string =>
+  given ?? (index === 0 ? instanceName : `${instanceName}-${index}`);
+
+function checkDiskNames({ world, project, zone }: GceCall, { name, disks }: InstanceResource): void {
+  for (const [index, { type, initializeParams }] of disks.entries()) {
+    const diskName = diskNameOf(name, index, initializeParams?.diskName);
+    if (type === "PERSISTENT" && world.disks.has(`${project}/${zone}/${diskName}`)) {
+      throw new GceRefusal(
+        "alreadyExists",
+        `The resource 'projects/${project}/zones/${zone}/disks/${diskName}' already exists`,
+      );
+    }
+  }
+}
+
+function checkQuota({ world, zone }: GceCall, resource: InstanceResource): void {
+  const limit = world.options.cpuQuota;
+  if (limit === undefined) return;
+  const cpusOf = (machineType: string): number => world.machineTypes.get(lastPart(machineType))?.guestCpus ?? 0;
+  const region = regionOf(zone);
+  const used = [...world.instances.values()]
+    .filter((instance) => regionOf(instance.zone) === region && world.status(instance) !== "TERMINATED")
+    .reduce((sum, instance) => sum + cpusOf(instance.resource.machineType), 0);
+  if (used + cpusOf(resource.machineType) <= limit) return;
+  throw new GceRefusal("quotaExceeded", `Quota 'CPUS' exceeded.  Limit: ${limit}.0 in region ${region}.`);
+}
+
+/** Takes one of what there is, or says in the words of an operation that there is none. */
+function lackOfCapacity({ world, project, zone }: GceCall, { machineType }: InstanceResource): Operation["error"] {
+  const type = lastPart(machineType);
+  const keys = [`${type}/${zone}`, type].filter((key) => world.capacity.has(key));
+  if (keys.every((key) => (world.capacity.get(key) ?? 0) > 0)) {
+    for (const key of keys) world.capacity.set(key, (world.capacity.get(key) ?? 0) - 1);
+    return undefined;
+  }
+  const message = `The zone 'projects/${project}/zones/${zone}' does not have enough resources available to fulfill the request.  '(resource type:compute)'.`;
+  const errorDetails = [
+    {
+      errorInfo: {
+        reason: "resource_availability",
+        domain: "compute.googleapis.com",
+        metadatas: { zone, vmType: type, zonesAvailable: "" },
+      },
+    },
+    { localizedMessage: { locale: "en-US", message } },
+    {
+      help: {
+        links: [
+          { description: "Troubleshooting documentation", url: "https://cloud.google.com/compute/docs/resource-error" },
+        ],
+      },
+    },
+  ];
+  return { errors: [{ code: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", message, errorDetails }], httpStatus: 503 };
+}
+
+function makeInstance({ world, project, zone }: GceCall, resource: InstanceResource): Instance {
+  const id = world.nextId();
+  const number = (): number => Number.parseInt(world.random.hex(1), 16);
+  const instance: Instance = {
+    id,
+    name: resource.name,
+    project,
+    zone,
+    resource,
+    createdAtMs: world.nowMs(),
+    creationTimestamp: world.timestamp(),
+    networkIp: `10.${number()}.${number()}.${number()}`,
+    externalIps: resource.networkInterfaces.flatMap(({ accessConfigs }) =>
+      accessConfigs.map(() => `203.0.113.${number()}`),
+    ),
+  };
+  world.instances.set(`${project}/${zone}/${resource.name}`, instance);
+  for (const [index, { type, initializeParams, autoDelete, boot }] of resource.disks.entries()) {
+    if (type === "SCRATCH") continue;
+    const name = diskNameOf(resource.name, index, initializeParams?.diskName);
+    world.disks.set(`${project}/${zone}/${name}`, {
+      name,
+      project,
+      zone,
+      type: lastPart(initializeParams?.diskType ?? "pd-standard"),
+      sizeGb: initializeParams?.diskSizeGb ?? 10,
+      labels: initializeParams?.labels ?? {},
+      boot,
+      autoDelete,
+      instanceId: id,
+    });
+  }
+  return instance;
+}
+
+/** Removes an instance, and the disks that go with it. */
+export function removeInstance({ world }: Pick<GceCall, "world">, key: string): void {
+  const instance = world.instances.get(key);
+  if (instance === undefined) return;
+  world.instances.delete(key);
+  for (const [diskKey, disk] of world.disks) {
+    if (disk.instanceId !== instance.id) continue;
+    if (disk.autoDelete) world.disks.delete(diskKey);
+    else disk.instanceId = undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import type { InstanceResource } from "./instance-resource.ts";
+
+/** States of an instance that the emulator knows. */
+export type InstanceStatus = "PROVISIONING" | "STAGING" | "RUNNING" | "STOPPING" | "TERMINATED";
+
+/** A disk, whether or not it is attached. */
+export interface Disk {
+  readonly name: string;
+  readonly project: string;
+  readonly zone: string;
+  readonly type: string;
+  readonly sizeGb: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly boot: boolean;
+  autoDelete: boolean;
+  /** Id of the instance that it is attached to; undefined when it is free. */
+  instanceId: string | undefined;
+}
+
+/** An instance. Its status follows from the times at which things happened to it. */
+export interface Instance {
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+  readonly zone: string;
+  /** What was asked for. A test may change it, as somebody with a console does. */
+  resource: InstanceResource;
+  readonly createdAtMs: number;
+  readonly creationTimestamp: string;
+  readonly networkIp: string;
+  /** One for each external access configuration. */
+  readonly externalIps: readonly string[];
+  /** Since when its deletion goes on. */
+  deletingSinceMs?: number;
+  stoppedAtMs?: number;
+}
+
+/** How long things take, milliseconds. */
+export interface LifeTimes {
+  /** From the request until its operation is done. */
+  readonly operationMs: number;
+  readonly provisioningMs: number;
+  readonly stagingMs: number;
+  readonly stoppingMs: number;
+}
+
+/** The status at a time. */
+export function statusOf(instance: Instance, times: LifeTimes, nowMs: number): InstanceStatus {
+  const { deletingSinceMs, stoppedAtMs, createdAtMs } = instance;
+  if (deletingSinceMs !== undefined) return "STOPPING";
+  if (stoppedAtMs !== undefined) return nowMs - stoppedAtMs < times.stoppingMs ? "STOPPING" : "TERMINATED";
+  const age = nowMs - createdAtMs;
+  if (age < times.provisioningMs) return "PROVISIONING";
+  return age < times.provisioningMs + times.stagingMs ? "STAGING" : "RUNNING";
+}

@@ -1,0 +1,93 @@
+import type { EmulatorReply, Refusal } from "../server/index.ts";
+
+/** A refusal of Compute Engine. Thrown by actions, before they have changed anything. `code` is the reason in Google's words. */
+export class GceRefusal extends Error implements Refusal {
+  readonly code: string;
+  declare readonly status?: number;
+
+  constructor(code: string, message: string, status?: number) {
+    super(message);
+    this.code = code;
+    if (status !== undefined) this.status = status;
+  }
+}
+
+/** The refusal of a reference to something that does not exist. */
+export const notFound = (path: string): GceRefusal =>
+  new GceRefusal("notFound", `The resource '${path}' was not found`);
+
+/** The refusal of a value. */
+export const invalidValue = (field: string, value: string, why: string): GceRefusal =>
+  new GceRefusal("invalid", `Invalid value for field '${field}': '${value}'. ${why}`);
+
+/** Reasons that do not come with status 400. */
+const statuses: Readonly<Record<string, number>> = {
+  accessNotConfigured: 403,
+  alreadyExists: 409,
+  authError: 401,
+  backendError: 503,
+  forbidden: 403,
+  internalError: 500,
+  notFound: 404,
+  quotaExceeded: 403,
+  rateLimitExceeded: 403,
+};
+
+const domains: Readonly<Record<string, string>> = {
+  quotaExceeded: "usageLimits",
+  rateLimitExceeded: "usageLimits",
+};
+
+/** Names of statuses as google.rpc has them. */
+const rpcStatuses: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ALREADY_EXISTS",
+  429: "RESOURCE_EXHAUSTED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+};
+
+/** A JSON answer. */
+export const jsonReply = (
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): EmulatorReply => ({
+  status,
+  headers: { "content-type": "application/json; charset=UTF-8", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** The answer that carries a refusal, as Compute Engine writes it. */
+export function refusalReply({ code, status, message, retryAfterS }: Refusal): EmulatorReply {
+  const httpStatus = status ?? statuses[code] ?? 400;
+  const text = message ?? `the emulator was told to answer ${code}`;
+  const isThrottled = code === "rateLimitExceeded";
+  return jsonReply(
+    httpStatus,
+    {
+      error: {
+        code: httpStatus,
+        message: text,
+        errors: [{ message: text, domain: domains[code] ?? "global", reason: code }],
+        ...(isThrottled
+          ? {
+              status: rpcStatuses[httpStatus] ?? "UNKNOWN",
+              details: [
+                {
+                  "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                  reason: "RATE_LIMIT_EXCEEDED",
+                  domain: "googleapis.com",
+                  metadata: { service: "compute.googleapis.com" },
+                },
+              ],
+            }
+          : {}),
+      },
+    },
+    retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) },
+  );
+}
