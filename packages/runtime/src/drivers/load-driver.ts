@@ -7,6 +7,7 @@ import { ConfigError, defineDriver, type Driver, type DriverDefinition, isConfig
 const shortNames: Readonly<Record<string, string>> = {
   mock: "@millwright/provider-mock",
   aws: "@millwright/provider-aws",
+  gcp: "@millwright/provider-gcp",
 };
 
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
