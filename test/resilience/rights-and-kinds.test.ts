@@ -97,13 +97,13 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
-  it("22: keeps every VM while nobody can list or watch its kinds any more, names them without turning round them, and goes on when they are back", async () => {
+  it("22: keeps every VM while nobody serves its kinds any more, names them without turning round them, and goes on when they are back", async () => {
     fleet = await startControlledFleet();
     const controllers = fleet.run();
     await fleet.deploy(2);
     await fleet.untilRunning(2);
     const resources = crds().map(({ spec }) => spec.names.plural);
-    const match = { verbs: ["list", "watch"], resources, userAgent: controllersAgent };
+    const match = { resources, userAgent: controllersAgent };
     fleet.server.faults.add({ match, effect: { kind: "status", code: 404, reason: "NotFound" } });
     fleet.server.faults.add({ match: { ...match, verbs: ["watch"] }, effect: { kind: "partition" } }).remove();
     await controllers.waitFor(/"machines\.machine\.sapcloud\.io".*404.*A list or watch ended with an error/, 40_000);

@@ -163,9 +163,12 @@ function hasStatus(error: unknown, status: number): error is ApiError {
   return isApiError(error) && error.status === status;
 }
 
-/** The object, or the resource type, does not exist. */
+/**
+ * The object does not exist: the server names what it did not find. A 404 without a name says only that nobody serves the path, as while an API server
+ * starts or a definition is away; of objects it says nothing.
+ */
 export function isNotFound(error: unknown): error is ApiError {
-  return hasStatus(error, 404);
+  return hasStatus(error, 404) && (error.details?.name ?? "") !== "";
 }
 
 /** The object changed since it was read, or a precondition does not hold: read again and recompute. */

@@ -1,6 +1,6 @@
 import { finalizers, type Machine, machineResource } from "@millwright/core";
 import { createStore } from "@millwright/kube";
-import { conflictError, createFakeApi, serverError } from "@millwright/kube/testing";
+import { conflictError, createFakeApi, notServedError, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { aMachine, testNamespace } from "../testing/builders.ts";
 import { createWriter } from "./writer.ts";
@@ -42,6 +42,16 @@ describe("writer", () => {
     api.remove(machineResource, ref);
     await writer.delete(ref, uid);
     expect(store.size).toBe(0);
+  });
+
+  it("does not take an object for gone because nobody serves its kind at the moment", async () => {
+    const { api, store, uid, writer } = setUp();
+    const writes = [() => writer.patch(ref, {}), () => writer.patchStatus(ref, {}), () => writer.delete(ref, uid)];
+    for (const write of writes) {
+      api.inject({ error: notServedError() });
+      await expect(write()).rejects.toThrow("404 page not found");
+      expect(store.size).toBe(1);
+    }
   });
 
   it("shows an object that finalizers hold as being deleted", async () => {

@@ -8,7 +8,7 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { ApiError, controllerRefOf } from "@millwright/kube";
-import type { FakeApi } from "@millwright/kube/testing";
+import { type FakeApi, notFoundError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
 import {
@@ -119,7 +119,7 @@ describe("MachineSet controller", () => {
 
   it("adopts nothing for a set that the API server knows to be going", async () => {
     const cluster = await withSet({ spec: { replicas: 0 } });
-    cluster.api.inject({ verb: "get", error: new ApiError({ status: 404, reason: "NotFound", message: "gone" }) });
+    cluster.api.inject({ verb: "get", error: notFoundError("set") });
     cluster.api.seed(machineResource, aMachine());
     await cluster.settle();
     expect(controllerRefOf(cluster.machines()[0] ?? aMachine())).toBeUndefined();

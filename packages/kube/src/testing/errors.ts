@@ -6,8 +6,13 @@ export function conflictError(): ApiError {
 }
 
 /** What an API server answers about an object that is not there. */
-export function notFoundError(): ApiError {
-  return new ApiError({ status: 404, reason: "NotFound", message: "not found" });
+export function notFoundError(name = "missing"): ApiError {
+  return new ApiError({ status: 404, reason: "NotFound", message: `"${name}" not found`, details: { name } });
+}
+
+/** What an API server answers for a path that it does not serve, or not yet. */
+export function notServedError(): ApiError {
+  return new ApiError({ status: 404, reason: "NotFound", message: "the server answered 404: 404 page not found" });
 }
 
 /** What an API server answers when something in it broke. */
