@@ -1,0 +1,36 @@
+/** What the address of a request says, in ARM's terms. Names keep their case; ARM compares them without. */
+export interface ResourcePath {
+  readonly subscription: string;
+  /** Resource group; empty for what belongs to a subscription. */
+  readonly group: string;
+  /** Such as `Microsoft.Compute`; empty when there is none. */
+  readonly provider: string;
+  /** Types and names below the provider, in turn: `virtualMachines`, `m1`. */
+  readonly segments: readonly string[];
+}
+
+/** Reads a path; undefined for one that is none of ARM's. */
+export function readResourcePath(pathname: string): ResourcePath | undefined {
+  const parts = pathname.split("/").slice(1).map(decodeURIComponent);
+  const [first, subscription = "", ...rest] = parts;
+  if (first?.toLowerCase() !== "subscriptions") return undefined;
+  const hasGroup = rest[0]?.toLowerCase() === "resourcegroups";
+  const below = hasGroup ? rest.slice(2) : rest;
+  const hasProvider = below[0]?.toLowerCase() === "providers";
+  return {
+    subscription,
+    group: hasGroup ? (rest[1] ?? "") : "",
+    provider: hasProvider ? (below[1] ?? "") : "",
+    segments: hasProvider ? below.slice(2) : below,
+  };
+}
+
+/** The id of a resource. */
+export const resourceId = (subscription: string, group: string, type: string, name: string): string =>
+  `/subscriptions/${subscription}/resourceGroups/${group}/providers/${type}/${name}`;
+
+/** What ids are compared by. */
+export const keyOf = (id: string): string => id.toLowerCase();
+
+/** Last part of an id. */
+export const nameOf = (id: string): string => id.slice(id.lastIndexOf("/") + 1);
