@@ -22,3 +22,8 @@ export type { DrainPreview, DrainStep, PodPreview } from "./drain/rehearse-drain
 export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain-rules.ts";
 export { claimNames } from "./drain/volume-accounting.ts";
+export { previewChange } from "./preview/preview-change.ts";
+export type { ChangePreview, PreviewOptions, PreviewRoot } from "./preview/preview-change.ts";
+export type { PreviewObjects } from "./preview/model-cluster.ts";
+export type { DeletedMachine, MachineCounts, PreviewStep } from "./preview/preview-step.ts";
+export type { Durations } from "./preview/durations.ts";

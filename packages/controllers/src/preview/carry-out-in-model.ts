@@ -1,0 +1,165 @@
+import {
+  finalizers,
+  labelKeys,
+  type MachineDeployment,
+  machineDeploymentResource,
+  type MachineSet,
+  machineSetResource,
+  taintKeys,
+} from "@millwright/core";
+import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
+import type { Node } from "../cluster/node-objects.ts";
+import type { NodeChange } from "../machine-deployment/decide-nodes.ts";
+import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
+import { newMachine } from "../machine-set/new-machine.ts";
+import type { MachineSetAction } from "../machine-set/snapshot.ts";
+import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import type { ModelCluster } from "./model-cluster.ts";
+import type { DeletedMachine, PreviewStep } from "./preview-step.ts";
+
+/** What a moment of a preview collects. */
+export type Notes = { -readonly [Key in Exclude<keyof PreviewStep, "afterMs" | "after">]: PreviewStep[Key][number][] };
+
+export const noNotes = (): Notes => ({
+  setsCreated: [],
+  setsDeleted: [],
+  machinesCreated: [],
+  machinesDeleted: [],
+  machinesChanged: [],
+  machinesUpdated: [],
+  nodesTainted: [],
+  nodesUntainted: [],
+  says: [],
+});
+
+/** The moment in which something is carried out. */
+export interface Moment {
+  readonly notes: Notes;
+  readonly now: Date;
+  /** Whether a node is there before anything happens. */
+  readonly isRealNode: (name: string) => boolean;
+}
+
+const isAvoided = (node: Node | undefined): boolean =>
+  node?.spec?.taints?.some(({ key }) => key === taintKeys.preferNoSchedule) === true;
+
+function changeNode(
+  cluster: ModelCluster,
+  { name, patch, condition }: NodeChange,
+  { notes, now, isRealNode }: Moment,
+): void {
+  const before = isAvoided(cluster.nodes.get(name));
+  if (patch !== undefined) cluster.patchNode(name, patch);
+  if (condition !== undefined) cluster.sayOnNode(name, condition, now);
+  const after = isAvoided(cluster.nodes.get(name));
+  if (after && !before && isRealNode(name)) notes.nodesTainted.push(name);
+  if (before && !after && isRealNode(name)) notes.nodesUntainted.push(name);
+}
+
+/** Whether a patch of a machine is a change of what it is, and not a mark for controllers. */
+const changesSpec = (patch: object): boolean => "spec" in patch;
+
+/** Carries out in the model what the controller of deployments would write. */
+export function carryOutForDeployment(
+  cluster: ModelCluster,
+  deployment: MachineDeployment,
+  action: MachineDeploymentAction,
+  moment: Moment,
+): void {
+  const { notes, now } = moment;
+  const { name, uid = "" } = deployment.metadata;
+  switch (action.kind) {
+    case "AddFinalizer":
+      return cluster.patchDeployment(name, addFinalizerPatch(deployment, finalizers.machine));
+    case "RemoveFinalizer":
+      cluster.deployments.delete(name);
+      return;
+    case "AdoptMachineSet":
+    case "ReleaseMachineSet": {
+      const set = cluster.sets.get(action.name);
+      if (set === undefined) return;
+      const patch =
+        action.kind === "AdoptMachineSet"
+          ? adoptPatch(set, newControllerRef(machineDeploymentResource, deployment))
+          : releasePatch(set, uid);
+      return cluster.patchSet(action.name, patch);
+    }
+    case "CreateMachineSet": {
+      const { set } = action;
+      const metadata = { ...set.metadata, uid: `preview-${set.metadata.name}`, creationTimestamp: now.toISOString() };
+      cluster.sets.set(metadata.name, { ...set, metadata });
+      notes.setsCreated.push({ name: metadata.name, className: set.spec.template.spec.class?.name ?? "" });
+      return;
+    }
+    case "PatchMachineSet":
+      return cluster.patchSet(action.name, action.patch);
+    case "PatchMachine":
+      return cluster.patchMachine(action.name, action.patch);
+    case "PatchNodes":
+      for (const change of action.nodes) changeNode(cluster, change, moment);
+      return;
+    case "DeleteMachineSet":
+      notes.setsDeleted.push(action.name);
+      return cluster.patchSet(action.name, { metadata: { deletionTimestamp: now.toISOString() } });
+    case "PatchDeployment":
+      return cluster.patchDeployment(name, action.patch);
+  }
+}
+
+/** The machine as a preview tells of it; its node only where there is one already. */
+function deleted(
+  cluster: ModelCluster,
+  set: MachineSet,
+  name: string,
+  isReal: (node: string) => boolean,
+): DeletedMachine {
+  const node = cluster.machines.get(name)?.metadata.labels?.[labelKeys.node] ?? "";
+  return { name, set: set.metadata.name, ...(isReal(node) ? { node } : {}) };
+}
+
+/** Carries out in the model what the controller of sets would write. */
+export function carryOutForSet(
+  cluster: ModelCluster,
+  set: MachineSet,
+  action: MachineSetAction,
+  { notes, now, isRealNode }: Moment,
+): void {
+  const { name, uid = "" } = set.metadata;
+  switch (action.kind) {
+    case "AddFinalizer":
+      return cluster.patchSet(name, addFinalizerPatch(set, finalizers.machine));
+    case "RemoveFinalizer":
+      cluster.sets.delete(name);
+      return;
+    case "PatchSet":
+      return cluster.patchSet(name, action.patch);
+    case "AdoptMachine":
+    case "ReleaseMachine": {
+      const machine = cluster.machines.get(action.name);
+      if (machine === undefined) return;
+      const patch =
+        action.kind === "AdoptMachine"
+          ? adoptPatch(machine, newControllerRef(machineSetResource, set))
+          : releasePatch(machine, uid);
+      return cluster.patchMachine(action.name, patch);
+    }
+    case "PatchMachine":
+      if (changesSpec(action.patch)) notes.machinesChanged.push(action.name);
+      return cluster.patchMachine(action.name, action.patch);
+    case "CreateMachines":
+      for (let count = 0; count < action.count; count++) {
+        const born = newMachine(set, cluster.nextName(name));
+        const metadata = {
+          ...born.metadata,
+          uid: `preview-${born.metadata.name}`,
+          creationTimestamp: now.toISOString(),
+        };
+        cluster.machines.set(metadata.name, { ...born, metadata });
+      }
+      notes.machinesCreated.push({ set: name, count: action.count });
+      return;
+    case "DeleteMachine":
+      notes.machinesDeleted.push(deleted(cluster, set, action.name, isRealNode));
+      return cluster.patchMachine(action.name, { metadata: { deletionTimestamp: now.toISOString() } });
+  }
+}

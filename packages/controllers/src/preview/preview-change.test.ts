@@ -1,0 +1,220 @@
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  beingDeleted,
+  type Change,
+  inPhase,
+  named,
+} from "../testing/builders.ts";
+import { createRolloutModel } from "../testing/rollout-model.ts";
+import { settle } from "../testing/rollout-transcript.ts";
+import type { PreviewObjects } from "./model-cluster.ts";
+import { type ChangePreview, previewChange, type PreviewOptions } from "./preview-change.ts";
+
+const now = new Date("2026-03-01T12:00:00Z");
+const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
+const MINUTE = 60_000;
+
+/** A deployment at rest with its sets, machines and nodes, and then changed. */
+function atRest(
+  before: readonly Change<MachineDeployment>[],
+  ...changes: readonly Change<MachineDeployment>[]
+): PreviewObjects {
+  const model = createRolloutModel(aMachineDeployment(...before), { hasNodes: true });
+  settle(model);
+  for (const change of changes) model.change(change);
+  return {
+    deployments: [model.deployment()],
+    sets: model.sets(),
+    machines: model.machines(),
+    nodes: model.nodes.all(),
+  };
+}
+
+const preview = (objects: PreviewObjects, options: Partial<PreviewOptions> = {}): ChangePreview =>
+  previewChange(objects, { kind: "MachineDeployment", name: "pool" }, { now, ...options });
+
+/** A line for each step. */
+const lines = ({ steps }: ChangePreview): string =>
+  steps
+    .map(({ afterMs, after, ...step }) => {
+      const parts = [
+        ...step.setsCreated.map(({ className }) => `new set of ${className}`),
+        ...step.machinesCreated.map(({ count }) => `+${count}`),
+        ...step.machinesDeleted.map(({ node }) => `-1${node === undefined ? "" : " with node"}`),
+        ...step.machinesChanged.map(() => "changed"),
+        ...step.machinesUpdated.map(() => "updated in place"),
+        ...step.setsDeleted.map(() => "set deleted"),
+        ...(step.nodesTainted.length > 0 ? [`${step.nodesTainted.length} avoided`] : []),
+        ...(step.nodesUntainted.length > 0 ? [`${step.nodesUntainted.length} not avoided`] : []),
+      ];
+      return `${afterMs / MINUTE}m: ${parts.join(", ")} => ${after.current} new, ${after.old} old, ${after.leaving} leave, ${after.serving} serve`;
+    })
+    .join("\n");
+
+describe("previewChange", () => {
+  it("finds nothing to do at rest", () => {
+    expect(preview(atRest([]))).toMatchObject({ outcome: "nothing", steps: [], waitsFor: [], expectedMs: 0 });
+  });
+
+  it("shows a rolling update step by step, with its surge and its time", () => {
+    const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE } });
+    expect(lines(shown)).toMatchInlineSnapshot(`
+      "0m: new set of big, +1, 3 avoided => 1 new, 3 old, 0 leave, 3 serve
+      3m: -1 with node => 1 new, 2 old, 1 leave, 3 serve
+      5m: +1 => 2 new, 2 old, 0 leave, 3 serve
+      8m: -1 with node => 2 new, 1 old, 1 leave, 3 serve
+      10m: +1 => 3 new, 1 old, 0 leave, 3 serve
+      13m: -1 with node => 3 new, 0 old, 1 leave, 3 serve"
+    `);
+    expect(shown).toMatchObject({
+      outcome: "completes",
+      surge: { used: 1, allowed: 1 },
+      fewestServing: 3,
+      durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE },
+    });
+    expect(shown.expectedMs).toBe(15 * MINUTE);
+  });
+
+  it("changes nothing of what it is given", () => {
+    const objects = atRest([], ofClass("big"));
+    const before = structuredClone(objects);
+    preview(objects);
+    expect(objects).toEqual(before);
+  });
+
+  it("learns from the machines how long joining takes, and says that it knows nothing of drains", () => {
+    const objects = atRest([], ofClass("big"));
+    const joins = ["2m", "10m", "3m"];
+    const machines = objects.machines.map((machine, index) =>
+      aMachine(machine, { status: { joinDuration: joins[index] ?? "" } }),
+    );
+    const { durations, expectedMs } = preview({ ...objects, machines });
+    expect(durations).toEqual({ joinMs: 3 * MINUTE, leaveMs: undefined, joinedMachines: 3 });
+    expect(expectedMs).toBe(9 * MINUTE);
+    expect(preview(objects).durations).toEqual({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0 });
+  });
+
+  it("shows which machines a smaller size costs, in order", () => {
+    const objects = atRest([], { spec: { replicas: 1 } });
+    const machines = objects.machines.map((machine, index) =>
+      index === 1 ? aMachine(machine, annotated({ [annotationKeys.machinePriority]: "1" })) : machine,
+    );
+    const { steps } = preview({ ...objects, machines });
+    expect(steps[0]?.machinesDeleted.map(({ name }) => name)[0]).toBe(machines[1]?.metadata.name);
+    expect(steps[0]?.machinesDeleted).toHaveLength(2);
+  });
+
+  it("shows the successor of a machine that somebody deletes", () => {
+    const objects = atRest([]);
+    const machines = objects.machines.map((machine, index) =>
+      index === 0 ? aMachine(machine, beingDeleted()) : machine,
+    );
+    expect(lines(preview({ ...objects, machines }))).toBe("0m: +1 => 3 new, 0 old, 1 leave, 2 serve");
+  });
+
+  it("shows how a deployment goes with all that it has", () => {
+    const shown = preview(atRest([], beingDeleted()));
+    expect(lines(shown)).toMatchInlineSnapshot(
+      `"0m: -1 with node, -1 with node, -1 with node, set deleted => 0 new, 0 old, 3 leave, 0 serve"`,
+    );
+    expect(shown.outcome).toBe("completes");
+  });
+
+  it("shows a deployment that is not there yet", () => {
+    const shown = preview({
+      deployments: [aMachineDeployment(named("pool"), { metadata: { finalizers: null } })],
+      sets: [],
+      machines: [],
+      nodes: [],
+    });
+    expect(lines(shown)).toBe("0m: new set of small, +3 => 3 new, 0 old, 0 leave, 0 serve");
+    expect(shown.outcome).toBe("completes");
+  });
+
+  it("tells changes in place from replacements", () => {
+    const shown = preview(atRest([], { spec: { template: { spec: { drainTimeout: "3h" } } } }));
+    expect(lines(shown)).toBe("0m: changed, changed, changed => 3 new, 0 old, 0 leave, 3 serve");
+  });
+
+  it("shows updates in place on the nodes", () => {
+    const inPlace: Change<MachineDeployment> = {
+      spec: {
+        strategy: {
+          type: "InPlaceUpdate",
+          rollingUpdate: null,
+          inPlaceUpdate: { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Auto" },
+        },
+      },
+    };
+    const shown = preview(atRest([inPlace], ofClass("big")));
+    expect(shown.outcome).toBe("completes");
+    expect(shown.steps.flatMap(({ machinesUpdated }) => machinesUpdated)).toHaveLength(3);
+    expect(
+      shown.steps.flatMap(({ machinesCreated, machinesDeleted }) => [...machinesCreated, ...machinesDeleted]),
+    ).toEqual([]);
+  });
+
+  it("goes through canary steps, and waits where a person is waited for", () => {
+    const steps = annotated({ [annotationKeys.canarySteps]: "1/30m,2/pause" });
+    const shown = preview(atRest([steps], ofClass("big")));
+    expect(shown.outcome).toBe("waits");
+    expect(shown.waitsFor).toEqual([expect.stringContaining("Rollout pauses at canary step 2 of 2")]);
+    expect(lines(shown)).toContain("30m: ");
+  });
+
+  it("waits for maintenance windows", () => {
+    const shown = preview(
+      atRest([annotated({ [annotationKeys.maintenanceWindows]: "0 13 * * * 1h" })], ofClass("big")),
+    );
+    expect(shown.outcome).toBe("completes");
+    expect(shown.steps.find(({ machinesCreated }) => machinesCreated.length > 0)?.afterMs).toBe(60 * MINUTE);
+  });
+
+  it("says that old machines are waited for, that it is paused, and that a machine is broken", () => {
+    const waits = (...changes: Change<MachineDeployment>[]): readonly string[] =>
+      preview(atRest([], ofClass("big"), ...changes)).waitsFor;
+    expect(waits(annotated({ [annotationKeys.onDelete]: "true" }))).toEqual([
+      "Old machines are replaced only when somebody deletes them",
+    ]);
+    expect(waits({ spec: { paused: true } })).toEqual(["Rollout is paused"]);
+    const objects = atRest([]);
+    const machines = objects.machines.map((machine, index) =>
+      index === 0 ? aMachine(machine, inPhase("CrashLoopBackOff")) : machine,
+    );
+    expect(preview({ ...objects, machines }).waitsFor).toEqual([
+      `Machine ${machines[0]?.metadata.name} is CrashLoopBackOff, and taken to stay so`,
+    ]);
+  });
+
+  it("refuses what the controllers refuse", () => {
+    const shown = preview(atRest([], { spec: { template: { spec: { class: { name: "" } } } } }));
+    expect(shown.outcome).toBe("refused");
+    expect(shown.problems.map(({ path }) => path)).toContain("spec.template.spec.class.name");
+  });
+
+  it("looks at a set that nobody controls", () => {
+    const set = aMachineSet(named("alone"));
+    const shown = previewChange(
+      { deployments: [], sets: [set], machines: [] },
+      { kind: "MachineSet", name: "alone" },
+      { now },
+    );
+    expect(lines(shown)).toBe("0m: +3 => 3 new, 0 old, 0 leave, 0 serve");
+    expect(shown.outcome).toBe("completes");
+  });
+
+  it("leaves other deployments alone", () => {
+    const objects = atRest([], ofClass("big"));
+    const other = aMachineDeployment(named("other"), { spec: { selector: { matchLabels: { name: "other" } } } });
+    const shown = preview({ ...objects, deployments: [...objects.deployments, other] });
+    expect(shown.steps.flatMap(({ setsCreated }) => setsCreated)).toHaveLength(1);
+    expect(shown.steps.some(({ machinesDeleted }) => machinesDeleted.some(({ node }) => node !== undefined))).toBe(
+      true,
+    );
+  });
+});

@@ -1,0 +1,181 @@
+import {
+  type FieldProblem,
+  labelKeys,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  phaseOf,
+  validateMachineSet,
+} from "@millwright/core";
+import { controllerRefOf } from "@millwright/kube";
+import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
+import { deploymentProblems } from "../machine-deployment/observe.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
+import { type Durations, pastDurations } from "./durations.ts";
+import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
+import { observeInModel, playThrough } from "./play-through.ts";
+import type { MachineCounts, PreviewStep } from "./preview-step.ts";
+
+/** What becomes of a deployment, or of a set that nobody controls, if all goes well. */
+export interface ChangePreview {
+  readonly kind: "MachineDeployment" | "MachineSet";
+  readonly name: string;
+  /** `nothing`: all is as it is to be. `completes`: in the steps given. `waits`: not without somebody, see `waitsFor`. `refused`: see `problems`. */
+  readonly outcome: "nothing" | "completes" | "waits" | "refused";
+  readonly steps: readonly PreviewStep[];
+  /** Clauses, for people. */
+  readonly waitsFor: readonly string[];
+  readonly problems: readonly FieldProblem[];
+  /** Most machines beyond the replicas at once, and how many the strategy allows. */
+  readonly surge: { readonly used: number; readonly allowed: number };
+  /** Fewest machines that serve at any time. */
+  readonly fewestServing: number;
+  readonly durations: Durations;
+  /** Milliseconds from the change to the end of the last step, as far as durations are known. */
+  readonly expectedMs: number;
+}
+
+/** Whose future is asked for. */
+export interface PreviewRoot {
+  readonly kind: ChangePreview["kind"];
+  readonly name: string;
+}
+
+export interface PreviewOptions {
+  readonly now: Date;
+  /** Default: the cluster-autoscaler is kept from nodes during a rollout. */
+  readonly guardsFromScaler?: boolean;
+  /** What somebody knows better than the machines. */
+  readonly durations?: Partial<Pick<Durations, "joinMs" | "leaveMs">>;
+}
+
+const controllerUid = (object: Machine | MachineSet): string | undefined => controllerRefOf(object)?.uid;
+
+/** The part of the objects that a root concerns: its own, and what nobody has, which it may adopt. */
+function concerning(
+  { deployments, sets, machines, nodes }: PreviewObjects,
+  { kind, name }: PreviewRoot,
+): PreviewObjects {
+  const root = kind === "MachineDeployment" ? deployments.find(({ metadata }) => metadata.name === name) : undefined;
+  const isIts = (set: MachineSet): boolean =>
+    kind === "MachineSet"
+      ? set.metadata.name === name
+      : controllerUid(set) === undefined || controllerUid(set) === root?.metadata.uid;
+  const own = sets.filter(isIts);
+  const uids = new Set([undefined, ...own.map(({ metadata }) => metadata.uid)]);
+  const theirs = machines.filter((machine) => uids.has(controllerUid(machine)));
+  const names = new Set(theirs.map(({ metadata }) => metadata.labels?.[labelKeys.node]));
+  return {
+    deployments: root === undefined ? [] : [root],
+    sets: own,
+    machines: theirs,
+    ...(nodes === undefined ? {} : { nodes: nodes.filter(({ metadata }) => names.has(metadata.name)) }),
+  };
+}
+
+/** Counts what the root has; what nobody has is not its own yet. */
+function countMachines(
+  cluster: ModelCluster,
+  { kind, name }: PreviewRoot,
+  view: (of: MachineDeployment) => MachineDeploymentSnapshot,
+): MachineCounts {
+  const deployment = cluster.deployments.get(name);
+  const { newSet, oldSets } =
+    kind === "MachineSet" || deployment === undefined ? { newSet: undefined, oldSets: [] } : viewSets(view(deployment));
+  const set = kind === "MachineSet" ? cluster.sets.get(name) : undefined;
+  const current = set === undefined ? (newSet?.machines ?? []) : cluster.machinesOf(set.metadata.uid ?? "");
+  const old = oldSets.flatMap(({ machines }) => machines);
+  const staying = (machines: readonly Machine[]): number => machines.filter((machine) => !isDeleting(machine)).length;
+  const all = [...current, ...old];
+  return {
+    current: staying(current),
+    old: staying(old),
+    leaving: all.length - staying(all),
+    serving: all.filter(isAvailable).length,
+  };
+}
+
+/** What stands between the end of the play and the end of the rollout: people, times, and machines that are broken. */
+function waitsOf(
+  cluster: ModelCluster,
+  { deployment, limits }: MachineDeploymentSnapshot,
+  { current, old, serving }: MachineCounts,
+): readonly string[] {
+  const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
+  if (old === 0 && current === replicas && serving === replicas) return [];
+  const broken = [...cluster.machines.values()].filter((machine) => !isAvailable(machine) && !isDeleting(machine));
+  const manual = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Manual";
+  const reasons = [
+    ...(limits?.holds ?? []),
+    ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
+    ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),
+    ...(deployment.spec.strategy?.type === "InPlaceUpdate" && manual
+      ? [`Nodes are updated when somebody gives them the label ${labelKeys.selectedForUpdate}`]
+      : []),
+    ...broken.map(
+      (machine) => `Machine ${machine.metadata.name} is ${phaseOf(machine) ?? "new"}, and taken to stay so`,
+    ),
+  ];
+  return reasons.length > 0 ? reasons : ["It comes to rest before its end"];
+}
+
+/**
+ * Plays through what the controllers make of a deployment, or of a set that nobody controls, as it stands in `objects`: their own decide functions are asked again and
+ * again, in a world where all goes well. Machines join, drains end, agents update; machines that are broken stay so.
+ */
+export function previewChange(
+  objects: PreviewObjects,
+  root: PreviewRoot,
+  { now, guardsFromScaler = true, durations: given = {} }: PreviewOptions,
+): ChangePreview {
+  const part = concerning(objects, root);
+  const cluster = createModelCluster(part);
+  const own = pastDurations(part.machines, given);
+  // What its own machines do not tell those beside them do.
+  const durations = own.joinMs === undefined ? pastDurations(objects.machines, given) : own;
+  const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
+  const count = (at: Date): MachineCounts =>
+    countMachines(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));
+  const [deployment] = part.deployments;
+  const [set] = root.kind === "MachineSet" ? part.sets : [];
+  const replicas = deployment?.spec.replicas ?? set?.spec.replicas ?? 0;
+  const problems =
+    deployment === undefined
+      ? set === undefined
+        ? []
+        : validateMachineSet(set)
+      : deploymentProblems(deployment, cluster.hasTarget);
+
+  const play = playThrough(cluster, {
+    start: now,
+    durations,
+    guardsFromScaler,
+    isRealNode: (name) => known.has(name),
+    countNow: () => count(now),
+  });
+  const last = count(play.end);
+  const left = cluster.deployments.get(root.name);
+  const waitsFor =
+    left === undefined || problems.length > 0
+      ? []
+      : waitsOf(cluster, observeInModel(cluster, left, guardsFromScaler, play.end), last);
+  const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
+  const surges = play.steps
+    .filter(({ machinesCreated }) => machinesCreated.length > 0)
+    .map(({ after }) => after.current + after.old + after.leaving - replicas);
+  return {
+    ...root,
+    outcome: isRefused ? "refused" : waitsFor.length > 0 ? "waits" : play.steps.length > 0 ? "completes" : "nothing",
+    steps: play.steps,
+    waitsFor: play.isEndless ? [...waitsFor, "It does not come to rest"] : waitsFor,
+    problems,
+    surge: {
+      used: Math.max(0, ...surges),
+      allowed: deployment === undefined || problems.length > 0 ? 0 : boundsOf(deployment).maxSurge,
+    },
+    fewestServing: Math.min(...play.counts.map(({ serving }) => serving)),
+    durations,
+    expectedMs: play.lastMs,
+  };
+}
