@@ -18,6 +18,18 @@ describe("validateMachine", () => {
     expect(problems({ class: { kind: "MachineClass", name: "" } })).toMatchObject([{ path: "spec.class.name" }]);
   });
 
+  it("refuses rules of a drain that cannot be read, before years later a drain ignores them", () => {
+    const withRules = (text: string) =>
+      validateMachine({
+        metadata: { name: "m", annotations: { "machine.millwright.dev/drain-rules": text } },
+        spec: good,
+      });
+    expect(withRules('[{"behavior":"Skip"}]')).toEqual([]);
+    expect(withRules('[{"behavior":"Stay"}]')).toMatchObject([
+      { path: "metadata.annotations[machine.millwright.dev/drain-rules][0].behavior" },
+    ]);
+  });
+
   it("refuses a class of another kind", () => {
     expect(problems({ class: { kind: "AWSMachineClass", name: "c" } })).toEqual([
       { path: "spec.class.kind", message: 'must be MachineClass, is "AWSMachineClass"', kind: "notSupported" },

@@ -366,6 +366,39 @@ describe("finding and deleting a VM", () => {
   });
 });
 
+describe("ids of volumes", () => {
+  const specs = [{ csi: { driver: "x", volumeHandle: "vol-1" } }, { nfs: { server: "s" } }];
+  const ask = (getVolumeIds: DriverDefinition<unknown>["getVolumeIds"]) =>
+    host(getVolumeIds === undefined ? {} : { getVolumeIds }).volumeIds(aCall(), specs, unaborted);
+
+  it("are asked for with the specs as they are, in one call, and foreign volumes have none", async () => {
+    const getVolumeIds = vi.fn<Driver["getVolumeIds"]>(async () => ({ volumeIds: ["disk-1", undefined] }));
+    expect(await ask(getVolumeIds)).toEqual({ ok: true, value: ["disk-1", null] });
+    expect(getVolumeIds).toHaveBeenCalledOnce();
+    expect(getVolumeIds.mock.calls[0]?.[0]).toEqual({ volumes: specs });
+  });
+
+  it("are not known to a driver without the method", async () => {
+    expect(await ask(undefined)).toMatchObject({ ok: false, error: { code: "Unimplemented" } });
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["too few", { volumeIds: ["disk-1"] }],
+    ["what is no text", { volumeIds: ["disk-1", 7] }],
+  ])("are refused when the driver answers %s: they could be those of other volumes", async (_, answer) => {
+    expect(await ask(wild(answer))).toMatchObject({ ok: false, error: { code: "Internal" } });
+  });
+
+  it("keep no later call of the machine waiting when the driver never answers", async () => {
+    const { clock, volumeIds, deleteVm } = host({ getVolumeIds: () => new Promise<never>(() => undefined) });
+    const asked = volumeIds(aCall(), specs, unaborted);
+    await clock.advance(5 * 60_000);
+    expect(await asked).toMatchObject({ ok: false, error: { code: "DeadlineExceeded" } });
+    expect(await deleteVm(aCall(), unaborted)).toMatchObject({ ok: true });
+  });
+});
+
 describe("user data", () => {
   const joins = { userData: Secret.of("join --token=<<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>") };
   const bootstrapToken = () => Promise.resolve(Secret.of("abc123.0123456789abcdef"));
