@@ -1,5 +1,4 @@
 import { createServer } from "node:net";
-import { retryClassOf } from "@millwright/core";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
 import { createAwsDriver } from "./driver.ts";
@@ -152,14 +151,6 @@ describe("refusals of EC2", () => {
       expect([code, ec2.log.count("RunInstances")]).toEqual([code, tries]);
     }
   });
-
-  it("are transient where time helps", () => {
-    expect(["Unavailable", "DeadlineExceeded", "Aborted"].map((code) => retryClassOf(code as "Aborted"))).toEqual([
-      "transient",
-      "transient",
-      "transient",
-    ]);
-  });
 });
 
 describe("connections", () => {
@@ -177,10 +168,9 @@ describe("connections", () => {
   });
 
   it("that are no TLS are Unavailable", async () => {
-    const { driver, url } = await aCloud();
+    const { url } = await aCloud();
     const secure = createAwsDriver({ endpoint: url.replace("http:", "https:") });
     await expect(secure.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    expect(driver.name).toBe("aws");
   });
 
   it("that never answer are over after the time for one request", async () => {
