@@ -174,7 +174,8 @@ function emulatorOf(world: ArmWorld): Emulator {
 /** Creates an emulated ARM. It listens when it is told to. */
 export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator {
   const world = createArmWorld(options);
-  const tls = selfSignedCertificate((options.clock ?? systemClock).now());
+  // Clients look at their own clock.
+  const tls = selfSignedCertificate(systemClock.now());
   const server = createEmulatorServer(emulatorOf(world), { ...options, tls });
   const vm = (name: string): VirtualMachine => {
     world.operations.settle();
