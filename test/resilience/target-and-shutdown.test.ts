@@ -18,7 +18,7 @@ describe("millwright run", () => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
 
-  it("4: creates on while the target's API is down, takes no machine for broken, and finishes when it is back", async () => {
+  it("4: creates on while the target's API is down, says what it cannot see, takes no machine for broken, and finishes when it is back", async () => {
     fleet = await startControlledFleet();
     const target = createApiServer();
     const { url } = await target.listen();
@@ -38,13 +38,21 @@ describe("millwright run", () => {
       await api.close();
       await target.close();
     });
-    const controllers = fleet.run(`--target-kubeconfig=${targetKubeconfig}`);
+    const controllers = fleet.run(
+      `--target-kubeconfig=${targetKubeconfig}`,
+      "--machine-safety-apiserver-statuscheck-timeout=2s",
+      "--machine-creation-timeout=15s",
+    );
     await fleet.deploy(2);
     await fleet.untilRunning(2);
 
-    const restarted = target.restart({ downMs: 10_000 });
+    const restarted = target.restart({ downMs: 16_000 });
     await fleet.scale(3);
     await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 8_000);
+    await eventually(async () => {
+      const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
+      expect(texts).toContainEqual(expect.stringContaining("cannot be seen"));
+    }, 8_000);
     await restarted;
     expect(fleet.callsOf("delete")).toBe(0);
     await fleet.untilRunning(3);

@@ -162,6 +162,7 @@ export {
   waitingForClass,
   waitingForTurn,
   joinTimedOut,
+  joinUnseen,
   joined,
   nodeMissing,
   nodeOfAnotherVm,

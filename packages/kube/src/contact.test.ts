@@ -47,6 +47,41 @@ it("tells nobody who has ended listening", () => {
   expect(heard).toEqual([]);
 });
 
+it("tells of a loss that lasts, once, and of the next one anew", async () => {
+  const clock = createVirtualClock();
+  const contact = createContactRecord(clock);
+  let told = 0;
+  const end = contact.onLost(30_000, () => told++);
+  await clock.advance(30_000);
+  expect(told).toBe(0);
+  await clock.advance(60_000);
+  expect(told).toBe(1);
+  contact.answered();
+  contact.failed(clock.monotonicMs());
+  await clock.advance(20_000);
+  contact.answered();
+  await clock.advance(20_000);
+  expect(told).toBe(1);
+  contact.failed(clock.monotonicMs() - 29_000);
+  await clock.advance(1_001);
+  expect(told).toBe(2);
+  contact.answered();
+  contact.failed(clock.monotonicMs());
+  end();
+  await clock.advance(60_000);
+  expect(told).toBe(2);
+});
+
+it("leaves no timer when nobody tries any more", async () => {
+  const clock = createVirtualClock();
+  const contact = createContactRecord(clock);
+  let told = 0;
+  contact.onLost(30_000, () => told++);
+  contact.ended();
+  await clock.advance(60_000);
+  expect(told).toBe(0);
+});
+
 describe("the contact of a cache", () => {
   function start() {
     const clock = createVirtualClock();

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/core";
 
 /**
  * Contact of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one
@@ -15,6 +15,12 @@ export interface Contact {
    * @returns ends it
    */
   onRegained(listener: (lostForMs: number) => void): () => void;
+  /**
+   * Calls `listener` each time contact has been lost for longer than `afterMs`, once per loss. A loss that lasts already counts.
+   *
+   * @returns ends it
+   */
+  onLost(afterMs: number, listener: () => void): () => void;
 }
 
 /** The writing side of a {@link Contact}: what a reflector notes. */
@@ -23,27 +29,58 @@ export interface ContactRecord extends Contact {
   answered(): void;
   /** An attempt failed that gave the last sign of life, or began, at this time of `Clock.monotonicMs`. */
   failed(sinceMs: number): void;
+  /** Nobody tries any more: no loss is told from here on, and no timer is left. */
+  ended(): void;
 }
 
 export function createContactRecord(clock: Clock): ContactRecord {
+  // Invariant: a listener of losses has a timer only while contact is lost and it has not been told.
   const listeners = new Set<(lostForMs: number) => void>();
+  const lossListeners = new Set<LossListener>();
   /** Undefined exactly while the last attempt is in order. */
   let lostSinceMs: number | undefined = clock.monotonicMs();
   const lostForMs = (): number => (lostSinceMs === undefined ? 0 : clock.monotonicMs() - lostSinceMs);
+
+  function watchLoss(listener: LossListener): void {
+    listener.timer = clock.setTimer(Math.max(0, listener.afterMs - lostForMs()) + 1, () => listener.tell());
+  }
+  function forgetLoss(): void {
+    for (const { timer } of lossListeners) timer?.cancel();
+  }
+
   return {
     lostForMs,
     onRegained(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    onLost(afterMs, tell) {
+      const listener: LossListener = { afterMs, tell, timer: undefined };
+      lossListeners.add(listener);
+      if (lostSinceMs !== undefined) watchLoss(listener);
+      return () => {
+        listener.timer?.cancel();
+        lossListeners.delete(listener);
+      };
+    },
     answered() {
       if (lostSinceMs === undefined) return;
       const lost = lostForMs();
       lostSinceMs = undefined;
+      forgetLoss();
       for (const listener of Array.from(listeners)) listener(lost);
     },
     failed(sinceMs) {
-      lostSinceMs ??= sinceMs;
+      if (lostSinceMs !== undefined) return;
+      lostSinceMs = sinceMs;
+      for (const listener of lossListeners) watchLoss(listener);
     },
+    ended: forgetLoss,
   };
+}
+
+interface LossListener {
+  readonly afterMs: number;
+  readonly tell: () => void;
+  timer: Timer | undefined;
 }

@@ -286,6 +286,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       await Promise.all([follow(signal), ...(resyncMs > 0 ? [resync(resyncMs, signal)] : [])]);
     } finally {
       running = false;
+      contact.ended();
     }
   }
 

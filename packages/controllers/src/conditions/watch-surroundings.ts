@@ -3,8 +3,8 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { defaultMachineSettings } from "../machine/snapshot.ts";
 
 /**
- * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, or the API server of the nodes answers again after
- * it was taken for unreachable.
+ * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, or the API server of the nodes is
+ * taken for unreachable, or answers again.
  *
  * @param keysOfClass keys of the objects whose template names a class
  * @param allKeys keys of all objects
@@ -24,8 +24,11 @@ export function watchSurroundings(
     priority: () => "routine",
   });
   const { contactLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
-  target?.caches.nodes.contact.onRegained((lostForMs) => {
-    if (lostForMs <= contactLostAfterMs) return;
+  const wakeAll = (): void => {
     for (const key of allKeys()) controller.enqueue(key, "routine");
+  };
+  target?.caches.nodes.contact.onLost(contactLostAfterMs, wakeAll);
+  target?.caches.nodes.contact.onRegained((lostForMs) => {
+    if (lostForMs > contactLostAfterMs) wakeAll();
   });
 }

@@ -1,10 +1,18 @@
 import { type Machine, machineClassResource, type MachineClass, machineResource } from "@millwright/core";
-import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
+import {
+  nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podResource,
+  secretResource,
+  volumeAttachmentResource,
+} from "@millwright/kube";
 import { type FakeApi, type FakeCall, serverError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Node } from "../cluster/node-objects.ts";
 import { aMachine, aMachineClass, aNode, type Change, labelled, named, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
+import { aClaim, anAttachment, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { createMachineController } from "./controller.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
@@ -494,6 +502,74 @@ describe("a drain", () => {
     api.remove(podResource, { namespace: "default", name: "web" });
     await clock.advance(10);
     expect(machine()).toBeUndefined();
+  });
+});
+
+describe("a drain of pods with volumes", () => {
+  async function setUpPods() {
+    const setup = setUp();
+    const { api, clock, create, join, start } = setup;
+    for (const name of ["a", "b"]) {
+      api.seed(persistentVolumeClaimResource, { ...aClaim(`data-${name}`, `pv-${name}`) });
+      api.seed(persistentVolumeResource, { ...aVolume(`pv-${name}`) });
+      api.seed(volumeAttachmentResource, { ...anAttachment(`pv-${name}`, nodeRef.name) });
+      api.seed(podResource, {
+        ...aPodWithVolume(name, { spec: { ...aPodWithVolume(name).spec, nodeName: nodeRef.name } }),
+      });
+    }
+    const asked = vi.spyOn(setup.driver, "volumeIds");
+    create();
+    await start();
+    await clock.advance(10);
+    join();
+    await clock.advance(10);
+    const evicted = () => api.writes().flatMap(({ subresource, key }) => (subresource === "eviction" ? [key] : []));
+    return { ...setup, asked, evicted };
+  }
+
+  it("asks the driver once, and lets one pod go when the volume of the other serves elsewhere", async () => {
+    const { api, clock, asked, evicted, machine } = await setUpPods();
+    await api.delete(machineResource, ref);
+    await clock.advance(10);
+    expect(asked.mock.calls.map(([, specs]) => specs)).toEqual([[aVolume("pv-a").spec, aVolume("pv-b").spec]]);
+    expect(evicted()).toEqual(["default/a"]);
+    expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain"]).toContain("pv-a");
+    await clock.advance(60_000);
+    expect(evicted()).toEqual(["default/a"]);
+    // The successor takes the volume over: each step wakes the drain by itself.
+    api.remove(volumeAttachmentResource, { name: `pv-a-on-${nodeRef.name}` });
+    const successor = aPodWithVolume("a", {
+      metadata: { uid: "uid-a-2" },
+      spec: { ...aPodWithVolume("a").spec, nodeName: "other" },
+    });
+    api.seed(podResource, { ...successor });
+    await clock.advance(10);
+    expect(evicted()).toEqual(["default/a"]);
+    api.seed(volumeAttachmentResource, { ...anAttachment("pv-a", "other") });
+    await clock.advance(10);
+    expect(evicted()).toEqual(["default/a", "default/b"]);
+    api.remove(volumeAttachmentResource, { name: `pv-b-on-${nodeRef.name}` });
+    await clock.advance(10_000);
+    expect([machine(), asked.mock.calls.length]).toEqual([undefined, 1]);
+  });
+
+  it("goes on without the driver when that does not answer in time", async () => {
+    const { api, clock, asked, evicted } = await setUpPods();
+    asked.mockImplementation(() => new Promise(() => {}));
+    await api.delete(machineResource, ref);
+    await clock.advance(9_000);
+    expect(evicted()).toEqual([]);
+    await clock.advance(1_100);
+    expect(evicted()).toEqual(["default/a"]);
+  });
+
+  it("needs no driver whose class is gone", async () => {
+    const { api, clock, asked, evicted } = await setUpPods();
+    api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
+    await clock.advance(10);
+    await api.delete(machineResource, ref);
+    await clock.advance(10);
+    expect([asked.mock.calls.length, evicted()]).toEqual([0, ["default/a"]]);
   });
 });
 

@@ -672,6 +672,17 @@ describe("deleting the node", () => {
       expect(kindsOf(decide({ machine, node: tainted }))).toEqual(["DeleteNode", "PatchMachine"]);
     });
 
+    it("bears a machine and a node that say little", () => {
+      const bare: Node = { metadata: { name: "node" } };
+      const decision = decide({ machine: at(marker.vm), operation: succeeded("delete"), node: bare, attachments });
+      expect(decision.actions).toMatchObject([{ kind: "PatchNode", patch: { metadata: {}, spec: { taints: [{}] } } }]);
+      const silent = aMachine(withVm, inPhase("Terminating"), beingDeleted("2026-01-01T00:10:00Z"), {
+        status: { lastOperation: { type: "Delete", state: "Processing", description: gone } },
+      });
+      // Without a time nobody knows how long it has waited.
+      expect(kindsOf(decide({ machine: silent, node: tainted, attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
+    });
+
     it("does not wait for pods that stay with their node", () => {
       const mirror = aPod("mirror", { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
       expect(kindsOf(decide({ machine: at(gone, justNow), node: itsNode(), pods: [mirror] }))).toEqual([

@@ -19,7 +19,11 @@ export const conditionOf = (node: Node | undefined, type: string): NodeCondition
  * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
  * counted from it (machine-controller.md, 5.3).
  */
-export function sayOnNode(node: Node, state: NodeConditionState, now: Date): readonly MachineAction[] {
+export function sayOnNode(
+  node: Node,
+  state: NodeConditionState,
+  now: Date,
+): readonly Extract<MachineAction, { readonly kind: "PatchNodeStatus" }>[] {
   const before = conditionOf(node, state.type);
   const isSameState = before?.status === state.status && before.reason === state.reason;
   if (isSameState && before.message === state.message) return [];

@@ -20,7 +20,7 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly healthTimeoutMs: number;
   /** How many unhealthy machines of a deployment may be replaced at once, where its annotation says nothing else. */
   readonly maxReplacements: IntOrPercent;
-  /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and health timeouts start anew afterwards. */
+  /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and timeouts of nodes start anew afterwards. */
   readonly contactLostAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;

@@ -7,6 +7,10 @@ it.each([
   [texts.joined("m-1", 95_400), "Machine m-1 successfully joined the cluster in 1m35s"],
   [texts.joined("m-1", -5), "Machine m-1 successfully joined the cluster in 0s"],
   [texts.rejoined("m-1"), "Machine m-1 successfully re-joined the cluster"],
+  [
+    texts.joinUnseen("m-1"),
+    "Whether the node of machine m-1 has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer",
+  ],
   [texts.joinTimedOut("m-1", 1_200_000), "Machine m-1 failed to join the cluster in 20m0s minutes."],
   [texts.updatingInPlace("m-1"), "Machine m-1 is undergoing an in-place update"],
   [texts.updateInPlaceTimedOut("m-1", 60_000), "Machine m-1 failed to in-place update in 1m0s"],

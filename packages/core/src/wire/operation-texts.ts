@@ -41,6 +41,11 @@ export function joinTimedOut(name: string, timeoutMs: number): string {
   return `Machine ${name} failed to join the cluster in ${formatGoDuration(timeoutMs)} minutes.`;
 }
 
+/** Not given up although the node is not there, because nobody could see it. */
+export function joinUnseen(name: string): string {
+  return `Whether the node of machine ${name} has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer`;
+}
+
 /** Failed because the node stayed unhealthy for the health timeout. */
 export function healthTimedOut(name: string, timeoutMs: number, conditions: string): string {
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)} - changing its phase to Failed. Node conditions: ${conditions}`;

@@ -9,7 +9,7 @@ import type { Stage } from "./stage.ts";
 /** Since when the deletion is at this stage, wall clock in milliseconds. */
 const since = (snapshot: MachineSnapshot): number | undefined =>
   markedStage(snapshot) === "DeleteNode"
-    ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "")
+    ? Date.parse(snapshot.machine.status?.lastOperation?.lastUpdateTime ?? "1970-01-01T00:00:00Z")
     : undefined;
 
 /** Deletes the node object, when the VM has left nothing on it that Kubernetes still has to free; once the API server has accepted that, the machine need not wait for other finalizers on it. */

@@ -24,7 +24,5 @@ export function tellNode(snapshot: MachineSnapshot, node: Node, now: Date): read
     reason: wasUnhealthy(snapshot) ? terminatingReasons.unhealthy : terminatingReasons.scaleDown,
     message: `Machine ${snapshot.machine.metadata.name} is being deleted`,
   } as const;
-  return sayOnNode(node, state, now).map((action) =>
-    action.kind === "PatchNodeStatus" ? { ...action, mayFail: true } : action,
-  );
+  return sayOnNode(node, state, now).map((action) => ({ ...action, mayFail: true }));
 }

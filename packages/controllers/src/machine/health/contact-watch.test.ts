@@ -7,16 +7,24 @@ import { createContactWatch } from "./contact-watch.ts";
 function aContact() {
   let lostForMs = 0;
   const listeners: ((ms: number) => void)[] = [];
+  const losses: { readonly afterMs: number; readonly tell: () => void }[] = [];
   const contact: Contact = {
     lostForMs: () => lostForMs,
     onRegained: (listener) => {
       listeners.push(listener);
       return () => undefined;
     },
+    onLost: (afterMs, tell) => {
+      losses.push({ afterMs, tell });
+      return () => undefined;
+    },
   };
   return {
     contact,
-    lose: (ms: number) => (lostForMs = ms),
+    lose: (ms: number) => {
+      lostForMs = ms;
+      for (const { afterMs, tell } of losses) if (ms > afterMs) tell();
+    },
     regain: () => {
       const ms = lostForMs;
       lostForMs = 0;
@@ -29,17 +37,20 @@ it("finds contact lost while one of the caches has none, and back when none is l
   const clock = createVirtualClock();
   const [nodes, machines] = [aContact(), aContact()];
   const regained: number[] = [];
+  let losses = 0;
   const view = createContactWatch({
     contacts: [nodes.contact, machines.contact],
     clock,
     lostAfterMs: 30_000,
+    onLost: () => losses++,
     onRegained: (ms) => regained.push(ms),
   });
   expect(view()).toEqual({ isLost: false, regainedAt: undefined });
   nodes.lose(30_000);
-  expect(view().isLost).toBe(false);
+  expect([view().isLost, losses]).toEqual([false, 0]);
   nodes.lose(30_001);
   machines.lose(40_000);
+  expect(losses).toBe(2);
   expect(view()).toEqual({ isLost: true, regainedAt: undefined });
   nodes.regain();
   expect(view()).toEqual({ isLost: true, regainedAt: clock.now().getTime() });
@@ -53,7 +64,11 @@ it("finds contact lost while one of the caches has none, and back when none is l
 it("takes no notice of hitches", () => {
   const nodes = aContact();
   const regained: number[] = [];
-  const options = { clock: createVirtualClock(), lostAfterMs: 30_000, onRegained: (ms: number) => regained.push(ms) };
+  const onLost = (): never => {
+    throw new Error("nothing was lost");
+  };
+  const clock = createVirtualClock();
+  const options = { clock, lostAfterMs: 30_000, onLost, onRegained: (ms: number) => regained.push(ms) };
   const view = createContactWatch({ contacts: [nodes.contact], ...options });
   nodes.lose(20_000);
   nodes.regain();

@@ -9,6 +9,8 @@ export interface ContactWatchOptions {
   readonly clock: Clock;
   /** A shorter loss is no loss, milliseconds. */
   readonly lostAfterMs: number;
+  /** Called when contact was lost for so long. */
+  readonly onLost: () => void;
   /** Called when contact is back that was lost, and none other is lost any more. */
   readonly onRegained: (lostForMs: number) => void;
 }
@@ -18,10 +20,11 @@ export interface ContactWatchOptions {
  * contact is back. At the start of a process the time until the first list counts, too.
  */
 export function createContactWatch(options: ContactWatchOptions): () => ContactView {
-  const { contacts, clock, lostAfterMs, onRegained } = options;
+  const { contacts, clock, lostAfterMs, onLost, onRegained } = options;
   const isLost = (): boolean => contacts.some((contact) => contact.lostForMs() > lostAfterMs);
   let regainedAt: number | undefined;
   for (const contact of contacts) {
+    contact.onLost(lostAfterMs, onLost);
     contact.onRegained((lostForMs) => {
       if (lostForMs <= lostAfterMs) return;
       regainedAt = clock.now().getTime();

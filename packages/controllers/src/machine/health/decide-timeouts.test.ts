@@ -42,6 +42,29 @@ describe("a node that does not join", () => {
     });
   });
 
+  it("is waited for as long as nobody can see nodes, and for the whole timeout from then on", () => {
+    const late = later(900_000);
+    const unseen = decideHealth(
+      aSnapshot({ machine, ...obstacle({ contact: { isLost: true, regainedAt: undefined } }) }),
+      late,
+    );
+    const text =
+      "Whether the node of machine machine has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer";
+    expect(unseen.status).toMatchObject({
+      currentStatus: { phase: "Pending" },
+      lastOperation: { type: "Create", state: "Processing", description: text },
+    });
+    expect(unseen.because).toEqual([]);
+    const back = obstacle({ contact: { isLost: false, regainedAt: late.getTime() } });
+    const told = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
+    const seen = decideHealth(aSnapshot({ machine: told, ...back }), late);
+    expect(seen).toMatchObject({
+      status: { lastOperation: { type: "Create", description: "Creating machine on cloud provider" } },
+      wakeAfterMs: 1_200_001,
+    });
+    expect(phaseAfter(aSnapshot({ machine, ...back }), later(900_000 + 1_200_001))).toBe("Failed");
+  });
+
   it("keeps type and code of the last operation", () => {
     const told = aMachine(machine, {
       status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },

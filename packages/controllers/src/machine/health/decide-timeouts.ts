@@ -1,7 +1,9 @@
 import {
+  creatingMachine,
   healthTimedOut,
   healthTimeoutReset,
   joinTimedOut,
+  joinUnseen,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
@@ -35,10 +37,20 @@ export function decideTimeouts(
   return isUnhealthy ? healthTimeout(snapshot, status, bad, now) : { ...nothing, status };
 }
 
-/** A machine whose node did not join in time is given up; its set makes another one. */
+/**
+ * A machine whose node did not join in time is given up; its set makes another one. The time starts anew when nobody could see nodes for a while: none
+ * could join then.
+ */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
-  const leftMs = creationDeadline(snapshot) - now.getTime();
-  if (leftMs >= 0) return { ...nothing, status, wakeAfterMs: leftMs + 1 };
+  const { isLost, regainedAt = 0 } = snapshot.repair.contact;
+  const unseen = joinUnseen(snapshot.machine.metadata.name);
+  // The end of the loss wakes the machine.
+  if (isLost) return { ...nothing, status: withText(status, unseen, now) };
+  const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
+  const leftMs = deadline - now.getTime();
+  const wasUnseen = status.lastOperation?.description === unseen;
+  const told = wasUnseen ? withText(status, creatingMachine(), now) : status;
+  if (leftMs >= 0) return { ...nothing, status: told, wakeAfterMs: leftMs + 1 };
   const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
   const operation: OperationText = {
     description: message,

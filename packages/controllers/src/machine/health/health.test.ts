@@ -348,7 +348,7 @@ describe("an API server that is away", () => {
     await clock.advance(9 * MINUTE + 5_000);
     expect(phase("m00")).toBe("Unknown");
     expect(events).toContain("RepairSuspended");
-    const answers = "An API server answers again; health timeouts start anew";
+    const answers = "An API server answers again; timeouts of nodes start anew";
     for (let minutes = 0; minutes < 60 && !logged.includes(answers); minutes++) await clock.advance(MINUTE);
     expect(logged).toContain(answers);
     expect(events).toContain("HealthTimeoutReset");
@@ -358,6 +358,30 @@ describe("an API server that is away", () => {
     expect(phase("m00")).toBe("Unknown");
     await clock.advance(3 * MINUTE);
     expect(phase("m00")).toBe("Failed");
+  });
+
+  it("holds a machine that has not joined, says so at once, and gives it its time when it is back", async () => {
+    const { api, clock, phase, away } = await aFleet(fleetOf(1));
+    const created = clock.now().toISOString();
+    const waiting = aMachine(named("late"), inPhase("Pending"), {
+      metadata: { creationTimestamp: created, labels: { node: "node-of-late" } },
+      spec: { providerID: "vm-late", creationTimeout: "10m" },
+    });
+    api.seed(machineResource, waiting);
+    await clock.advance(MINUTE);
+    const text = (): string | undefined =>
+      api.peek<Machine>(machineResource, refOf("late"))?.status?.lastOperation?.description;
+    away(600);
+    await clock.advance(MINUTE);
+    expect(text()).toContain("cannot be seen");
+    await clock.advance(10 * MINUTE);
+    expect(phase("late")).toBe("Pending");
+    for (let minutes = 0; minutes < 60 && text()?.includes("cannot be seen"); minutes++) await clock.advance(MINUTE);
+    expect(text()).toBe("Creating machine on cloud provider");
+    await clock.advance(8 * MINUTE);
+    expect(phase("late")).toBe("Pending");
+    await clock.advance(3 * MINUTE);
+    expect(phase("late")).toBe("Failed");
   });
 
   it("is no trouble when it was away for a moment", async () => {

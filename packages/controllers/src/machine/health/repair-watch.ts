@@ -37,6 +37,9 @@ const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePh
   "InPlaceUpdateSuccessful",
 ]);
 
+/** Phases in which a machine waits for something of its node. */
+const waitingPhases: ReadonlySet<MachinePhase | undefined> = new Set([...unhealthyPhases, "Pending"]);
+
 /** The limit for a machine: that of its deployment, else the one of the settings. */
 function limitOf(
   machine: Machine,
@@ -64,14 +67,26 @@ export function createRepairWatch(
     for (const key of keys) controller.enqueue(key, "routine");
   };
   const wakeAll = (): void => wake(store.list().filter(isWaiting).map(keyOf));
+  const wakeBlind = (): void => {
+    wake(
+      store
+        .list()
+        .filter((machine) => waitingPhases.has(phaseOf(machine)))
+        .map(keyOf),
+    );
+  };
 
   const contact = createContactWatch({
     contacts: [caches.machines.contact, ...(target === undefined ? [] : [target.caches.nodes.contact])],
     clock,
     lostAfterMs: settings.contactLostAfterMs,
+    onLost() {
+      log("warn", "An API server does not answer; no machine is given up meanwhile", {});
+      wakeBlind();
+    },
     onRegained(lostForMs) {
-      log("warn", "An API server answers again; health timeouts start anew", { lostForMs: Math.round(lostForMs) });
-      wakeAll();
+      log("warn", "An API server answers again; timeouts of nodes start anew", { lostForMs: Math.round(lostForMs) });
+      wakeBlind();
     },
   });
   const histories = createNodeHistories(store, clock, settings.flapWindowMs);
@@ -117,7 +132,9 @@ export function createRepairWatch(
       if (group !== undefined) wake(waitingIn(group));
     },
     read(machine, node) {
-      if (!isWaiting(machine) || target === undefined) return nothingInTheWay;
+      if (target === undefined) return nothingInTheWay;
+      if (phaseOf(machine) === "Pending") return { history: noHistory, repair: { ...noObstacle, contact: contact() } };
+      if (!isWaiting(machine)) return nothingInTheWay;
       const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
       const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
       const history = histories.note(machine, bad?.length === 0, since);
