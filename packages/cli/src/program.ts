@@ -9,6 +9,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
 import type { DrainFlags } from "./commands/drain.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
+import type { PlanFlags } from "./commands/plan.ts";
 import type { RunFlags } from "./commands/run.ts";
 
 const MINUTE = 60_000;
@@ -148,7 +149,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
       machineFlag(
         "safety-apiserver-statuscheck-timeout",
         MINUTE / 2,
-        "how long an API server may not answer before nothing is replaced and health timeouts start anew",
+        "how long an API server may not answer before nothing is replaced and timeouts of nodes start anew",
       ),
     )
     .addOption(
@@ -263,6 +264,40 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .action(async (node: string, flags: DrainFlags) => {
       const { drain } = await import("./commands/drain.ts");
       setStatus(await drain(node, flags));
+    });
+
+  program
+    .command("plan")
+    .description(
+      "print what a change would lead to, step by step, and write nothing: status 0 when nothing would happen, 2 when something would",
+    )
+    .option("-f, --filename <path...>", "manifests that would be applied: files, folders, or - for standard input")
+    .option("--scale <name=replicas...>", "a MachineDeployment or MachineSet that would get this size")
+    .option(
+      "--delete <name...>",
+      "a MachineDeployment that would be deleted; machineset/NAME or machine/NAME for others",
+    )
+    .option("--state <path>", "take the cluster from manifests in a file or folder instead of asking an API server")
+    .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option(
+      "--target-kubeconfig <file>",
+      'cluster that machines join; "none" for no cluster (default: the cluster in which they are declared)',
+    )
+    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .option(
+      "--join-time <duration>",
+      "how long a machine takes to join (default: as those did that are there)",
+      readTimeout,
+    )
+    .option(
+      "--drain-time <duration>",
+      "how long the drain and deletion of a machine takes (default: unknown)",
+      readTimeout,
+    )
+    .addOption(new Option("-o, --output <format>", "format").choices(["text", "json"]).default("text"))
+    .action(async (flags: PlanFlags) => {
+      const { plan } = await import("./commands/plan.ts");
+      setStatus(await plan(flags));
     });
 
   program

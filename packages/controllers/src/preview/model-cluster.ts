@@ -15,7 +15,7 @@ import {
   type ReadResult,
   updateResults,
 } from "@millwright/core";
-import { applyMergePatch, controllerRefOf } from "@millwright/kube";
+import { applyMergePatch, controllerRefOf, isApiObject } from "@millwright/kube";
 import type { Node } from "../cluster/node-objects.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { apiTime } from "../conditions/set-condition.ts";
@@ -63,6 +63,8 @@ const readOrThrow = <T>(read: (raw: unknown) => ReadResult<T>, raw: unknown): T 
   return result.value;
 };
 
+const isNode = (value: unknown): value is Node => isApiObject(value) && value.metadata.name !== undefined;
+
 const byName = <T extends { readonly metadata: { readonly name: string } }>(objects: readonly T[]): Map<string, T> =>
   new Map(objects.map((object) => [object.metadata.name, object]));
 
@@ -88,7 +90,8 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
   const patchMachine = patcher(machines, readMachine);
   const patchNode = (name: string, patch: object): void => {
     const node = nodes.get(name);
-    if (node !== undefined) nodes.set(name, { ...node, ...(applyMergePatch(node, patch) as Partial<Node>) });
+    const patched = node === undefined ? undefined : applyMergePatch(node, patch);
+    if (isNode(patched)) nodes.set(name, patched);
   };
   const sayOnNode = (name: string, condition: NodeConditionState, now: Date): void => {
     const others = (nodes.get(name)?.status?.conditions ?? []).filter(({ type }) => type !== condition.type);

@@ -69,7 +69,7 @@ export function observeInModel(
 /** One pass of every controller; whether any did something. */
 function pass(cluster: ModelCluster, { guardsFromScaler, isRealNode }: PlayOptions, notes: Notes, now: Date): boolean {
   let isBusy = false;
-  for (const deployment of [...cluster.deployments.values()]) {
+  for (const deployment of cluster.deployments.values()) {
     const { name } = deployment.metadata;
     const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
     const { actions, status, because } = decideMachineDeployment(snapshot, now);
@@ -78,7 +78,7 @@ function pass(cluster: ModelCluster, { guardsFromScaler, isRealNode }: PlayOptio
     notes.says.push(...because.map(({ message }) => message));
     isBusy ||= actions.length > 0;
   }
-  for (const set of [...cluster.sets.values()]) {
+  for (const set of cluster.sets.values()) {
     const snapshot = machineSetSnapshot(set, {
       machines: [...cluster.machines.values()],
       controlled: cluster.machinesOf(set.metadata.uid ?? "").length,
@@ -153,7 +153,7 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
     isEndless = next <= start.getTime() + HORIZON_MS;
     if (!isEndless) break;
     nowMs = next;
-    for (const [key, { atMs, happen }] of [...endings]) {
+    for (const [key, { atMs, happen }] of endings) {
       if (atMs > nowMs) continue;
       endings.delete(key);
       happen(new Date(nowMs));

@@ -17,11 +17,9 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
+import { drainSourcesOf } from "./drain-sources-of.ts";
 
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ""}/${name}`;
-
-const byKey = <T extends Budget | Claim | Volume>(objects: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(objects.map((object) => [keyOf(object.metadata.namespace, object.metadata.name), object]));
 
 const isPresent = <T>(value: T | undefined): value is T => value !== undefined;
 
@@ -49,7 +47,7 @@ export async function readDrainSources(api: ApiClient, nodeName: string, signal?
     }),
     listAll<VolumeAttachment>(api, volumeAttachmentResource, {}, call).then(({ items }) => items),
   ]);
-  const claimByKey = byKey(claims);
+  const claimByKey = new Map(claims.map((claim) => [keyOf(claim.metadata.namespace, claim.metadata.name), claim]));
   const volumeNames = new Set(
     users.flatMap((pod) =>
       claimNames(pod).map((name) => claimByKey.get(keyOf(pod.metadata.namespace, name))?.spec?.volumeName ?? ""),
@@ -60,21 +58,11 @@ export async function readDrainSources(api: ApiClient, nodeName: string, signal?
       .filter((name) => name !== "")
       .map((name) => ignoreNotFound(api.get<Volume>(persistentVolumeResource, { name }, call))),
   );
-  const volumeByKey = byKey(volumes.filter(isPresent));
-  const attachmentsByVolume = Map.groupBy(attachments, ({ spec }) => spec?.source?.persistentVolumeName ?? "");
-  const podsByClaim = Map.groupBy(
-    others.flatMap((pod) => claimNames(pod).map((name) => ({ pod, claim: keyOf(pod.metadata.namespace, name) }))),
-    ({ claim }) => claim,
-  );
-  const budgetsByNamespace = Map.groupBy(budgets, ({ metadata }) => metadata.namespace ?? "");
-  return {
-    podsOn: () => pods,
-    budgetsIn: (namespace) => budgetsByNamespace.get(namespace) ?? [],
-    claim: (namespace, name) => claimByKey.get(keyOf(namespace, name)),
-    volume: (name) => volumeByKey.get(keyOf("", name)),
-    volumeId: () => undefined,
-    attachmentsOf: (name) => attachmentsByVolume.get(name) ?? [],
-    podsWithClaim: (claim) => (podsByClaim.get(claim) ?? []).map(({ pod }) => pod),
-    eviction: () => undefined,
-  };
+  return drainSourcesOf({
+    pods: [...pods, ...others],
+    budgets,
+    claims,
+    volumes: volumes.filter(isPresent),
+    attachments,
+  });
 }

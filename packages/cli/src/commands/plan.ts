@@ -1,0 +1,105 @@
+import { ConfigError, formatProblems, systemClock } from "@millwright/core";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { ClusterState, PlannedChange } from "@millwright/runtime";
+import { readManifests } from "../plan/read-manifests.ts";
+import { renderPlan } from "../plan/render-plan.ts";
+import { untilTold } from "../terminal/signals.ts";
+
+/** Flags of `millwright plan`. */
+export interface PlanFlags {
+  readonly filename?: readonly string[];
+  readonly scale?: readonly string[];
+  readonly delete?: readonly string[];
+  readonly state?: string;
+  readonly kubeconfig?: string;
+  readonly targetKubeconfig?: string;
+  readonly namespace?: string;
+  readonly joinTime?: number;
+  readonly drainTime?: number;
+  readonly output: "text" | "json";
+}
+
+/** Exit status when something would happen. */
+const HAPPENS = 2;
+
+const kindsByWord: ReadonlyMap<string, "MachineDeployment" | "MachineSet" | "Machine"> = new Map([
+  ...(["machinedeployment", "machinedeployments", "mcd"] as const).map((word) => [word, "MachineDeployment"] as const),
+  ...(["machineset", "machinesets", "mcs"] as const).map((word) => [word, "MachineSet"] as const),
+  ...(["machine", "machines", "mc"] as const).map((word) => [word, "Machine"] as const),
+]);
+
+function readScale(text: string): PlannedChange {
+  const [, name, replicas] = /^([^=]+)=(\d{1,7})$/.exec(text) ?? [];
+  if (name === undefined || replicas === undefined) {
+    throw new ConfigError(`--scale ${text}: expected is NAME=REPLICAS, such as pool=5`);
+  }
+  return { kind: "scale", name, replicas: Number(replicas) };
+}
+
+function readDeletion(text: string): PlannedChange {
+  const [first = "", second, ...rest] = text.split("/");
+  const of = second === undefined ? "MachineDeployment" : kindsByWord.get(first.toLowerCase());
+  const name = second ?? first;
+  if (of === undefined || name === "" || rest.length > 0) {
+    throw new ConfigError(
+      `--delete ${text}: expected is the name of a MachineDeployment, or KIND/NAME with machinedeployment, machineset or machine`,
+    );
+  }
+  return { kind: "delete", of, name };
+}
+
+async function readChanges({
+  filename = [],
+  scale = [],
+  delete: deletions = [],
+}: PlanFlags): Promise<readonly PlannedChange[]> {
+  const files = await Promise.all(filename.map(readManifests));
+  const changes = [
+    ...files.flat().map((manifest): PlannedChange => ({ kind: "apply", ...manifest })),
+    ...scale.map(readScale),
+    ...deletions.map(readDeletion),
+  ];
+  if (changes.length === 0) throw new ConfigError("there is nothing to plan: add --filename, --scale or --delete");
+  return changes;
+}
+
+/** Reads the state from files, or from live clusters that are let go of afterwards. */
+async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Promise<T>): Promise<T> {
+  const { readClusterState, stateOfManifests } = await import("@millwright/runtime");
+  const hasTarget = flags.targetKubeconfig !== "none";
+  if (flags.state !== undefined) {
+    return use(stateOfManifests(await readManifests(flags.state), flags.namespace, hasTarget));
+  }
+  const config = await loadKubeConfig({ file: flags.kubeconfig });
+  const control = createApiClient(config, { userAgent: "millwright" });
+  const isSeparate = flags.targetKubeconfig !== undefined && hasTarget;
+  const target = isSeparate
+    ? createApiClient(await loadKubeConfig({ file: flags.targetKubeconfig, allowPlugins: false }), {
+        userAgent: "millwright",
+      })
+    : control;
+  try {
+    const namespace = flags.namespace ?? config.namespace ?? "default";
+    return await use(
+      await readClusterState({ control, ...(hasTarget ? { target } : {}), namespace, signal: untilTold() }),
+    );
+  } finally {
+    await Promise.all([control.close(), ...(isSeparate ? [target.close()] : [])]);
+  }
+}
+
+/** Prints what changes would lead to; resolves with the exit status. Reads only. */
+export async function plan(flags: PlanFlags): Promise<number> {
+  const changes = await readChanges(flags);
+  const { planChanges } = await import("@millwright/runtime");
+  const { joinTime: joinMs, drainTime: leaveMs } = flags;
+  const durations = { ...(joinMs === undefined ? {} : { joinMs }), ...(leaveMs === undefined ? {} : { leaveMs }) };
+  const result = await withState(flags, (state) => planChanges(state, changes, { now: systemClock.now(), durations }));
+  const refused = result.changes.find(({ outcome }) => outcome === "refused");
+  if (refused !== undefined) {
+    const problems = formatProblems(refused.problems).replaceAll("\n", "; ");
+    throw new ConfigError(`${refused.kind} "${refused.name}" would be refused: ${problems}`);
+  }
+  process.stdout.write(flags.output === "json" ? `${JSON.stringify(result, undefined, 2)}\n` : renderPlan(result));
+  return result.happens ? HAPPENS : 0;
+}

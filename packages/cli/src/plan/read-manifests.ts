@@ -1,0 +1,79 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { ConfigError } from "@millwright/core";
+import { isApiObject } from "@millwright/kube";
+import type { ManifestObject } from "@millwright/runtime";
+import { parseAllDocuments } from "yaml";
+
+/** Endings of files in a folder that are read. */
+const endings: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
+
+/** Aliases that one document may expand to: a file must not become larger than memory. */
+const MAX_ALIASES = 100;
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+
+const hasItems = (value: object): value is { readonly items: readonly unknown[] } =>
+  "items" in value && Array.isArray(value.items);
+
+/** The object of a document, or the items of a list. */
+function objectsOf(source: string, value: unknown): readonly ManifestObject[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${source}: is no object; expected is a manifest with apiVersion, kind and metadata`);
+  }
+  if ("kind" in value && String(value.kind).endsWith("List") && hasItems(value)) {
+    return value.items.flatMap((item, index) => objectsOf(`${source}, item ${index + 1}`, item));
+  }
+  if (!isApiObject(value))
+    throw new ConfigError(`${source}: metadata is missing; expected is a manifest with apiVersion, kind and metadata`);
+  return [{ source, object: value }];
+}
+
+/** Reads the objects of a text in YAML or JSON, one or many documents. `file` is for messages. */
+export function parseManifests(file: string, content: string): readonly ManifestObject[] {
+  const documents = parseAllDocuments(content, { prettyErrors: true });
+  // An empty text is one value, not a list.
+  if (!Array.isArray(documents)) return [];
+  const isSingle = documents.length === 1;
+  return documents.flatMap((document, index) => {
+    const source = isSingle ? file : `${file}, document ${index + 1}`;
+    const [problem] = document.errors;
+    if (problem !== undefined) throw new ConfigError(`${source}: cannot be read: ${messageOf(problem)}`);
+    let value: unknown;
+    try {
+      value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    } catch (error) {
+      throw new ConfigError(`${source}: cannot be read: ${messageOf(error)}`, { cause: error });
+    }
+    return value === null || value === undefined ? [] : objectsOf(source, value);
+  });
+}
+
+async function filesIn(path: string): Promise<readonly string[]> {
+  const isFolder = (await stat(path)).isDirectory();
+  if (!isFolder) return [path];
+  const names = (await readdir(path)).filter((name) => endings.has(extname(name))).toSorted();
+  return names.map((name) => join(path, name));
+}
+
+/**
+ * Reads manifests from a file, a folder of files (YAML and JSON, not those of folders inside), or standard input (`-`).
+ *
+ * @throws ConfigError that names file, document and what is wrong; also for a path in which there is nothing
+ */
+export async function readManifests(path: string): Promise<readonly ManifestObject[]> {
+  if (path === "-") return parseManifests("standard input", await text(process.stdin));
+  let files: readonly string[];
+  try {
+    files = await filesIn(path);
+    const contents = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const objects = files.flatMap((file, index) => parseManifests(file, contents[index] ?? ""));
+    if (objects.length > 0) return objects;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${path}: cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  throw new ConfigError(`${path}: there is no object in it; expected are manifests in YAML or JSON`);
+}

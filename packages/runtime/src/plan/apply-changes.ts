@@ -1,0 +1,223 @@
+import type { PreviewRoot } from "@millwright/controllers";
+import {
+  annotationKeys,
+  ConfigError,
+  formatProblems,
+  type Machine,
+  type MachineClass,
+  type MachineDeployment,
+  machineKinds,
+  type MachineSet,
+  readMachineClass,
+  readMachineDeployment,
+  readMachineSet,
+  type ReadResult,
+} from "@millwright/core";
+import { applyMergePatch, controllerRefOf, createMergePatch, equalJson, isRecord } from "@millwright/kube";
+import type { ClusterState, ManifestObject } from "./cluster-state.ts";
+
+/** What somebody thinks of doing. */
+export type PlannedChange =
+  | ({ readonly kind: "apply" } & ManifestObject)
+  | { readonly kind: "scale"; readonly name: string; readonly replicas: number }
+  | { readonly kind: "delete"; readonly of: "MachineDeployment" | "MachineSet" | "Machine"; readonly name: string };
+
+/** The state after the changes, and whose future they concern. */
+export interface ChangedState {
+  readonly state: ClusterState;
+  readonly roots: readonly PreviewRoot[];
+  /** Machines that the changes themselves delete. */
+  readonly deletedMachines: readonly Machine[];
+  readonly notes: readonly string[];
+}
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+const find = <T extends Named>(objects: readonly T[], name: string): T | undefined =>
+  objects.find(({ metadata }) => metadata.name === name);
+
+const put = <T extends Named>(objects: readonly T[], object: T): readonly T[] => [
+  ...objects.filter(({ metadata }) => metadata.name !== object.metadata.name),
+  object,
+];
+
+/** What kubectl wrote down of the manifest that was applied last, or nothing. */
+function lastApplied(
+  live: object | undefined,
+  annotations: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, unknown>> {
+  if (live === undefined) return {};
+  try {
+    const manifest: unknown = JSON.parse(annotations?.[annotationKeys.kubectlLastApplied] ?? "{}");
+    return isRecord(manifest) ? manifest : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The object as `kubectl apply` would leave it: what the last manifest had and this one has not goes, what this one has is laid over. */
+function applied(
+  live: MachineDeployment | MachineSet | MachineClass | undefined,
+  manifest: ManifestObject["object"],
+  namespace: string,
+): unknown {
+  const { status: _, ...wanted } = { status: undefined, ...manifest };
+  const gone = createMergePatch(lastApplied(live, live?.metadata.annotations), wanted) ?? {};
+  const { name = "" } = manifest.metadata;
+  const base = live ?? { metadata: { uid: `preview-${name}`, creationTimestamp: new Date(0).toISOString() } };
+  return applyMergePatch(applyMergePatch(applyMergePatch(base, gone), wanted), { metadata: { namespace } });
+}
+
+function readOrRefuse<T>(source: string, kind: string, name: string, result: ReadResult<T>): T {
+  if (result.ok) return result.value;
+  throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(result.problems).replaceAll("\n", "; ")}`);
+}
+
+/** The deployment that a set belongs to, or the set itself. */
+function rootOfSet(state: ClusterState, set: MachineSet): PreviewRoot {
+  const owner = controllerRefOf(set);
+  const deployment = state.deployments.find(({ metadata }) => metadata.uid === owner?.uid && owner !== undefined);
+  return deployment === undefined
+    ? { kind: "MachineSet", name: set.metadata.name }
+    : { kind: "MachineDeployment", name: deployment.metadata.name };
+}
+
+const known = (names: readonly Named[]): string =>
+  names.length === 0
+    ? "there are none"
+    : `there are ${names
+        .map(({ metadata }) => metadata.name)
+        .toSorted()
+        .slice(0, 10)
+        .join(", ")}`;
+
+const missing = (state: ClusterState, kind: string, name: string, names: readonly Named[]): ConfigError =>
+  new ConfigError(`there is no ${kind} "${name}" in namespace "${state.namespace}": ${known(names)}`);
+
+/** A step from one state to the next. */
+interface Step {
+  readonly state: ClusterState;
+  readonly roots?: readonly PreviewRoot[];
+  readonly deleted?: Machine;
+  readonly note?: string;
+}
+
+function applyManifest(state: ClusterState, { source, object }: ManifestObject): Step {
+  const { kind = "" } = object;
+  const { name, namespace = state.namespace } = object.metadata;
+  const isOurs = object.apiVersion?.split("/")[0] === machineKinds.Machine.group;
+  if (!isOurs)
+    return { state, note: `${source}: ${kind || "an object without kind"} "${name ?? ""}" is not looked at` };
+  if (name === undefined) throw new ConfigError(`${source}: ${kind}: metadata.name is missing; give it a name`);
+  if (namespace !== state.namespace) {
+    const remedy = `add --namespace ${namespace}, or take metadata.namespace away`;
+    throw new ConfigError(
+      `${source}: ${kind} "${name}": metadata.namespace is "${namespace}", the plan is for "${state.namespace}"; ${remedy}`,
+    );
+  }
+  switch (kind) {
+    case "MachineDeployment": {
+      const raw = applied(find(state.deployments, name), object, namespace);
+      const deployment = readOrRefuse(source, kind, name, readMachineDeployment(raw));
+      return { state: { ...state, deployments: put(state.deployments, deployment) }, roots: [{ kind, name }] };
+    }
+    case "MachineSet": {
+      const set = readOrRefuse(source, kind, name, readMachineSet(applied(find(state.sets, name), object, namespace)));
+      const next = { ...state, sets: put(state.sets, set) };
+      return { state: next, roots: [rootOfSet(next, set)] };
+    }
+    case "MachineClass": {
+      const live = find(state.classes, name);
+      const machineClass = readOrRefuse(source, kind, name, readMachineClass(applied(live, object, namespace)));
+      const next = { ...state, classes: put(state.classes, machineClass) };
+      const isChanged = live !== undefined && !equalJson(live.providerSpec, machineClass.providerSpec);
+      const note = `MachineClass "${name}" changes: machines that exist are not replaced for that; give the class a new name, and name that in the template`;
+      return isChanged ? { state: next, note } : { state: next };
+    }
+    default:
+      throw new ConfigError(
+        `${source}: kind is "${kind}"; a plan is made for MachineDeployment, MachineSet and MachineClass`,
+      );
+  }
+}
+
+function scale(state: ClusterState, name: string, replicas: number): Step {
+  const deployment = find(state.deployments, name);
+  if (deployment !== undefined) {
+    const scaled = { ...deployment, spec: { ...deployment.spec, replicas } };
+    return {
+      state: { ...state, deployments: put(state.deployments, scaled) },
+      roots: [{ kind: "MachineDeployment", name }],
+    };
+  }
+  const set = find(state.sets, name);
+  if (set === undefined) {
+    throw missing(state, "MachineDeployment or MachineSet", name, [...state.deployments, ...state.sets]);
+  }
+  const next = { ...state, sets: put(state.sets, { ...set, spec: { ...set.spec, replicas } }) };
+  return { state: next, roots: [rootOfSet(next, set)] };
+}
+
+function remove(
+  state: ClusterState,
+  of: "MachineDeployment" | "MachineSet" | "Machine",
+  name: string,
+  now: Date,
+): Step {
+  const leaving = <T extends Named>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, deletionTimestamp: now.toISOString() },
+  });
+  switch (of) {
+    case "MachineDeployment": {
+      const deployment = find(state.deployments, name);
+      if (deployment === undefined) throw missing(state, of, name, state.deployments);
+      return {
+        state: { ...state, deployments: put(state.deployments, leaving(deployment)) },
+        roots: [{ kind: of, name }],
+      };
+    }
+    case "MachineSet": {
+      const set = find(state.sets, name);
+      if (set === undefined) throw missing(state, of, name, state.sets);
+      return { state: { ...state, sets: put(state.sets, leaving(set)) }, roots: [rootOfSet(state, set)] };
+    }
+    case "Machine": {
+      const machine = find(state.machines, name);
+      if (machine === undefined) throw missing(state, of, name, state.machines);
+      const next = { ...state, machines: put(state.machines, leaving(machine)) };
+      const owner = controllerRefOf(machine);
+      const set = state.sets.find(({ metadata }) => owner !== undefined && metadata.uid === owner.uid);
+      return set === undefined
+        ? { state: next, deleted: machine, note: `Machine "${name}" belongs to no MachineSet: nothing takes its place` }
+        : { state: next, deleted: machine, roots: [rootOfSet(state, set)] };
+    }
+  }
+}
+
+/**
+ * Does to a state what somebody thinks of doing to the cluster.
+ *
+ * @throws ConfigError for an object that cannot be read, that is for another namespace, or that is not there, with the field and what to do
+ */
+export function applyChanges(state: ClusterState, changes: readonly PlannedChange[], now: Date): ChangedState {
+  const roots = new Map<string, PreviewRoot>();
+  const deletedMachines: Machine[] = [];
+  const notes: string[] = [];
+  let current = state;
+  for (const change of changes) {
+    const step =
+      change.kind === "apply"
+        ? applyManifest(current, change)
+        : change.kind === "scale"
+          ? scale(current, change.name, change.replicas)
+          : remove(current, change.of, change.name, now);
+    current = step.state;
+    for (const root of step.roots ?? []) roots.set(`${root.kind}/${root.name}`, root);
+    if (step.deleted !== undefined) deletedMachines.push(step.deleted);
+    if (step.note !== undefined) notes.push(step.note);
+  }
+  return { state: current, roots: [...roots.values()], deletedMachines, notes };
+}

@@ -1,0 +1,186 @@
+import type { Budget, Claim, Node, Pod, PreviewObjects, Volume, VolumeAttachment } from "@millwright/controllers";
+import {
+  ConfigError,
+  formatProblems,
+  type MachineClass,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+  readMachine,
+  readMachineClass,
+  readMachineDeployment,
+  readMachineSet,
+  type ReadResult,
+  type ResourceType,
+} from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  isForbidden,
+  isTransient,
+  isUnauthorized,
+  listAll,
+  nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podDisruptionBudgetResource,
+  podResource,
+  volumeAttachmentResource,
+} from "@millwright/kube";
+import type { DrainLists } from "../describe/drain-sources-of.ts";
+
+/** What a plan begins with. */
+export interface ClusterState extends PreviewObjects {
+  readonly namespace: string;
+  readonly classes: readonly MachineClass[];
+  /** Reads what drains look at, once it is needed. */
+  readonly drainLists: () => Promise<DrainLists>;
+  /** What of it could not be read, and is left out. */
+  readonly notes: readonly string[];
+}
+
+/** Where a live cluster is read. */
+export interface ReadStateOptions {
+  /** The cluster in which machines are declared. */
+  readonly control: ApiClient;
+  /** The cluster that machines join; absent where there is none. */
+  readonly target?: ApiClient;
+  readonly namespace: string;
+  readonly signal?: AbortSignal;
+}
+
+/** An object of a file, and where it stands. */
+export interface ManifestObject {
+  /** File and number of the document, for messages. */
+  readonly source: string;
+  readonly object: ApiObject;
+}
+
+/** Reads a list, leaving out what has not the shape of its kind, and saying so. */
+function readAll<T>(
+  raws: readonly ApiObject[],
+  kind: string,
+  read: (raw: unknown) => ReadResult<T>,
+  notes: string[],
+): readonly T[] {
+  return raws.flatMap((raw) => {
+    const result = read(raw);
+    if (result.ok) return [result.value];
+    notes.push(
+      `${kind} "${raw.metadata.name ?? ""}" cannot be read and is left out: ${formatProblems(result.problems)}`,
+    );
+    return [];
+  });
+}
+
+const needs = (what: string, error: Error): ConfigError =>
+  new ConfigError(`${error.message}; a plan needs to list ${what}`, { cause: error });
+
+/** Failures that a person can do something about, as one sentence. */
+function explain(error: unknown): unknown {
+  if (isForbidden(error) || isUnauthorized(error))
+    return needs(
+      "machinedeployments, machinesets, machines and machineclasses, and in the cluster of the nodes nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes and volumeattachments",
+      error,
+    );
+  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
+  return error;
+}
+
+/**
+ * Reads the objects of a live cluster. Reads only.
+ *
+ * @throws ConfigError when something may not be read, or the API server does not answer
+ */
+export async function readClusterState({
+  control,
+  target,
+  namespace,
+  signal,
+}: ReadStateOptions): Promise<ClusterState> {
+  const call = signal === undefined ? {} : { signal };
+  const list = async <T extends ApiObject>(
+    api: ApiClient,
+    type: ResourceType,
+    scope: { readonly namespace?: string } = {},
+  ): Promise<readonly T[]> => {
+    try {
+      return (await listAll<T>(api, type, { ...scope, omitManagedFields: true }, call)).items;
+    } catch (error) {
+      throw explain(error);
+    }
+  };
+  const [deployments, sets, machines, classes, nodes] = await Promise.all([
+    list(control, machineDeploymentResource, { namespace }),
+    list(control, machineSetResource, { namespace }),
+    list(control, machineResource, { namespace }),
+    list(control, machineClassResource, { namespace }),
+    target === undefined ? undefined : list<Node>(target, nodeResource),
+  ]);
+  const notes: string[] = [];
+  return {
+    namespace,
+    deployments: readAll(deployments, "MachineDeployment", readMachineDeployment, notes),
+    sets: readAll(sets, "MachineSet", readMachineSet, notes),
+    machines: readAll(machines, "Machine", readMachine, notes),
+    classes: readAll(classes, "MachineClass", readMachineClass, notes),
+    ...(nodes === undefined ? {} : { nodes }),
+    notes,
+    drainLists: async () => {
+      if (target === undefined) return noLists;
+      const [pods, budgets, claims, volumes, attachments] = await Promise.all([
+        list<Pod>(target, podResource),
+        list<Budget>(target, podDisruptionBudgetResource),
+        list<Claim>(target, persistentVolumeClaimResource),
+        list<Volume>(target, persistentVolumeResource),
+        list<VolumeAttachment>(target, volumeAttachmentResource),
+      ]);
+      return { pods, budgets, claims, volumes, attachments };
+    },
+  };
+}
+
+const noLists: DrainLists = { pods: [], budgets: [], claims: [], volumes: [], attachments: [] };
+
+/**
+ * Takes the state from objects that were written into files, as `kubectl get -o yaml` writes them. Objects of other kinds are passed over; machine objects
+ * of other namespaces are, too.
+ *
+ * @param namespace absent: that of the first machine object that names one, else `default`
+ */
+export function stateOfManifests(
+  manifests: readonly ManifestObject[],
+  namespace: string | undefined,
+  hasTarget: boolean,
+): ClusterState {
+  const ofKind = (kind: string): readonly ApiObject[] =>
+    manifests.map(({ object }) => object).filter((object) => object.kind === kind);
+  const ours = ["MachineDeployment", "MachineSet", "Machine", "MachineClass"].flatMap(ofKind);
+  const wanted =
+    namespace ?? ours.find(({ metadata }) => metadata.namespace !== undefined)?.metadata.namespace ?? "default";
+  const here = (kind: string): readonly ApiObject[] =>
+    ofKind(kind).filter(({ metadata }) => (metadata.namespace ?? wanted) === wanted);
+  // Of objects of Kubernetes all fields that are looked at may be missing; only names are relied on.
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the claim is the caller's
+  const foreign = <T extends ApiObject>(kind: string): readonly T[] =>
+    ofKind(kind).filter((object): object is T => object.metadata.name !== undefined);
+  const notes: string[] = [];
+  return {
+    namespace: wanted,
+    deployments: readAll(here("MachineDeployment"), "MachineDeployment", readMachineDeployment, notes),
+    sets: readAll(here("MachineSet"), "MachineSet", readMachineSet, notes),
+    machines: readAll(here("Machine"), "Machine", readMachine, notes),
+    classes: readAll(here("MachineClass"), "MachineClass", readMachineClass, notes),
+    ...(hasTarget ? { nodes: foreign<Node>("Node") } : {}),
+    notes,
+    drainLists: () =>
+      Promise.resolve({
+        pods: foreign<Pod>("Pod"),
+        budgets: foreign<Budget>("PodDisruptionBudget"),
+        claims: foreign<Claim>("PersistentVolumeClaim"),
+        volumes: foreign<Volume>("PersistentVolume"),
+        attachments: foreign<VolumeAttachment>("VolumeAttachment"),
+      }),
+  };
+}

@@ -1,0 +1,126 @@
+import {
+  type ChangePreview,
+  type DrainPreview,
+  drainRulesOf,
+  observeDrain,
+  previewChange,
+  previewDeletionDrain,
+  type PreviewOptions,
+} from "@millwright/controllers";
+import { labelKeys, type Machine } from "@millwright/core";
+import { drainSourcesOf } from "../describe/drain-sources-of.ts";
+import { applyChanges, type PlannedChange } from "./apply-changes.ts";
+import type { ClusterState } from "./cluster-state.ts";
+
+/** What the drain of one node would do, as things are now. */
+export interface PlannedDrain {
+  readonly machine: string;
+  readonly node: string;
+  readonly outcome: DrainPreview["outcome"];
+  /** What holds it up until a deadline, line by line. */
+  readonly because: readonly string[];
+  /** RFC 3339: when it is forced at the latest, if it began now. */
+  readonly deadline: string;
+}
+
+/** What changes would lead to. */
+export interface Plan {
+  readonly namespace: string;
+  /** Whether anything would happen to sets, machines or nodes. */
+  readonly happens: boolean;
+  readonly changes: readonly ChangePreview[];
+  /** Machines that the changes themselves delete, with their nodes. */
+  readonly deletedMachines: readonly { readonly name: string; readonly node?: string }[];
+  /** Of nodes that there are now, in the order in which they would be emptied. */
+  readonly drains: readonly PlannedDrain[];
+  /** What else is to be known, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+const nodeOf = ({ metadata }: Machine): string | undefined => metadata.labels?.[labelKeys.node];
+
+/** Machines whose nodes are emptied, each once, in order. */
+function drained(
+  state: ClusterState,
+  changes: readonly ChangePreview[],
+  deleted: readonly Machine[],
+): readonly Machine[] {
+  const names = changes.flatMap(({ steps }) =>
+    steps.flatMap(({ machinesDeleted, machinesUpdated }) => [
+      ...machinesDeleted.map(({ name }) => name),
+      ...machinesUpdated,
+    ]),
+  );
+  const machines = new Map(state.machines.map((machine) => [machine.metadata.name, machine]));
+  const order = new Set([...deleted.map(({ metadata }) => metadata.name), ...names]);
+  return [...order].flatMap((name) => machines.get(name) ?? []);
+}
+
+async function rehearseDrains(
+  state: ClusterState,
+  machines: readonly Machine[],
+  now: Date,
+): Promise<readonly PlannedDrain[]> {
+  const nodes = new Map((state.nodes ?? []).map((node) => [node.metadata.name, node]));
+  const withNodes = machines.flatMap((machine) => {
+    const node = nodes.get(nodeOf(machine) ?? "");
+    return node === undefined ? [] : [{ machine, node }];
+  });
+  if (withNodes.length === 0) return [];
+  const sources = drainSourcesOf(await state.drainLists());
+  return withNodes.map(({ machine, node }) => {
+    const machineClass = state.classes.find(({ metadata }) => metadata.name === machine.spec.class?.name);
+    const { rules } = drainRulesOf(machine.metadata, machineClass?.metadata);
+    const { preview, terms } = previewDeletionDrain(machine, observeDrain(node, machine, rules, sources), now);
+    return {
+      machine: machine.metadata.name,
+      node: node.metadata.name,
+      outcome: preview.outcome,
+      because: preview.because,
+      deadline: new Date(terms.deadline).toISOString(),
+    };
+  });
+}
+
+/** A class that is missing keeps the machines of a template from ever being made, and a preview in which all goes well would not tell. */
+function missingClasses(
+  { deployments, sets, classes }: ClusterState,
+  changes: readonly ChangePreview[],
+): readonly string[] {
+  const names = new Set(classes.map(({ metadata }) => metadata.name));
+  return changes.flatMap(({ kind, name }) => {
+    const objects: readonly {
+      readonly metadata: { readonly name: string };
+      readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
+    }[] = kind === "MachineDeployment" ? deployments : sets;
+    const wanted = objects.find(({ metadata }) => metadata.name === name)?.spec.template.spec?.class?.name;
+    return wanted === undefined || wanted === "" || names.has(wanted)
+      ? []
+      : [`MachineClass "${wanted}" of ${kind} "${name}" does not exist: none of its machines can be made`];
+  });
+}
+
+/**
+ * Says what changes would lead to, in steps. Writes nothing.
+ *
+ * @throws ConfigError for a change that cannot be read or does not fit the state
+ */
+export async function planChanges(
+  state: ClusterState,
+  planned: readonly PlannedChange[],
+  options: PreviewOptions,
+): Promise<Plan> {
+  const { state: after, roots, deletedMachines, notes } = applyChanges(state, planned, options.now);
+  const changes = roots.map((root) => previewChange(after, root, options));
+  return {
+    namespace: state.namespace,
+    happens: deletedMachines.length > 0 || changes.some(({ steps }) => steps.length > 0),
+    changes,
+    deletedMachines: deletedMachines.map((machine) => {
+      const node = nodeOf(machine);
+      return { name: machine.metadata.name, ...(node === undefined ? {} : { node }) };
+    }),
+    drains: await rehearseDrains(state, drained(state, changes, deletedMachines), options.now),
+    notes: [...state.notes, ...notes, ...missingClasses(after, changes)],
+  };
+}
