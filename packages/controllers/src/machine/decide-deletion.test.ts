@@ -654,6 +654,14 @@ describe("deleting the node", () => {
     it("never while a VM may be there, whose pods would run on", () => {
       const machine = at("Something else. Initiate node object deletion", justNow);
       expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
+      // Let go of by force, and no driver was asked.
+      const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
+      const classView = unusable("SecretNotFound", "no secret");
+      expect(kindsOf(decide({ machine: forced, classView, node: cordoned(), attachments }))).toEqual([
+        "DeleteVolumeAttachment",
+        "DeleteNode",
+        "PatchMachine",
+      ]);
       const operation = failed("delete", "Internal");
       expect(kindsOf(decide({ machine: at(gone, justNow), operation, node: itsNode(), attachments }))).toEqual([
         "DeleteNode",
