@@ -96,6 +96,10 @@ describe("the command line", () => {
       output: expect.stringContaining("expected a port from 0 to 65535"),
     });
     expect(await run("dve")).toMatchObject({ code: 2, output: expect.stringContaining("Did you mean dev?") });
+    expect(await run("run", "--provider=mock", "--safety-up=-1")).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("expected a number from 0 to 999999"),
+    });
     expect(await run("run")).toMatchObject({ code: 2, output: expect.stringContaining("--provider") });
     expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 1 });
   });

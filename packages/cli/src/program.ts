@@ -43,6 +43,12 @@ function readCount(text: string): number {
   return count;
 }
 
+/** A number of machines that may be none. */
+function readMargin(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("expected a number from 0 to 999999.");
+  return Number(text);
+}
+
 /** A number or percentage of machines. */
 function readLimit(text: string): IntOrPercent {
   const limit = readIntOrPercent(text);
@@ -211,6 +217,20 @@ export function createProgram(setStatus: (status: number) => void): Command {
       ),
     )
     .addOption(machineFlag("preserve-timeout", 96 * HOUR, "how long a machine is preserved"))
+    .option(
+      "--safety-up <count>",
+      "machines beyond replicas and surge at which a MachineSet is frozen, so that it makes no more",
+      readMargin,
+      2,
+    )
+    .option("--safety-down <count>", "machines below that at which it is unfrozen", readMargin, 1)
+    .addOption(
+      machineFlag(
+        "safety-overshooting-period",
+        MINUTE,
+        "accepted for MCM's sake and without effect: every pass over a MachineSet looks at the number of its machines",
+      ),
+    )
     .addOption(
       new Option(
         "--autoscaler-scaledown-annotation-during-rollout [true|false]",

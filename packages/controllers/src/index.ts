@@ -5,6 +5,8 @@ export { createSecretController } from "./secret/controller.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";
+export { defaultOvershootMargins } from "./safety/overshoot-limits.ts";
+export type { OvershootMargins } from "./safety/overshoot-limits.ts";
 export { createMachineController } from "./machine/controller.ts";
 export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
 export type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "./machine/driver-port.ts";

@@ -1,6 +1,7 @@
 import {
   type Driver,
   type Machine,
+  machineApiVersion,
   machineClassResource,
   MachineError,
   machineResource,
@@ -123,6 +124,26 @@ describe("a manager", () => {
     api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 0 } });
     await clock.advance(10_000);
     expect([machines(), vms.size, api.all(nodeResource)]).toEqual([[], 0, []]);
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it.each([
+    ["with MCM's margins", {}, false],
+    ["with margins of its own", { overshootMargins: { up: 0 } }, true],
+  ])("freezes a set at so many machines too many, %s", async (_, change, isFrozen) => {
+    const { api, clock, manager, stop } = setUp(aCloud().driver, change);
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(2_000);
+    const { uid = "" } = api.peek<MachineSet>(machineSetResource, { namespace, name: "pool" })?.metadata ?? {};
+    const owner = { apiVersion: machineApiVersion, kind: "MachineSet", name: "pool", uid, controller: true };
+    const metadata = { namespace, name: "pool-more", labels: { name: "pool" }, ownerReferences: [owner] };
+    api.seed(machineResource, { metadata, spec: template.spec });
+    await clock.advance(2_000);
+    expect(JSON.stringify(api.all(eventResource)).includes("FrozeMachineSet")).toBe(isFrozen);
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;

@@ -8,7 +8,9 @@ import {
   createSecretController,
   createTargetCaches,
   defaultMachineSettings,
+  defaultOvershootMargins,
   type MachineSettings,
+  type OvershootMargins,
 } from "@millwright/controllers";
 import { type Clock, type Driver, type Random, systemClock, systemRandom } from "@millwright/core";
 import {
@@ -39,6 +41,8 @@ export interface ManagerOptions {
   readonly clusterApiConditions?: boolean;
   /** Whether the cluster-autoscaler is kept from the nodes of a rollout; `false` takes back what was set before. Default: true. */
   readonly guardsRolloutsFromScaler?: boolean;
+  /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
+  readonly overshootMargins?: Partial<OvershootMargins>;
   /** Objects of one kind that are worked on at once. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -113,7 +117,7 @@ export function createManager(options: ManagerOptions): Manager {
   });
   const controllers = [
     machine.controller,
-    createMachineSetController(context, workers),
+    createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
     createMachineDeploymentController(context, workers, {
       guardsFromScaler: options.guardsRolloutsFromScaler ?? true,
     }),

@@ -34,6 +34,11 @@ export interface RunFlags {
   readonly machinePvReattachTimeout: number;
   readonly machineInplaceUpdateTimeout: number;
   readonly machinePreserveTimeout: number;
+  /** Machines. */
+  readonly safetyUp: number;
+  readonly safetyDown: number;
+  /** Milliseconds; MCM's, which nothing here depends on. */
+  readonly machineSafetyOvershootingPeriod: number;
   readonly clusterApiConditions: boolean;
   readonly autoscalerScaledownAnnotationDuringRollout: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
@@ -75,6 +80,7 @@ export async function run(flags: RunFlags): Promise<number> {
     namespace,
     drivers,
     clusterApiConditions: flags.clusterApiConditions,
+    overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
     guardsRolloutsFromScaler: flags.autoscalerScaledownAnnotationDuringRollout,
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,

@@ -28,3 +28,7 @@ it("takes a set without replicas for one of none", () => {
   const set = aMachineSet({ spec: { replicas: null } });
   expect(overshootLimits(set, undefined, { up: 5, down: 3 })).toEqual({ upper: 5, lower: 2 });
 });
+
+it("lets a set go at the latest when it has no machines, however wide the margin is", () => {
+  expect(overshootLimits(aMachineSet(), undefined, { up: 0, down: 100 })).toEqual({ upper: 6, lower: 0 });
+});

@@ -40,5 +40,6 @@ export function overshootLimits(
   const replicas = deployment?.spec.replicas ?? 0;
   const expected = deployment === undefined ? 2 * (set.spec.replicas ?? 0) : replicas + surgeOf(deployment, replicas);
   const upper = expected + margins.up;
-  return { upper, lower: upper - margins.down };
+  // Without machines there is nothing to be protected from, however wide the margin.
+  return { upper, lower: Math.max(0, upper - margins.down) };
 }
