@@ -115,7 +115,7 @@ describe("planChanges", () => {
   it("shows what another class replaces, and which budget would hold up which drain", async () => {
     const result = await plan([
       apply({ ...pool({ template: template("big") }) }),
-      apply({ ...small, metadata: { name: "big" } } as ApiObject),
+      apply({ ...small, metadata: { name: "big" } }),
     ]);
     expect(outcomes(result)).toEqual(["MachineDeployment pool completes"]);
     expect(result).toMatchObject({ namespace, happens: true, notes: [], deletedMachines: [] });

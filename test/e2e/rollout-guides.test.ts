@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Machine,
+  type MachineDeployment,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const namespace = "default";
+
+describe("the guides to previews and rollouts", () => {
+  let installation: Installation;
+  let controllers: MillwrightProcess;
+  let kubectl: ForeignTool;
+  let folder: string;
+  const names: Record<string, string> = { $POOL: "fleet" };
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace })).items;
+  const classes = async (): Promise<readonly string[]> =>
+    (await machines()).map(({ spec, status }) => `${spec.class?.name} ${status?.currentStatus?.phase}`).toSorted();
+  const run = async (command: string): Promise<{ readonly code: number; readonly output: string }> => {
+    const filled = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(name, value), command);
+    const [program, ...words] = wordsOf(filled);
+    if (program === "millwright") {
+      const millwright = startMillwright(words, { KUBECONFIG: installation.kubeconfig });
+      const code = await millwright.ended;
+      return { code, output: millwright.output() };
+    }
+    expect(program).toBe("kubectl");
+    const to = words.indexOf(">");
+    const output = await kubectl(to === -1 ? words : words.slice(0, to));
+    if (to !== -1) await writeFile(words[to + 1] ?? "", output);
+    return { code: 0, output };
+  };
+  const commandOf = async (guide: string, heading: string, index = 0): Promise<string> =>
+    (await commandsOf(guide)).get(heading)?.[index] ?? "";
+  const rollout = async (heading: string, index = 0) => run(await commandOf("rollouts", heading, index));
+  const newestSet = async (className: string): Promise<string> => {
+    const { items } = await installation.api.list<MachineSet>(machineSetResource, { namespace });
+    return items.find(({ spec }) => spec.template.spec.class?.name === className)?.metadata.name ?? "";
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-plan-"));
+    installation = await startInstallation();
+    kubectl = await createKubectl(installation.kubeconfig);
+    for (const name of ["small", "big"]) await installation.api.create(machineClassResource, machineClass(name));
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
+    names["$STATE"] = join(folder, "state.yaml");
+    names["$FILE"] = join(folder, "new.json");
+    await writeFile(names["$FILE"], JSON.stringify(machineDeployment("fleet", "big", 3)));
+    controllers = startMillwright([
+      "run",
+      "--provider=mock",
+      "--no-leader-elect",
+      "--control-kubeconfig",
+      installation.kubeconfig,
+    ]);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
+    names["$MACHINE"] = (await machines())[0]?.metadata.name ?? "";
+  });
+  afterAll(async () => {
+    await controllers.stop("SIGKILL");
+    await installation.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("show what changes would lead to, from the cluster and from files, and write nothing", async () => {
+    const guide = await commandsOf("previewing-changes");
+    const [apply = "", scale = "", remove = "", removeOne = ""] = guide.get("Plan a change") ?? [];
+    const [timed = ""] = guide.get("Read a plan") ?? [];
+    const [save = "", fromFile = ""] = guide.get("Without a cluster") ?? [];
+    const before = await machines();
+
+    const replaced = await run(apply);
+    expect(replaced.code, replaced.output).toBe(2);
+    expect(replaced.output).toMatch(/make MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
+    expect(replaced.output).toContain("3 of 3 nodes would be drained without anything that blocks them");
+    expect((await run(scale)).output).toContain("create 2 machines in fleet-");
+    expect((await run(remove)).output).toMatch(/delete fleet-\S+ \(node /);
+    const one = await run(removeOne);
+    expect(one.output).toContain("create 1 machine in fleet-");
+    expect(one.output).toMatch(new RegExp(`Deleted by the change itself:\\n\\s+${names["$MACHINE"]} \\(node `));
+    expect((await run(timed)).output).toContain("39m0s; 3m0s for a machine to join; 10m0s for a drain and deletion");
+
+    await run(save);
+    const { output, code } = await run(fromFile);
+    expect(code, output).toBe(2);
+    expect(output).toContain("create 2 machines in fleet-");
+
+    const idle = await run("millwright plan --scale fleet=3");
+    expect(idle.code, idle.output).toBe(0);
+    expect((await machines()).map(({ metadata }) => metadata.resourceVersion)).toEqual(
+      before.map(({ metadata }) => metadata.resourceVersion),
+    );
+  });
+
+  it("hold a rollout at canary steps", async () => {
+    await rollout("Canary steps", 0);
+    await rollout("Canary steps", 1);
+    await eventually(
+      async () => expect(await classes()).toEqual(["big Running", "big Running", "small Running"]),
+      60_000,
+    );
+    names["$SET"] = await newestSet("big");
+    await eventually(async () =>
+      expect((await rollout("What it waits for")).output).toContain(
+        `Rollout pauses at canary step 2 of 2 with 2 new machines: it goes on with annotation machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
+      ),
+    );
+    const shown = await run("millwright plan --scale fleet=3");
+    expect(shown.output).toContain("Rollout pauses at canary step 2 of 2");
+    await rollout("Canary steps", 2);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("big Running")), 60_000);
+    // Nothing failed: there is no mark to take away, and kubectl does not mind.
+    await rollout("Canary steps", 3);
+  });
+
+  it("replace machines on deletion only, and all as soon as that is over", async () => {
+    await rollout("On deletion", 0);
+    await rollout("On deletion", 1);
+    await eventually(async () =>
+      expect((await rollout("What it waits for")).output).toContain(
+        "Old machines are replaced only when somebody deletes them",
+      ),
+    );
+    names["$MACHINE"] = (await machines())[0]?.metadata.name ?? "";
+    await rollout("On deletion", 2);
+    await eventually(
+      async () => expect(await classes()).toEqual(["big Running", "big Running", "small Running"]),
+      60_000,
+    );
+    await rollout("On deletion", 3);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
+  });
+
+  it("take windows and minReadySeconds, and refuse what cannot be read", async () => {
+    await rollout("Maintenance windows");
+    await rollout("minReadySeconds");
+    const valid = async (): Promise<string | undefined> => {
+      const { status } = await installation.api.get<MachineDeployment>(machineDeploymentResource, {
+        namespace,
+        name: "fleet",
+      });
+      return status?.conditions?.find(({ type }) => type === "SpecValid")?.message;
+    };
+    await kubectl([
+      "annotate",
+      "machinedeployment",
+      "fleet",
+      "machine.millwright.dev/maintenance-windows=x",
+      "--overwrite",
+    ]);
+    await eventually(async () => expect(await valid()).toContain("`x` is no window"));
+    await rollout("Maintenance windows").catch(() => undefined);
+    await kubectl(["annotate", "machinedeployment", "fleet", "machine.millwright.dev/maintenance-windows-"]);
+    await eventually(async () => expect(await valid()).toBe(""));
+  });
+
+  it("have no other commands", async () => {
+    const counts = await Promise.all(
+      ["previewing-changes", "rollouts"].map(async (guide) =>
+        [...(await commandsOf(guide))].map(([heading, commands]) => `${heading} ${commands.length}`),
+      ),
+    );
+    expect(counts).toEqual([
+      ["Plan a change 4", "Read a plan 1", "Without a cluster 2"],
+      ["What it waits for 1", "Canary steps 4", "On deletion 4", "Maintenance windows 1", "minReadySeconds 1"],
+    ]);
+  });
+});
