@@ -1,0 +1,147 @@
+import { type CreateMachineRequest, type CreateMachineResponse, MachineError } from "@millwright/core";
+import { toMachineError } from "./errors.ts";
+import { isReclaimed, ownVm, vmsNamed } from "./find-vm.ts";
+import { isRefusal } from "./gce-failure.ts";
+import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./instance-resource.ts";
+import type { MethodCall } from "./method-call.ts";
+import { hasFailed, operationError } from "./operation.ts";
+import { ownerLabelKeys, specHashOf } from "./owner-tags.ts";
+import { type Place, providerIdOf } from "./provider-id.ts";
+import type { GcpSpec } from "./spec.ts";
+import { untilDone } from "./until-done.ts";
+import { isHalted, isStarting, isStopping, nameIn, referenceOf, type Vm } from "./vm.ts";
+
+type Creation = CreateMachineRequest<GcpSpec>;
+
+/** Makes the VM of a machine, or finds the one that an earlier try has made. */
+export async function createMachine(request: Creation, call: MethodCall): Promise<CreateMachineResponse> {
+  const { machine, machineClass, idempotencyToken, userData } = request;
+  const launch: Launch = {
+    spec: machineClass.spec,
+    project: call.project,
+    machine,
+    machineClass: machineClass.name,
+    userData,
+    token: idempotencyToken,
+  };
+  const there = await existing(request, call);
+  return referenceOf(there === undefined ? await makeVm(launch, request, call) : await takeOver(there, launch, call));
+}
+
+/**
+ * The VM of a machine that is there already.
+ *
+ * @throws MachineError AlreadyExists when its name is taken by somebody else's
+ */
+async function existing(request: Creation, call: MethodCall): Promise<Vm | undefined> {
+  const { machine } = request;
+  const named = await vmsNamed({ ...request, machine: { ...machine, providerId: "" } }, call);
+  const own = ownVm(named, request, call);
+  const [stranger] = named;
+  if (own !== undefined || stranger === undefined) return own;
+  throw new MachineError(
+    "AlreadyExists",
+    `VM ${providerIdOf(stranger.place, stranger.name)} is not of this machine "${machine.name}", but of an earlier one or somebody else's; it must be deleted first`,
+  );
+}
+
+/** Tries the candidates in their order, until there is capacity for one. */
+async function makeVm(launch: Launch, request: Creation, call: MethodCall): Promise<Vm> {
+  const refusals: MachineError[] = [];
+  for (const candidate of candidatesOf(launch.spec)) {
+    try {
+      return await makeCandidate(launch, candidate, request, call);
+    } catch (error) {
+      const failure = toMachineError(error, call.context.signal, scopeOf(launch, candidate));
+      if (failure.code !== "ResourceExhausted") throw failure;
+      refusals.push(failure);
+    }
+  }
+  throw new MachineError("ResourceExhausted", refusals.map(({ message }) => message).join("; "), {
+    cause: refusals.at(-1),
+    tokenIsSpent: true,
+  });
+}
+
+const scopeOf = ({ project }: Launch, { machineType, zone }: LaunchCandidate): string =>
+  `making ${machineType} in ${zone} (${project})`;
+
+/**
+ * The name of an instance is unique in its zone and its request id follows from the token, so that neither a repetition nor another process makes a second one. Compute Engine takes
+ * the instance of an operation that fails away itself.
+ */
+async function makeCandidate(
+  launch: Launch,
+  candidate: LaunchCandidate,
+  request: Creation,
+  call: MethodCall,
+): Promise<Vm> {
+  const { session, context } = call;
+  const place: Place = { project: launch.project, zone: candidate.zone };
+  const requestId = requestIdOf(launch.token, candidate);
+  try {
+    const begun = await session.api.insertInstance(
+      place,
+      instanceResource(launch, candidate),
+      requestId,
+      context.signal,
+    );
+    const done = await untilDone(begun, place, call);
+    // The request id goes on standing for an operation that came to nothing.
+    if (hasFailed(done)) throw operationError(done, scopeOf(launch, candidate), { tokenIsSpent: true });
+  } catch (error) {
+    if (!isRefusal(error, "alreadyExists")) throw error;
+    const there = await existing(request, call);
+    // Something else of that name: a disk that was left.
+    if (there === undefined) throw error;
+    return takeOver(there, launch, call);
+  }
+  const made = await session.find(place, launch.machine.name, context);
+  if (made !== undefined) return made;
+  throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was made and is gone again`, {
+    tokenIsSpent: true,
+  });
+}
+
+/** Takes a VM that is there already, once it is sure to stay. */
+async function takeOver(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
+  const { place, name } = vm;
+  const id = providerIdOf(place, name);
+  const hash = vm.labels[ownerLabelKeys.specHash] ?? "";
+  // One that MCM's driver made does not say what it was made from.
+  if (hash !== "" && hash !== specHashOf(launch.spec)) {
+    throw new MachineError("AlreadyExists", `VM ${id} of this machine was made from another providerSpec`);
+  }
+  if (isStopping(vm)) throw new MachineError("Unavailable", `VM ${id} is being stopped or deleted (${vm.status})`);
+  if (isHalted(vm) && (await isReclaimed(vm, call))) return giveUp(vm, call);
+  return settled(vm, launch, call);
+}
+
+/** A VM that Compute Engine took back before anybody used it: it goes, and the next attempt makes another one. */
+async function giveUp(vm: Vm, call: MethodCall): Promise<never> {
+  const { session, context, random } = call;
+  const what = `deleting the reclaimed VM ${vm.name}`;
+  const begun = await session.api.deleteInstance(vm.place, vm.name, random.uuid(), context.signal);
+  const done = await untilDone(begun, vm.place, call);
+  if (hasFailed(done)) throw operationError(done, what);
+  throw new MachineError(
+    "Aborted",
+    `VM ${vm.name} was reclaimed before it could be used: Compute Engine took the spot VM back`,
+    {
+      tokenIsSpent: true,
+    },
+  );
+}
+
+/** Waits for the operation that makes a VM, if it still goes on: should it fail, it takes the VM away again. */
+async function settled(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
+  if (!isStarting(vm)) return vm;
+  const { session, context } = call;
+  const candidate = { machineType: nameIn(vm.instance.machineType), zone: vm.place.zone };
+  const what = scopeOf(launch, candidate);
+  const inserts = await session.insertions(vm.place, context);
+  const begun = inserts.find(({ targetId }) => targetId === vm.id);
+  const done = begun === undefined ? undefined : await untilDone(begun, vm.place, call);
+  if (done !== undefined && hasFailed(done)) throw operationError(done, what, { tokenIsSpent: true });
+  return vm;
+}

@@ -1,0 +1,70 @@
+import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { poll } from "@millwright/core/driver-kit";
+import { vmsNamed } from "./find-vm.ts";
+import { GceFailure, isRefusal } from "./gce-failure.ts";
+import type { GcpRequest, MethodCall } from "./method-call.ts";
+import { hasFailed, operationError } from "./operation.ts";
+import { isOwnedBy } from "./owner-tags.ts";
+import { untilDone } from "./until-done.ts";
+import type { Vm } from "./vm.ts";
+
+/**
+ * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that the class wants to go with it do;
+ * those that were attached later stay.
+ */
+export async function deleteMachine(request: GcpRequest, call: MethodCall): Promise<DeleteMachineResponse> {
+  const going = await vmsToDelete(request, call);
+  await Promise.all(going.map((vm) => remove(vm, call)));
+  return {};
+}
+
+/** With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. */
+async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<readonly Vm[]> {
+  const { machine } = request;
+  const { keys, context, patience } = call;
+  const own = (vms: readonly Vm[]): readonly Vm[] => vms.filter((vm) => isOwnedBy(vm, keys, machine));
+  const named = await vmsNamed(request, call);
+  if ((machine.providerId ?? "") !== "") {
+    const [vm] = named;
+    if (vm === undefined || isOwnedBy(vm, keys, machine)) return named;
+    throw new MachineError(
+      "PermissionDenied",
+      `VM ${vm.name} does not carry the name, tags ("${keys.cluster}", "${keys.role}") and UID of machine "${machine.name}"; it is left alone`,
+    );
+  }
+  if (named.length > 0) return own(named);
+  // A VM that was accepted a moment ago may not be shown yet.
+  await context.clock.sleep(patience.lookAgainMs, context.signal);
+  return own(await vmsNamed(request, call));
+}
+
+async function remove(vm: Vm, call: MethodCall): Promise<void> {
+  const { session, context, random, patience } = call;
+  const what = `deleting VM ${vm.name} in ${vm.place.zone} (${vm.place.project})`;
+  if (vm.instance.deletionProtection === true) {
+    throw new MachineError("FailedPrecondition", `${what}: deletionProtection of the VM is on; switch it off`);
+  }
+  await poll({ ...context, random, pauseMs: patience.pollMs }, async () => {
+    if (await isDeletionOver(vm, what, call)) return true;
+    // Another operation holds the VM: it is being made, or somebody else deletes it.
+    const now = await session.find(vm.place, vm.name, context);
+    return now === undefined || now.id !== vm.id ? true : undefined;
+  });
+}
+
+/** Asks for the deletion and waits for it; false when another operation is in its way. */
+async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCall): Promise<boolean> {
+  const { session, context, random } = call;
+  try {
+    const begun = await session.api.deleteInstance(place, name, random.uuid(), context.signal);
+    const done = await untilDone(begun, place, call);
+    if (!hasFailed(done)) return true;
+    const error = operationError(done, what);
+    if (error.code === "Aborted") return false;
+    throw error;
+  } catch (error) {
+    if (error instanceof GceFailure && error.status === 404) return true;
+    if (isRefusal(error, "resourceNotReady", "operationInProgress")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { isMachineError, MachineError, type MachineErrorOptions } from "@millwright/core";
+import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
+import { machineCodeOf, remedyOf } from "./error-codes.ts";
+import { GceFailure } from "./gce-failure.ts";
+
+/** Messages reach the status of a machine; the contract allows 4 KiB. */
+const longestMessage = 2_000;
+const cloud = "Compute Engine";
+
+/** Takes out what differs from try to try. */
+const steady = (message: string): string =>
+  message
+    .replaceAll(/\s*\(?request ?id: [0-9a-f-]+\)?/gi, "")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, longestMessage);
+
+/**
+ * An error of the contract for something that Google said.
+ *
+ * @param what what was tried, with its scope: `making n2-standard-2 in europe-west1-b (my-project)`
+ */
+export function saidBy(
+  said: { readonly code: string; readonly status: number; readonly message: string },
+  what: string,
+  options: MachineErrorOptions = {},
+): MachineError {
+  const { code, status, message } = said;
+  const remedy = remedyOf(code, message);
+  const text = `${what}: ${steady(message)}${code === "" ? "" : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
+  return new MachineError(machineCodeOf(code, status, message), text, options);
+}
+
+/**
+ * Turns whatever a call threw into the error that the controller acts on.
+ *
+ * @param what what was tried, with its scope
+ */
+export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
+  if (isMachineError(error)) return error;
+  if (signal.aborted) return abortedCall(signal, what);
+  if (error instanceof GceFailure) {
+    const { reason, status, message, retryAfterMs } = error;
+    const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    if (reason === "") return new MachineError("Unavailable", `${what}: ${cloud} answered with ${message}`, options);
+    return saidBy({ code: reason, status, message }, what, options);
+  }
+  const [code, text] = withoutAnswer(error);
+  return new MachineError(code, `${what}: ${steady(text)}`, { cause: error });
+}
+
+function withoutAnswer(error: unknown): ReturnType<typeof failureWithoutAnswer> & {} {
+  // `fetch` wraps what it failed of.
+  const cause = fieldOf(error, "cause");
+  const known = cause instanceof Error ? failureWithoutAnswer(cause, cloud) : undefined;
+  if (known !== undefined) return known;
+  const isFetch = error instanceof TypeError && cause !== undefined;
+  const own = isFetch ? undefined : failureWithoutAnswer(error, cloud);
+  if (own !== undefined) return own;
+  const reason = cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);
+  return ["Unavailable", `${cloud} gave no answer that can be read: ${reason}`];
+}

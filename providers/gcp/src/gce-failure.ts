@@ -1,0 +1,59 @@
+import { fieldOf } from "@millwright/core/driver-kit";
+
+/** An answer of Google that is no success: of Compute Engine, or of who gives out tokens. */
+export class GceFailure extends Error {
+  override readonly name: string = "GceFailure";
+  /** HTTP status. */
+  readonly status: number;
+  /** Google's word for it, such as `quotaExceeded` or `invalid_grant`; empty when the answer cannot be read. */
+  readonly reason: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(status: number, reason: string, message: string, retryAfterMs?: number) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Longest waiting time that is believed, seconds. */
+const longestRetryAfterS = 3_600;
+
+function retryAfterMsOf(headers: Headers): number | undefined {
+  const value = headers.get("retry-after") ?? "";
+  return /^\d{1,9}$/.test(value) ? Math.min(longestRetryAfterS, Number(value)) * 1_000 : undefined;
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/**
+ * Reads an answer that is no success. The SDK keeps only its message, and the reason is what tells a quota that is used up from requests that come too
+ * often.
+ */
+export function readFailure(status: number, headers: Headers, body: string): GceFailure {
+  const retryAfterMs = retryAfterMsOf(headers);
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    return new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+  }
+  const error = fieldOf(json, "error");
+  // OAuth and STS say it so.
+  if (typeof error === "string") {
+    return new GceFailure(status, error, textOf(fieldOf(json, "error_description")) || error, retryAfterMs);
+  }
+  const errors = fieldOf(error, "errors");
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  const reason = textOf(fieldOf(first, "reason")) || textOf(fieldOf(error, "status"));
+  const message = textOf(fieldOf(error, "message")) || textOf(fieldOf(first, "message"));
+  if (reason === "" && message === "") {
+    return new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+  }
+  return new GceFailure(status, reason, message, retryAfterMs);
+}
+
+/** Whether a call was refused with one of these reasons. */
+export const isRefusal = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
+  error instanceof GceFailure && reasons.includes(error.reason);

@@ -1,0 +1,18 @@
+import { MachineError, type MachineStatusResponse } from "@millwright/core";
+import { findVm } from "./find-vm.ts";
+import type { GcpRequest, MethodCall } from "./method-call.ts";
+import { isStarting, isStopping, referenceOf } from "./vm.ts";
+
+/** Finds the VM of a machine. Reads only, in one request as a rule. */
+export async function getMachineStatus(request: GcpRequest, call: MethodCall): Promise<MachineStatusResponse> {
+  const vm = await findVm(request, call);
+  const isKnown = (request.machine.providerId ?? "") !== "";
+  // Who finds a VM without having stored its id would take one for good that may vanish yet.
+  if (!isKnown && isStarting(vm)) {
+    throw new MachineError("Unavailable", `VM ${vm.name} is still being made (${vm.status})`);
+  }
+  if (!isKnown && isStopping(vm)) {
+    throw new MachineError("Unavailable", `VM ${vm.name} is being stopped or deleted (${vm.status})`);
+  }
+  return referenceOf(vm);
+}

@@ -1,0 +1,38 @@
+import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
+import { GceFailure } from "./gce-failure.ts";
+import type { GcpClass, MethodCall } from "./method-call.ts";
+
+/** Names of architectures as Kubernetes writes them. */
+const architectures: Readonly<Record<string, string>> = { X86_64: "amd64", ARM64: "arm64" };
+
+/** What Compute Engine says about the machine type of a class, for the autoscaler where the class does not say it. */
+export async function getNodeTemplate(
+  { spec }: GcpClass,
+  { session, project, context }: MethodCall,
+): Promise<GetNodeTemplateResponse> {
+  const { machineType, zone, region, gpu } = spec;
+  const unknown = `providerSpec.machineType: Compute Engine knows no "${machineType}" in ${zone}`;
+  const type = await session.api
+    .getMachineType({ project, zone }, machineType, context.signal)
+    .catch((error: unknown) => {
+      const isMissing = error instanceof GceFailure && error.status === 404 && error.message.includes("/machineTypes/");
+      if (isMissing) throw new MachineError("InvalidArgument", unknown, { cause: error });
+      throw error;
+    });
+  const { guestCpus, memoryMb } = type;
+  if (typeof guestCpus !== "number" || typeof memoryMb !== "number") throw new MachineError("InvalidArgument", unknown);
+  const built = (type.accelerators ?? []).reduce(
+    (sum, { guestAcceleratorCount }) => sum + (guestAcceleratorCount ?? 0),
+    0,
+  );
+  const architecture = architectures[String(type.architecture)];
+  return {
+    nodeTemplate: {
+      ...(architecture === undefined ? {} : { architecture }),
+      capacity: { cpu: guestCpus, gpu: built + (gpu?.count ?? 0), memory: `${memoryMb}Mi` },
+      instanceType: machineType,
+      region,
+      zone,
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { MachineError, type MachineIdentity, type Secret, userDataKey } from "@millwright/core";
+import { stableHash } from "@millwright/core/driver-kit";
+import { ownerLabelsOf } from "./owner-tags.ts";
+import type { InstanceResource } from "./sdk.ts";
+import type { GcpSpec } from "./spec.ts";
+import { type Disk, isScratch } from "./spec-disks.ts";
+import type { NetworkInterface } from "./spec-network-interfaces.ts";
+
+/** What a VM is made from. */
+export interface Launch {
+  readonly spec: GcpSpec;
+  readonly project: string;
+  readonly machine: MachineIdentity;
+  readonly machineClass: string;
+  readonly userData: Secret;
+  /** The token of the creation; stored as a label. */
+  readonly token: string;
+}
+
+/** A type and a zone. */
+export interface LaunchCandidate {
+  readonly machineType: string;
+  readonly zone: string;
+}
+
+/** Google's limit for one value of metadata. */
+const longestUserData = 262_144;
+
+/** What to try in this order: the class itself, and then its fallbacks. */
+export function candidatesOf({ machineType, zone, fallbacks }: GcpSpec): readonly LaunchCandidate[] {
+  return [
+    { machineType, zone },
+    ...fallbacks.map((fallback) => ({
+      machineType: fallback.machineType ?? machineType,
+      zone: fallback.zone ?? zone,
+    })),
+  ];
+}
+
+/**
+ * The id by which Compute Engine tells a request that comes again from a new one: a UUID that follows from the token of the creation and the candidate, so that another process has
+ * the same.
+ */
+export function requestIdOf(token: string, { machineType, zone }: LaunchCandidate): string {
+  const hex = stableHash([token, machineType, zone]);
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * The instance that is asked for, field by field as MCM's driver sends it (provider-drivers.md 2.3). Pure.
+ *
+ * @throws MachineError InvalidArgument for user data that Compute Engine would refuse
+ */
+export function instanceResource(launch: Launch, { machineType, zone }: LaunchCandidate): InstanceResource {
+  const { spec, project, machine, machineClass, token } = launch;
+  const own = ownerLabelsOf(spec, machine, machineClass, token);
+  const { gpu, shieldedInstanceConfiguration: shielded, advancedMachineFeatures: advanced } = spec;
+  return {
+    name: machine.name,
+    canIpForward: spec.canIpForward,
+    deletionProtection: spec.deletionProtection,
+    labels: { ...spec.labels, ...own },
+    machineType: `zones/${zone}/machineTypes/${machineType}`,
+    scheduling: schedulingOf(spec),
+    tags: { items: [...spec.tags] },
+    disks: spec.disks.map((disk) => diskOf(disk, zone, own)),
+    metadata: { items: metadataOf(launch) },
+    networkInterfaces: spec.networkInterfaces.map((card) => networkInterfaceOf(card, spec.region, project)),
+    serviceAccounts: spec.serviceAccounts.map(({ email, scopes }) => ({ email, scopes: [...scopes] })),
+    ...(spec.minCpuPlatform === undefined || spec.minCpuPlatform === "" ? {} : { minCpuPlatform: spec.minCpuPlatform }),
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    ...(gpu === undefined
+      ? {}
+      : {
+          guestAccelerators: [
+            {
+              acceleratorType: `projects/${project}/zones/${zone}/acceleratorTypes/${gpu.acceleratorType}`,
+              acceleratorCount: gpu.count,
+            },
+          ],
+        }),
+    ...(shielded === undefined
+      ? {}
+      : {
+          shieldedInstanceConfig: {
+            enableIntegrityMonitoring: shielded.integrityMonitoring,
+            enableSecureBoot: shielded.secureBoot,
+            enableVtpm: shielded.vtpm,
+          },
+        }),
+    ...(advanced === undefined
+      ? {}
+      : { advancedMachineFeatures: { enableNestedVirtualization: advanced.enableNestedVirtualization } }),
+  };
+}
+
+function schedulingOf({ scheduling }: GcpSpec): NonNullable<InstanceResource["scheduling"]> {
+  const { automaticRestart, onHostMaintenance, preemptible, provisioningModel, instanceTerminationAction } = scheduling;
+  return {
+    automaticRestart,
+    onHostMaintenance,
+    preemptible,
+    ...(provisioningModel === undefined ? {} : { provisioningModel }),
+    ...(instanceTerminationAction === undefined ? {} : { instanceTerminationAction }),
+  };
+}
+
+type AttachedDisk = NonNullable<InstanceResource["disks"]>[number];
+
+function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>): AttachedDisk {
+  const isLocal = isScratch(disk);
+  const { encryption } = disk;
+  return {
+    autoDelete: disk.autoDelete,
+    boot: disk.boot && !isLocal,
+    type: isLocal ? "SCRATCH" : "PERSISTENT",
+    ...(isLocal ? { interface: disk.interface } : {}),
+    initializeParams: {
+      diskType: `zones/${zone}/diskTypes/${isLocal ? "local-ssd" : disk.type}`,
+      // Local disks cannot have labels.
+      ...(isLocal ? {} : { labels: { ...disk.labels, ...own } }),
+      ...(disk.sizeGb === 0 ? {} : { diskSizeGb: disk.sizeGb }),
+      ...(disk.image === "" ? {} : { sourceImage: disk.image }),
+      ...(disk.provisionedIops === 0 ? {} : { provisionedIops: disk.provisionedIops }),
+      ...(disk.provisionedThroughput === 0 ? {} : { provisionedThroughput: disk.provisionedThroughput }),
+      ...(disk.storagePool === undefined ? {} : { storagePool: disk.storagePool }),
+    },
+    ...(encryption === undefined
+      ? {}
+      : {
+          diskEncryptionKey: {
+            kmsKeyName: encryption.kmsKeyName,
+            ...(encryption.kmsKeyServiceAccount === undefined || encryption.kmsKeyServiceAccount === ""
+              ? {}
+              : { kmsKeyServiceAccount: encryption.kmsKeyServiceAccount }),
+          },
+        }),
+  };
+}
+
+type NetworkInterfaceResource = NonNullable<InstanceResource["networkInterfaces"]>[number];
+
+function networkInterfaceOf(card: NetworkInterface, region: string, project: string): NetworkInterfaceResource {
+  const hasOptions = card.stackType === "IPV4_IPV6" || card.useAliasIPs;
+  return {
+    ...(card.disableExternalIP ? {} : { accessConfigs: [{}] }),
+    ...(card.network === "" ? {} : { network: `projects/${project}/global/networks/${card.network}` }),
+    ...(card.subnetwork === "" ? {} : { subnetwork: `regions/${region}/subnetworks/${card.subnetwork}` }),
+    ...(hasOptions
+      ? {
+          ...(card.stackType === "" ? {} : { stackType: card.stackType }),
+          ...(card.ipv6accessType === "" ? {} : { ipv6AccessType: card.ipv6accessType }),
+          aliasIpRanges: [
+            {
+              ...(card.ipCidrRange === "" ? {} : { ipCidrRange: card.ipCidrRange }),
+              ...(card.subnetworkRangeName === "" ? {} : { subnetworkRangeName: card.subnetworkRangeName }),
+            },
+          ],
+        }
+      : {}),
+  };
+}
+
+interface MetadataItem {
+  readonly key: string;
+  readonly value?: string;
+}
+
+/** User data first, under the key that its reader in the image looks for, then what the class says. */
+function metadataOf({ spec, machine, userData }: Launch): MetadataItem[] {
+  const given = spec.metadata.map(({ key, value }) => ({ key, ...(value === undefined ? {} : { value }) }));
+  const bytes = userData.revealBytes();
+  if (bytes.length === 0) return given;
+  const text = userData.reveal();
+  const at = `the user data of machine "${machine.name}" (key "${userDataKey}" of the class secret)`;
+  if (bytes.length > longestUserData) {
+    throw new MachineError(
+      "InvalidArgument",
+      `${at} has ${bytes.length} bytes, Compute Engine takes ${longestUserData}`,
+    );
+  }
+  if (!Buffer.from(text, "utf8").equals(bytes)) {
+    throw new MachineError("InvalidArgument", `${at} must be UTF-8: metadata of Compute Engine are texts`);
+  }
+  const key = text.startsWith("#cloud-config") ? "user-data" : "startup-script";
+  const double = given.findIndex((item) => item.key === key);
+  if (double >= 0) {
+    throw new MachineError(
+      "InvalidArgument",
+      `providerSpec.metadata[${double}].key: must not be ${key}, under which ${at} goes`,
+    );
+  }
+  return [{ key, value: text }, ...given];
+}

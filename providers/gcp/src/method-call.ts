@@ -1,0 +1,29 @@
+import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { ClusterKeys } from "./owner-tags.ts";
+import type { Session } from "./session.ts";
+import type { GcpSpec } from "./spec.ts";
+
+/** How long the driver waits for what Compute Engine shows late. */
+export interface Patience {
+  /** Before a VM without a stored id that was not found is looked for once more, milliseconds. */
+  readonly lookAgainMs: number;
+  /** Between two looks at a VM that somebody else deletes, milliseconds: the first time. Grows to ten times as much. */
+  readonly pollMs: number;
+}
+
+/** What a method works with. */
+export interface MethodCall {
+  readonly session: Session;
+  /** Of the credentials; that of a VM is in its provider id. */
+  readonly project: string;
+  readonly keys: ClusterKeys;
+  readonly context: DriverContext;
+  readonly random: Random;
+  readonly patience: Patience;
+}
+
+/** A request about a machine of this driver. */
+export type GcpRequest = MachineRequest<GcpSpec>;
+
+/** A class of this driver. */
+export type GcpClass = ClassIdentity<GcpSpec>;

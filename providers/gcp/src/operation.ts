@@ -1,0 +1,64 @@
+import { type MachineError, type MachineErrorOptions } from "@millwright/core";
+import { fieldOf } from "@millwright/core/driver-kit";
+import { isCapacityCode } from "./error-codes.ts";
+import { saidBy } from "./errors.ts";
+
+/** Something that goes on in a zone, as far as the driver looks at it. */
+export interface Operation {
+  /** Name or id: both find it. */
+  readonly name: string;
+  readonly isDone: boolean;
+  /** Names the instance at its end. */
+  readonly targetLink: string;
+  readonly targetId: string;
+  readonly errors: readonly { readonly code: string; readonly message: string }[];
+  /** HTTP status of a failure; 0 when there is none. */
+  readonly httpStatus: number;
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? `${value}` : "";
+
+/** Reads an operation without trusting its shape: the SDK's types know too little of those that come back from an insertion. */
+export function readOperation(value: unknown): Operation {
+  const errors = fieldOf(fieldOf(value, "error"), "errors");
+  const httpStatus = fieldOf(value, "httpErrorStatusCode");
+  return {
+    name: textOf(fieldOf(value, "name")),
+    isDone: fieldOf(value, "status") === "DONE",
+    targetLink: textOf(fieldOf(value, "targetLink")),
+    targetId: textOf(fieldOf(value, "targetId")),
+    errors: Array.isArray(errors)
+      ? errors.map((error: unknown) => ({
+          code: textOf(fieldOf(error, "code")),
+          message: textOf(fieldOf(error, "message")),
+        }))
+      : [],
+    httpStatus: typeof httpStatus === "number" ? httpStatus : 0,
+  };
+}
+
+/** Whether an operation has come to nothing. */
+export const hasFailed = ({ errors, httpStatus }: Operation): boolean => errors.length > 0 || httpStatus >= 400;
+
+/**
+ * The error of a failed operation. Of several a lack of capacity counts, or else the last, as in MCM; all messages are in the text.
+ *
+ * @param what what was tried, with its scope
+ */
+export function operationError(
+  { errors, httpStatus }: Operation,
+  what: string,
+  options: MachineErrorOptions = {},
+): MachineError {
+  const decisive = errors.findLast(({ code }) => isCapacityCode(code)) ?? errors.at(-1);
+  const message = errors
+    .map((error) => error.message)
+    .filter((text) => text !== "")
+    .join("; ");
+  return saidBy(
+    { code: decisive?.code ?? "", status: httpStatus, message: message === "" ? "the operation failed" : message },
+    what,
+    options,
+  );
+}

@@ -1,0 +1,94 @@
+import type { MachineIdentity } from "@millwright/core";
+import { stableHash } from "@millwright/core/driver-kit";
+import type { GcpSpec } from "./spec.ts";
+
+/**
+ * The labels that the driver adds to those of the class, in the request that creates. VMs that MCM's driver made have only those of the class. Keys and values of labels
+ * are lower-case, so a value that cannot be one stands there as a hash.
+ */
+export const ownerLabelKeys = {
+  managedBy: "millwright-managed-by",
+  namespace: "millwright-namespace",
+  machineUid: "millwright-machine-uid",
+  machineClass: "millwright-machine-class",
+  token: "millwright-token",
+  /** Hash of the spec that the VM was made from. */
+  specHash: "millwright-spec-hash",
+} as const;
+
+/** How many labels are the driver's own. */
+export const ownLabelCount: number = Object.keys(ownerLabelKeys).length;
+
+/** Value of the label {@link ownerLabelKeys.managedBy}. */
+const managedBy = "millwright";
+
+const longestValue = 63;
+
+/** A text as the value of a label: itself where it can be one, a hash of it otherwise. */
+export const labelValueOf = (value: string): string =>
+  new RegExp(`^[-_a-z0-9]{0,${longestValue}}$`).test(value) ? value : `sha-${stableHash(value).slice(0, 32)}`;
+
+/** The network tags that all VMs of a cluster and role have. */
+export interface ClusterKeys {
+  readonly cluster: string;
+  readonly role: string;
+}
+
+/**
+ * The tags by which the VMs of a class, or of a list, are known. Of several that fit all count, in the order of the alphabet: Compute Engine does not promise to keep
+ * theirs. MCM's driver takes the last.
+ */
+export function clusterKeysOf(tags: readonly string[]): ClusterKeys {
+  const holding = (part: string): string =>
+    tags
+      .filter((tag) => tag.includes(part))
+      .toSorted()
+      .join(",");
+  return { cluster: holding("kubernetes-io-cluster-"), role: holding("kubernetes-io-role-") };
+}
+
+/** Whether VMs with these tags belong to a cluster and role. */
+export function isInCluster(tags: readonly string[], keys: ClusterKeys): boolean {
+  const { cluster, role } = clusterKeysOf(tags);
+  return keys.cluster !== "" && keys.role !== "" && cluster === keys.cluster && role === keys.role;
+}
+
+/** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
+export const specHashOf = (spec: GcpSpec): string => stableHash(spec).slice(0, 16);
+
+/** The driver's own labels of a new VM and its disks. */
+export function ownerLabelsOf(
+  spec: GcpSpec,
+  machine: MachineIdentity,
+  machineClass: string,
+  token: string,
+): Readonly<Record<string, string>> {
+  return {
+    [ownerLabelKeys.managedBy]: managedBy,
+    [ownerLabelKeys.namespace]: labelValueOf(machine.namespace),
+    [ownerLabelKeys.machineUid]: labelValueOf(machine.uid),
+    [ownerLabelKeys.machineClass]: labelValueOf(machineClass),
+    [ownerLabelKeys.token]: labelValueOf(token),
+    [ownerLabelKeys.specHash]: specHashOf(spec),
+  };
+}
+
+/** What tells whose a VM is. */
+export interface Marks {
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Whether a VM was made for this machine: the cluster's and the role's tag, the machine's name and, where both sides know it, its UID. A machine
+ * that was deleted and created anew under the same name has another UID, and so other VMs.
+ */
+export function isOwnedBy({ name, tags, labels }: Marks, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  const uid = labels[ownerLabelKeys.machineUid] ?? "";
+  return (
+    name === machine.name &&
+    isInCluster(tags, keys) &&
+    (uid === "" || machine.uid === "" || uid === labelValueOf(machine.uid))
+  );
+}

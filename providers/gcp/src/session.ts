@@ -1,0 +1,114 @@
+import { MachineError } from "@millwright/core";
+import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
+import type { Operation } from "./operation.ts";
+import { type Place, providerIdOf } from "./provider-id.ts";
+import type { GceApi, InstanceResource, Page } from "./sdk.ts";
+import { readVm, type Vm } from "./vm.ts";
+
+/** One project seen with one credential: the requests, and the questions that many machines ask at once. */
+export interface Session extends PooledSession {
+  readonly api: GceApi;
+  /** The VM with a name in a zone; undefined when there is none. Many that are asked for at about the same time come from one list of the zone. */
+  find(place: Place, name: string, asking: Asking): Promise<Vm | undefined>;
+  /** All VMs of a zone. Who asks at about the same time shares one list. */
+  all(place: Place, asking: Asking): Promise<readonly Vm[]>;
+  /** Operations by which Compute Engine has taken VMs of a zone back, as far as it remembers them. Shared as lists are. */
+  reclamations(place: Place, asking: Asking): Promise<readonly Operation[]>;
+  /** Operations that have made VMs of a zone, or still do. Shared as lists are. */
+  insertions(place: Place, asking: Asking): Promise<readonly Operation[]>;
+}
+
+/** How long the first question waits for others: not noticed beside a request, and enough for a set that starts its machines. */
+const windowMs = 10;
+/** So many names are asked for one by one, as long as a list has one page. */
+const fewNames = 3;
+const maxKeys = 10_000;
+const operationTypes = { reclamation: "compute.instances.preempted", insertion: "insert" } as const;
+
+interface ZoneQuestions {
+  readonly find: ReturnType<typeof createBatch<Vm>>;
+  readonly all: ReturnType<typeof createBatch<readonly Vm[]>>;
+  /** By their type. */
+  readonly operations: ReturnType<typeof createBatch<readonly Operation[]>>;
+}
+
+/** All pages, or an error: a list that was cut short would let a VM leak. */
+async function allPages<Item>(
+  ask: (pageToken: string | undefined) => Promise<Page<Item>>,
+): Promise<readonly (readonly Item[])[]> {
+  const pages: (readonly Item[])[] = [];
+  const tokens = new Set<string>();
+  for (let token: string | undefined; ;) {
+    const page = await ask(token);
+    pages.push(page.items);
+    token = page.nextPageToken;
+    if (token === undefined) return pages;
+    if (tokens.has(token)) throw new MachineError("Unavailable", "Compute Engine gave the same page of a list twice");
+    tokens.add(token);
+  }
+}
+
+function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
+  let pagesOfList = 1;
+
+  const read = (instances: readonly InstanceResource[]): readonly Vm[] =>
+    instances.flatMap((instance) => readVm(instance, place) ?? []);
+
+  const list = async (signal: AbortSignal): Promise<readonly Vm[]> => {
+    const pages = await allPages((token) => api.listInstances(place, token, signal));
+    pagesOfList = pages.length;
+    return pages.flatMap(read);
+  };
+
+  const getEach = async (names: readonly string[], signal: AbortSignal): Promise<readonly Vm[]> => {
+    const found = await Promise.all(names.map((name) => api.getInstance(place, name, signal)));
+    return read(found.filter((instance) => instance !== undefined));
+  };
+
+  return {
+    find: createBatch<Vm>({
+      maxKeys,
+      windowMs,
+      ask: async (names, signal) => {
+        const isFew = names.length <= fewNames * pagesOfList;
+        const vms = isFew ? await getEach(names, signal) : await list(signal);
+        return new Map(vms.map((vm) => [vm.name, vm]));
+      },
+    }),
+    all: createBatch<readonly Vm[]>({
+      maxKeys,
+      windowMs,
+      ask: async ([key = ""], signal) => new Map([[key, await list(signal)]]),
+    }),
+    operations: createBatch<readonly Operation[]>({
+      maxKeys,
+      windowMs,
+      ask: async (types, signal) => {
+        const ofType = (type: string) => allPages((token) => api.listOperations(place, type, token, signal));
+        return new Map(await Promise.all(types.map(async (type) => [type, (await ofType(type)).flat()] as const)));
+      },
+    }),
+  };
+}
+
+/** Starts a session. */
+export function createSession(api: GceApi): Session {
+  const zones = new Map<string, ZoneQuestions>();
+  const questionsOf = (place: Place): ZoneQuestions => {
+    const key = providerIdOf(place, "");
+    const known = zones.get(key) ?? createZoneQuestions(api, place);
+    zones.set(key, known);
+    return known;
+  };
+  const operationsOf = async (place: Place, type: string, asking: Asking): Promise<readonly Operation[]> =>
+    (await questionsOf(place).operations(type, asking)) ?? [];
+  return {
+    api,
+    find: (place, name, asking) => questionsOf(place).find(name, asking),
+    all: async (place, asking) => (await questionsOf(place).all("", asking)) ?? [],
+    reclamations: (place, asking) => operationsOf(place, operationTypes.reclamation, asking),
+    insertions: (place, asking) => operationsOf(place, operationTypes.insertion, asking),
+    // Connections are those of the process; a session holds a token only.
+    close: () => undefined,
+  };
+}

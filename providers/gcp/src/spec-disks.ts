@@ -1,0 +1,52 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import type { Complain } from "./spec.ts";
+
+const encryptionSchema = goObject({
+  kmsKeyName: z.string().trim().min(1, "must not be empty").describe("Key to encrypt with."),
+  kmsKeyServiceAccount: z
+    .string()
+    .refine((value) => value === "" || value.trim() !== "", "must not be blank")
+    .transform((value) => value.trim())
+    .describe("Service account that uses the key; that of Compute Engine by default.")
+    .optional(),
+}).describe("Customer-managed key of the disk.");
+
+/** Schema of an entry of `disks`. */
+export const diskSchema = goObject({
+  type: z
+    .string()
+    .min(1, "must not be empty")
+    .describe("Type of the disk, such as `pd-balanced`, or `SCRATCH` for a local SSD."),
+  autoDelete: z.boolean().describe("Whether the disk goes with the VM.").default(true),
+  boot: z.boolean().describe("Whether the VM boots from it; the first one.").default(false),
+  encryption: encryptionSchema.optional(),
+  image: z.string().describe("Image that the disk starts from; required for the boot disk.").default(""),
+  interface: z.string().describe("Of `SCRATCH` disks, and required there: `NVME` or `SCSI`.").default(""),
+  labels: z.record(z.string(), z.string()).describe("Labels of the disk.").default({}),
+  provisionedIops: z.int().min(0).describe("IOPS, where the type has a choice; 0: its default.").default(0),
+  provisionedThroughput: z
+    .int()
+    .min(0)
+    .describe("Throughput in MiB/s, where the type has a choice; 0: its default.")
+    .default(0),
+  sizeGb: z.int().min(0).describe("Size in GB; 0: that of the image.").default(0),
+  storagePool: z.string().describe("Storage pool that the disk is made in.").optional(),
+});
+
+/** An entry of `disks`. */
+export type Disk = Readonly<z.output<typeof diskSchema>>;
+
+/** Whether a disk is a local SSD. */
+export const isScratch = ({ type }: Disk): boolean => type === "SCRATCH";
+
+/** Rules over the entries of `disks` (provider-drivers.md 2.1). */
+export function checkDisks(disks: readonly Disk[], complain: Complain): void {
+  for (const [index, disk] of disks.entries()) {
+    const at = ["disks", index];
+    if (disk.boot && disk.image === "") complain([...at, "image"], "is required for the boot disk");
+    if (isScratch(disk) && disk.interface !== "NVME" && disk.interface !== "SCSI") {
+      complain([...at, "interface"], 'must be "NVME" or "SCSI" for a disk of type SCRATCH');
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import { ownLabelCount } from "./owner-tags.ts";
+import { checkDisks, diskSchema } from "./spec-disks.ts";
+import { checkNetworkInterfaces, networkInterfaceSchema } from "./spec-network-interfaces.ts";
+
+const text = (description: string) => z.string().max(2_048).describe(description);
+const required = (description: string) => text(description).min(1, "must not be empty");
+
+/** Regions and zones become parts of addresses. */
+const place = /^[a-z]+(-[a-z0-9]+)+$/;
+
+const gpuSchema = goObject({
+  acceleratorType: required("Type of the accelerators, such as `nvidia-tesla-t4`."),
+  count: z.int32().min(1, "must be at least 1").describe("How many."),
+}).describe("Accelerators of the VM. `scheduling.onHostMaintenance` must be `TERMINATE`.");
+
+const metadataSchema = goObject({
+  key: required("Key; not `user-data`, which is the driver's."),
+  value: z.string().max(262_144).describe("Value.").optional(),
+});
+
+const schedulingSchema = goObject({
+  automaticRestart: z
+    .boolean()
+    .describe("Whether Compute Engine starts the VM again when it fails. Not with preemptible and spot VMs.")
+    .default(false),
+  onHostMaintenance: z.enum(["MIGRATE", "TERMINATE"]).describe("What becomes of the VM when its host is maintained."),
+  preemptible: z
+    .boolean()
+    .describe("Whether Compute Engine may take the VM back, after 24 hours at most.")
+    .default(false),
+  provisioningModel: z
+    .enum(["SPOT", "STANDARD"])
+    .describe("`SPOT`: may be taken back at any time. Not in MCM.")
+    .optional(),
+  instanceTerminationAction: z
+    .enum(["STOP", "DELETE"])
+    .describe("What becomes of a spot VM that is taken back; it is stopped by default. Not in MCM.")
+    .optional(),
+}).describe("When and how the VM may be interrupted.");
+
+const serviceAccountSchema = goObject({
+  email: required("Service account."),
+  scopes: z.array(z.string()).describe("Scopes of its tokens.").default([]),
+});
+
+const shieldedSchema = goObject({
+  integrityMonitoring: z.boolean().describe("Integrity monitoring.").default(false),
+  secureBoot: z.boolean().describe("Secure boot.").default(false),
+  vtpm: z.boolean().describe("Virtual TPM.").default(false),
+}).describe("Shielded VM options.");
+
+const advancedSchema = goObject({
+  enableNestedVirtualization: z.boolean().describe("Whether the VM can run VMs.").default(false),
+}).describe("Features of the machine.");
+
+const fallbackSchema = goObject({
+  machineType: required("Machine type to try; that of the class by default.").optional(),
+  zone: required("Zone to try, in the region of the class; that of the class by default.")
+    .regex(place, "must be a zone such as europe-west1-c")
+    .optional(),
+}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+
+const specSchema = goObject({
+  apiVersion: text("Not looked at.").optional(),
+  region: required("Region of the subnetworks.").regex(place, "must be a region such as europe-west1"),
+  zone: required("Zone of the VM; part of its provider id.").regex(place, "must be a zone such as europe-west1-b"),
+  machineType: required("Machine type, by its name."),
+  advancedMachineFeatures: advancedSchema.optional(),
+  canIpForward: z
+    .boolean()
+    .describe("Whether the VM may send packets with other addresses than its own.")
+    .default(false),
+  deletionProtection: z
+    .boolean()
+    .describe("Whether the VM can only be deleted after this has been switched off by hand.")
+    .default(false),
+  description: text("Description of the VM.").optional(),
+  disks: z.array(diskSchema).min(1, "must name at least the boot disk").describe("Disks of the VM."),
+  fallbacks: z.array(fallbackSchema).max(20).default([]),
+  gpu: gpuSchema.optional(),
+  labels: z.record(z.string(), z.string()).describe("Labels of the VM.").default({}),
+  metadata: z.array(metadataSchema).describe("Metadata of the VM, beside its user data.").default([]),
+  minCpuPlatform: text("Oldest CPU platform, such as `Intel Ice Lake`.").optional(),
+  networkInterfaces: z
+    .array(networkInterfaceSchema)
+    .min(1, "must name at least one interface")
+    .describe("Interfaces of the VM."),
+  scheduling: schedulingSchema,
+  serviceAccounts: z.array(serviceAccountSchema).describe("Service accounts of the VM.").default([]),
+  shieldedInstanceConfiguration: shieldedSchema.optional(),
+  tags: z
+    .array(z.string())
+    .describe(
+      "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: by them the driver knows its VMs.",
+    ),
+});
+
+/** `providerSpec` of the GCP driver, with its defaults. Fields are spelled as on the wire. */
+export type GcpSpec = Readonly<z.output<typeof specSchema>>;
+
+/** Says what is wrong with a part of a spec, under its path. */
+export type Complain = (path: readonly (string | number)[], message: string) => void;
+
+/** Schema of `providerSpec` of classes with `provider: GCP`: that of MCM's driver, keys in any case, and what was added. */
+export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
+  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  checkDisks(spec.disks, complain);
+  checkNetworkInterfaces(spec.networkInterfaces, complain);
+  checkScheduling(spec, complain);
+  checkTags(spec, complain);
+  checkMetadata(spec, complain);
+  for (const [index, { zone }] of spec.fallbacks.entries()) {
+    if (zone !== undefined && !zone.startsWith(`${spec.region}-`)) {
+      complain(["fallbacks", index, "zone"], `must be a zone of region ${spec.region}`);
+    }
+  }
+});
+
+/** Whether Compute Engine may take the VMs of a spec back. */
+export const isSpot = ({ scheduling }: Pick<GcpSpec, "scheduling">): boolean =>
+  scheduling.preemptible || scheduling.provisioningModel === "SPOT";
+
+function checkScheduling({ scheduling, gpu }: GcpSpec, complain: Complain): void {
+  const at = (field: string): readonly string[] => ["scheduling", field];
+  if (gpu !== undefined && scheduling.onHostMaintenance !== "TERMINATE") {
+    complain(at("onHostMaintenance"), 'must be "TERMINATE" with a gpu');
+  }
+  if (scheduling.preemptible && scheduling.provisioningModel === "STANDARD") {
+    complain(at("provisioningModel"), 'must be "SPOT" with preemptible, or be left out');
+  }
+  if (scheduling.instanceTerminationAction !== undefined && scheduling.provisioningModel !== "SPOT") {
+    complain(at("instanceTerminationAction"), 'may only be given with provisioningModel "SPOT"');
+  }
+}
+
+/** Compute Engine takes 64 labels. */
+const mostLabels = 64 - ownLabelCount;
+
+function checkTags({ tags, labels, disks }: GcpSpec, complain: Complain): void {
+  for (const part of ["kubernetes-io-cluster-", "kubernetes-io-role-"]) {
+    if (!tags.some((tag) => tag.includes(part))) complain(["tags"], `must have one that contains "${part}"`);
+  }
+  const tooMany = `must be at most ${mostLabels}: Compute Engine takes 64 with those of the driver`;
+  if (Object.keys(labels).length > mostLabels) complain(["labels"], tooMany);
+  for (const [index, disk] of disks.entries()) {
+    if (Object.keys(disk.labels).length > mostLabels) complain(["disks", index, "labels"], tooMany);
+  }
+}
+
+function checkMetadata({ metadata }: GcpSpec, complain: Complain): void {
+  const keys = metadata.map(({ key }) => key);
+  for (const [index, key] of keys.entries()) {
+    if (key === "user-data") complain(["metadata", index, "key"], "must not be user-data, which is the driver's");
+    else if (keys.indexOf(key) !== index) complain(["metadata", index, "key"], `must be unique, "${key}" occurs twice`);
+  }
+}
