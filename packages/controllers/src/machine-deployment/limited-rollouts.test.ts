@@ -1,4 +1,5 @@
 import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../machine/phase.ts";
 import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
@@ -94,6 +95,27 @@ describe("a rollout in canary steps", () => {
     const model = begun(sized(4), annotated({ [canarySteps]: "1/pause" }));
     expect(transcribe(model, { at: { 10: wish("a user wants 8", sized(8)) } })).toContain(
       "end: small 7 (7 serve), big 1 (1 serve)",
+    );
+  });
+
+  it("gives them to the new template where no other is left", () => {
+    const model = begun(sized(2), annotated({ [canarySteps]: "1/1h" }));
+    transcribe(model);
+    // The old template has no machines to keep; the last of them is still going.
+    model.change({ metadata: { annotations: { [canarySteps]: null } } });
+    const slowly = (it: RolloutModel): void => {
+      for (const machine of it.machines()) if (!isDeleting(machine)) it.setPhase(machine, "Running");
+    };
+    transcribe(model, { live: slowly });
+    model.change(annotated({ [canarySteps]: "1/1h" }));
+    model.change(sized(4));
+    expect(transcribe(model, { live: slowly })).toMatch(/end: small 0 \(0 serve, 1 go\), big 4 \(4 serve\)/);
+  });
+
+  it("gives up machines of both templates when it shrinks, in proportion", () => {
+    const model = begun(sized(8), quick, annotated({ [canarySteps]: "4/pause" }));
+    expect(transcribe(model, { at: { 15: wish("a user wants 6", sized(6)) } })).toContain(
+      "end: small 2 (2 serve), big 4 (4 serve)",
     );
   });
 
@@ -266,4 +288,65 @@ describe("minReadySeconds", () => {
   it("is nothing where it is not", () => {
     expect(roundsOf(begun(slow))).toBe(roundsOf(begun()));
   });
+});
+
+it("keeps every promise under any mix of limits, and comes to its end when they are taken away", () => {
+  const options = fc.record({
+    replicas: fc.integer({ min: 1, max: 9 }),
+    surge: fc.integer({ min: 0, max: 3 }),
+    unavailable: fc.integer({ min: 0, max: 3 }),
+    asked: fc.constantFrom(
+      { [canarySteps]: "1/9s,50%/pause" },
+      { [canarySteps]: "20%/3s,40%/6s" },
+      { [onDelete]: "true" },
+      { [maintenanceWindows]: "*/2 * * * * 1m" },
+      { [maintenanceWindows]: "0 5 * * * 1h", [canarySteps]: "2/3s" },
+      { [honourMinReadySeconds]: "true" },
+    ),
+    // What the world does in each round: which machines go on.
+    world: fc.array(fc.nat({ max: 255 }), { minLength: 10, maxLength: 30 }),
+    resize: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(options, ({ replicas, surge, unavailable, asked, world, resize }) => {
+      fc.pre(surge + unavailable > 0);
+      const rollingUpdate = { maxSurge: surge, maxUnavailable: unavailable };
+      const model = begun(
+        sized(replicas),
+        { spec: { minReadySeconds: 9, strategy: { rollingUpdate } } },
+        annotated(asked),
+      );
+      for (const [round, bits] of world.entries()) {
+        if (round === 5 && resize !== undefined) model.change(sized(resize));
+        model.decideDeployment();
+        model.decideSets();
+        const wanted = model.deployment().spec.replicas ?? 0;
+        const told = model.sets().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
+        expect(told).toBeLessThanOrEqual(Math.max(wanted, round < 5 ? wanted : replicas) + surge);
+        if (resize === undefined) {
+          const serving = model.machines().filter((each) => phaseOf(each) === "Running" && !isDeleting(each)).length;
+          expect(serving).toBeGreaterThanOrEqual(replicas - Math.min(unavailable, replicas));
+        }
+        for (const [index, machine] of model.machines().entries()) {
+          if (((bits >> (index % 8)) & 1) === 0) continue;
+          if (isDeleting(machine)) model.finishDeletion(machine);
+          else model.setPhase(machine, "Running");
+        }
+      }
+      model.change({
+        metadata: {
+          annotations: {
+            [canarySteps]: null,
+            [onDelete]: null,
+            [maintenanceWindows]: null,
+            [honourMinReadySeconds]: null,
+          },
+        },
+      });
+      settle(model);
+      const left = model.machines().map(({ spec }) => spec.class?.name);
+      expect(left).toEqual(Array(model.deployment().spec.replicas ?? 0).fill("big"));
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -73,14 +73,12 @@ const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
 
 /** Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest. */
 function withinLimits(sizes: Sizes, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
-  const name = newSet?.set.metadata.name ?? "";
-  const size = sizes.get(name);
-  const old = oldSets.findLast(({ set }) => (set.spec.replicas ?? 0) > 0);
-  if (newSet === undefined || size === undefined || maxNew === undefined || old === undefined) return sizes;
-  const most = Math.max(maxNew, newSet.set.spec.replicas ?? 0);
-  if (size <= most) return sizes;
-  const grown = repairedSize(old).spec + size - most;
-  return new Map([...sizes, [name, most], [old.set.metadata.name, grown]]);
+  const old = oldSets.map(repairedSize).findLast(({ spec }) => spec > 0);
+  if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
+  const { name, spec } = repairedSize(newSet);
+  const size = sizes.get(name) ?? spec;
+  const surplus = size - Math.max(maxNew, spec);
+  return surplus > 0 ? new Map([...sizes, [name, size - surplus], [old.name, old.spec + surplus]]) : sizes;
 }
 
 /** The sizes by the strategy, wherever they differ from those that a repair would leave. */
