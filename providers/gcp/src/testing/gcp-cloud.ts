@@ -1,0 +1,139 @@
+import { generateKeyPairSync } from "node:crypto";
+import {
+  type CreateMachineRequest,
+  type DriverContext,
+  type MachineIdentity,
+  Secret,
+  systemClock,
+  systemRandom,
+} from "@millwright/core";
+import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
+import { onTestFinished } from "vitest";
+import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
+import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
+
+/** A `providerSpec` with nothing but what is required. */
+export const plainSpec = {
+  region: "europe-west1",
+  zone: "europe-west1-b",
+  machineType: "n2-standard-2",
+  disks: [{ boot: true, type: "pd-balanced", sizeGb: 50, image: "projects/images/global/images/node-1" }],
+  networkInterfaces: [{ subnetwork: "nodes", disableExternalIP: true }],
+  scheduling: { onHostMaintenance: "MIGRATE", automaticRestart: true },
+  tags: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-node"],
+} as const;
+
+/** The scheduling of spot VMs. */
+export const spotScheduling = { provisioningModel: "SPOT", onHostMaintenance: "TERMINATE" } as const;
+
+const newKeys = () =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+const keys = newKeys();
+const otherKeys = newKeys();
+
+/** Service accounts that the emulator may know, and their public keys. */
+export const serviceAccounts = {
+  "machines@my-project.iam.gserviceaccount.com": keys.publicKey,
+  "others@my-project.iam.gserviceaccount.com": otherKeys.publicKey,
+} as const;
+
+/** The fields of a service account. */
+export const plainAccount = {
+  type: "service_account",
+  project_id: "my-project",
+  private_key_id: "key-1",
+  private_key: keys.privateKey,
+  client_email: "machines@my-project.iam.gserviceaccount.com",
+  client_id: "1",
+  auth_uri: "https://accounts.google.com/o/oauth2/auth",
+  token_uri: "https://oauth2.googleapis.com/token",
+  auth_provider_x509_cert_url: "https://www.googleapis.com/oauth2/v1/certs",
+  client_x509_cert_url: "https://www.googleapis.com/robot/v1/metadata/x509/machines",
+  universe_domain: "googleapis.com",
+} as const;
+
+/** The fields of another one, with a key of its own. */
+export const otherAccount = {
+  ...plainAccount,
+  private_key: otherKeys.privateKey,
+  client_email: "others@my-project.iam.gserviceaccount.com",
+} as const;
+
+/** A class secret with such credentials. */
+export const secretWith = (credentials: object): Readonly<Record<string, string>> => ({
+  serviceAccountJSON: JSON.stringify(credentials),
+  userData: "#!/bin/sh\necho hello",
+});
+
+/** A class secret. */
+export const plainSecret: Readonly<Record<string, string>> = secretWith(plainAccount);
+
+/** Wraps the values of a secret. */
+export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
+
+/** A machine. */
+export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
+  name,
+  namespace: "shoot",
+  uid: `uid-of-${name}`,
+  ...more,
+});
+
+/** A request to make a machine; it also serves for every other method. */
+export function aRequest(
+  machine: MachineIdentity = aMachine("m"),
+  spec: Readonly<Record<string, unknown>> = {},
+  secret: Readonly<Record<string, string>> = plainSecret,
+): CreateMachineRequest<GcpSpec> {
+  return {
+    machine,
+    machineClass: { name: "pool", spec: gcpSpecSchema.parse({ ...plainSpec, ...spec }) },
+    secret: secretOf(secret),
+    idempotencyToken: `token-of-${machine.uid}`,
+    userData: Secret.of("#!/bin/sh\necho hello"),
+  };
+}
+
+/** What a call gets besides its request; it collects what is logged. */
+export function aContext(
+  signal: AbortSignal = new AbortController().signal,
+): DriverContext & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    signal,
+    clock: systemClock,
+    lines,
+    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}
+
+/** An emulated Compute Engine and the driver against it over TCP. Both end with the test; what the emulator itself threw fails it. */
+export async function aCloud(emulatorOptions: GceEmulatorOptions = {}, driverOptions: GcpDriverOptions = {}) {
+  const gce = createGceEmulator(emulatorOptions);
+  const { url } = await gce.listen();
+  onTestFinished(() => closeCloud(gce));
+  const driver = createGcpDriver({
+    endpoint: url,
+    // Without jitter requests are repeated at once: tests do not wait.
+    random: { ...systemRandom, next: () => 0 },
+    ...driverOptions,
+    patience: { lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+  });
+  return { gce, url, driver };
+}
+
+async function closeCloud(gce: GceEmulator): Promise<void> {
+  await gce.close();
+  if (gce.failures.length > 0) throw new Error("the emulator failed", { cause: gce.failures[0] });
+}
+
+/** The body of the only request of an operation. */
+export function sentBody(gce: GceEmulator, operation: string): unknown {
+  const [request] = gce.log.requests.filter((entry) => entry.operation === operation);
+  return JSON.parse(request?.body ?? "null");
+}
