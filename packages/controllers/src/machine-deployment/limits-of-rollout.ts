@@ -46,7 +46,8 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutLimit
  * window.
  */
 function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutLimits {
-  const { deployment } = snapshot;
+  const { deployment, problems } = snapshot;
+  if (deployment.metadata.deletionTimestamp != null || problems.length > 0) return unlimited;
   const sets = viewSets(snapshot);
   if (!isUnderWay(sets) || isFleeing(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);

@@ -102,19 +102,22 @@ function expectEndings(
   notes: Notes,
   nowMs: number,
 ): void {
-  const add = (key: string, ms: number | undefined, happen: Ending["happen"]): boolean => {
+  /** What began before takes only what is left of its time. */
+  const add = (key: string, since: string | undefined, ms: number | undefined, happen: Ending["happen"]): boolean => {
     if (endings.has(key)) return false;
-    endings.set(key, { atMs: nowMs + (ms ?? 0), happen });
+    const sinceMs = since === undefined ? nowMs : Date.parse(since) || nowMs;
+    endings.set(key, { atMs: Math.max(nowMs, sinceMs + (ms ?? 0)), happen });
     return true;
   };
   const machines = [...cluster.machines.values()];
   const nodes = cluster.nodesOf(machines);
   for (const machine of machines) {
-    const { name } = machine.metadata;
-    if (isDeleting(machine)) add(`leave ${name}`, durations.leaveMs, () => cluster.leave(name));
-    else if (isComing(machine)) add(`join ${name}`, durations.joinMs, (now) => cluster.join(name, now));
+    const { name, creationTimestamp, deletionTimestamp } = machine.metadata;
+    if (isDeleting(machine)) add(`leave ${name}`, deletionTimestamp, durations.leaveMs, () => cluster.leave(name));
+    else if (isComing(machine))
+      add(`join ${name}`, creationTimestamp, durations.joinMs, (now) => cluster.join(name, now));
     else if (isToBeUpdated(nodes.get(name))) {
-      if (add(`update ${name}`, durations.leaveMs, (now) => cluster.update(name, now)))
+      if (add(`update ${name}`, undefined, durations.leaveMs, (now) => cluster.update(name, now)))
         notes.machinesUpdated.push(name);
     }
   }

@@ -5,6 +5,7 @@ import {
   aMachineDeployment,
   aMachineSet,
   annotated,
+  createdAt,
   beingDeleted,
   type Change,
   inPhase,
@@ -97,6 +98,15 @@ describe("previewChange", () => {
     expect(durations).toEqual({ joinMs: 3 * MINUTE, leaveMs: undefined, joinedMachines: 3 });
     expect(expectedMs).toBe(9 * MINUTE);
     expect(preview(objects).durations).toEqual({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0 });
+  });
+
+  it("takes for what is on its way only the time that is left", () => {
+    const objects = atRest([]);
+    const machines = objects.machines.map((machine, index) =>
+      index === 0 ? aMachine(machine, inPhase("Pending"), createdAt("2026-03-01T11:59:00Z")) : machine,
+    );
+    const shown = preview({ ...objects, machines }, { durations: { joinMs: 3 * MINUTE } });
+    expect(shown).toMatchObject({ outcome: "nothing", expectedMs: 2 * MINUTE });
   });
 
   it("shows which machines a smaller size costs, in order", () => {
