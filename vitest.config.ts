@@ -31,6 +31,7 @@ export default defineConfig({
       project("provider-mock", "providers/mock"),
       // One worker loads the SDK for all files.
       project("provider-aws", "providers/aws", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
+      project("provider-azure", "providers/azure", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
       project("provider-gcp", "providers/gcp", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
       project("emulators", "test/emulators"),
       project("tools", "tools"),

@@ -7,17 +7,12 @@ export interface PooledSession {
 }
 
 /** Sessions by place (a region, a project, a subscription) and credential, shared by all machines that use them. */
-export interface SessionPool<Credentials, Session> {
+export interface SessionPool<Credentials, Session, Place extends string = string> {
   /**
    * Runs a call with the session of a place and credential. When a class comes with another credential than before, the session that it had is closed as soon
    * as no other class uses it and its last call has ended.
    */
-  use<T>(
-    className: string,
-    place: string,
-    credentials: Credentials,
-    call: (session: Session) => Promise<T>,
-  ): Promise<T>;
+  use<T>(className: string, place: Place, credentials: Credentials, call: (session: Session) => Promise<T>): Promise<T>;
   /** Sessions that are open. */
   readonly size: number;
 }
@@ -37,9 +32,9 @@ const maxSessions = 50;
  *
  * @param open makes the session of a place and credential. Credentials are told apart by their JSON, of which only a hash is kept.
  */
-export function createSessionPool<Credentials, Session extends PooledSession>(
-  open: (place: string, credentials: Credentials) => Session,
-): SessionPool<Credentials, Session> {
+export function createSessionPool<Credentials, Session extends PooledSession, Place extends string>(
+  open: (place: Place, credentials: Credentials) => Session,
+): SessionPool<Credentials, Session, Place> {
   // In the order of their last use.
   const entries = new Map<string, Entry<Session>>();
 

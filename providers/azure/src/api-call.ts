@@ -1,0 +1,60 @@
+/**
+ * What a request is for. Those that MCM's driver makes too have its names (metric label `service` of `mcm_cloud_api_requests_total`).
+ */
+export type ApiService =
+  | "virtual_machine_create"
+  | "virtual_machine_delete"
+  | "virtual_machine_get"
+  | "virtual_machine_list"
+  | "virtual_machine_update"
+  | "virtual_machine_image_get"
+  | "virtual_machine_sizes_list"
+  | "market_place_agreement_create"
+  | "market_place_agreement_get"
+  | "nic_create"
+  | "nic_delete"
+  | "nic_list"
+  | "disk_create"
+  | "disk_delete"
+  | "disk_list"
+  | "operation_get"
+  | "token_get"
+  | "other";
+
+/** One request over HTTP. One that the SDK repeats is reported each time. For metrics. */
+export interface ApiCall {
+  readonly service: ApiService;
+  /** From when it was sent, without waiting for its turn. */
+  readonly durationMs: number;
+  /** `ok`, the HTTP status, `aborted`, or the error code of the connection. */
+  readonly outcome: string;
+}
+
+const kinds: readonly (readonly [RegExp, Readonly<Record<string, ApiService>>])[] = [
+  [/\/operations?(results)?\/[^/]+$/, { GET: "operation_get" }],
+  [
+    /\/virtualmachines\/[^/]+$/,
+    {
+      GET: "virtual_machine_get",
+      PUT: "virtual_machine_create",
+      PATCH: "virtual_machine_update",
+      DELETE: "virtual_machine_delete",
+    },
+  ],
+  [/\/virtualmachines$/, { GET: "virtual_machine_list" }],
+  [/\/networkinterfaces\/[^/]+$/, { PUT: "nic_create", DELETE: "nic_delete" }],
+  [/\/networkinterfaces$/, { GET: "nic_list" }],
+  [/\/disks\/[^/]+$/, { PUT: "disk_create", DELETE: "disk_delete" }],
+  [/\/disks$/, { GET: "disk_list" }],
+  [/\/artifacttypes\/vmimage\//, { GET: "virtual_machine_image_get" }],
+  [/\/agreements\/current$/, { GET: "market_place_agreement_get", PUT: "market_place_agreement_create" }],
+  [/\/microsoft\.compute\/skus$/, { GET: "virtual_machine_sizes_list" }],
+  [/\/oauth2\/v2\.0\/token$|\/openid-configuration$/, { GET: "token_get", POST: "token_get" }],
+];
+
+/** What a request is for, by its method and address. */
+export function serviceOf(method: string, url: string): ApiService {
+  const path = new URL(url).pathname.toLowerCase();
+  for (const [pattern, byMethod] of kinds) if (pattern.test(path)) return byMethod[method] ?? "other";
+  return "other";
+}

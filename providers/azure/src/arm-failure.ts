@@ -1,0 +1,21 @@
+/** A failure that Azure told with a code, and that the SDK would have hidden or waited for: of an operation that went on after its request, or a throttled request. */
+export class ArmFailure extends Error {
+  override readonly name: string = "ArmFailure";
+  /** Azure's code; empty when it gave none. */
+  readonly code: string;
+  /** HTTP status of the request; 200 for an operation that failed later. */
+  readonly statusCode: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(failure: {
+    readonly code: string;
+    readonly message: string;
+    readonly statusCode: number;
+    readonly retryAfterMs?: number;
+  }) {
+    super(failure.message);
+    this.code = failure.code;
+    this.statusCode = failure.statusCode;
+    this.retryAfterMs = failure.retryAfterMs;
+  }
+}

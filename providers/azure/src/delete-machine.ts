@@ -1,0 +1,44 @@
+import type { VirtualMachine } from "@azure/arm-compute";
+import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { cascadeInput } from "./cascade-input.ts";
+import { vmNameOf } from "./find-vm.ts";
+import type { AzureRequest, MethodCall } from "./method-call.ts";
+import { isOwnedBy } from "./owner-tags.ts";
+import { partsOf, removeParts } from "./parts.ts";
+
+/**
+ * Deletes the VM of a machine, its NIC and its disks, and waits until they are gone, since a kubelet that still runs would register its node again. Disks that were attached
+ * later stay.
+ */
+export async function deleteMachine(request: AzureRequest, call: MethodCall): Promise<DeleteMachineResponse> {
+  const { session, keys, context } = call;
+  const { machine, machineClass } = request;
+  const group = machineClass.spec.resourceGroup;
+  const name = vmNameOf(request);
+  const vm = await session.vm(group, name, context);
+  if (vm !== undefined) {
+    if (!isOwnedBy(vm.tags, keys, machine)) {
+      throw new MachineError(
+        "PermissionDenied",
+        `VM "${name}" does not carry the tags of machine "${machine.name}" ("${keys.cluster}", "${keys.role}"); it is left alone`,
+      );
+    }
+    await removeVm(group, vm, call);
+  }
+  // Also after a VM that took all with it: what an interrupted creation left is told by a list that many deletions share.
+  await removeParts(group, await partsOf(request, name, call), call);
+  return {};
+}
+
+/** Deletes a VM; NIC and disks that were made for it go with it, where Azure can still be told so. */
+export async function removeVm(group: string, vm: VirtualMachine, call: MethodCall): Promise<void> {
+  const { api } = call.session;
+  const { signal } = call.context;
+  const name = vm.name ?? "";
+  const isChangeable =
+    vm.provisioningState === "Succeeded" &&
+    (vm.storageProfile?.dataDisks ?? []).every(({ toBeDetached }) => toBeDetached !== true);
+  const cascade = isChangeable ? cascadeInput(vm) : undefined;
+  if (cascade !== undefined) await api.updateVm(group, name, cascade, signal);
+  await api.deleteVm(group, name, signal);
+}

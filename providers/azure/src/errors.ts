@@ -1,0 +1,134 @@
+import { isMachineError, MachineError, type MachineErrorCode } from "@millwright/core";
+import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
+import { machineCodeOf, remedies } from "./error-codes.ts";
+
+/** Messages reach the status of a machine; the contract allows 4 KiB. */
+const longestMessage = 2_000;
+
+/** What an error of the SDKs says, as far as it says it. */
+export interface SdkFailure {
+  /** Code of ARM or of the system; empty when there is none. */
+  readonly code: string;
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Reads what a header says to wait: seconds or a date. */
+export function readRetryAfter(value: unknown, nowMs: number): number | undefined {
+  if (typeof value !== "string") return undefined;
+  if (/^\d{1,6}$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** Reads an error of the SDKs without trusting its shape. */
+export function readSdkFailure(error: unknown): SdkFailure {
+  const code = fieldOf(error, "code");
+  const status = fieldOf(error, "statusCode");
+  const headers = fieldOf(fieldOf(error, "response"), "headers");
+  const header = (name: string): unknown => {
+    const get = fieldOf(headers, "get");
+    return typeof get === "function" ? Reflect.apply(get, headers, [name]) : fieldOf(headers, name);
+  };
+  const inHeader = header("x-ms-error-code");
+  const known = fieldOf(error, "retryAfterMs");
+  return {
+    code: typeof code === "string" ? code : typeof inHeader === "string" ? inHeader : "",
+    status: typeof status === "number" ? status : 0,
+    retryAfterMs: typeof known === "number" ? known : undefined,
+  };
+}
+
+/** Whether Azure answered that something does not exist: the resource, or the resource group that it would be in. */
+export const isMissing = (error: unknown): boolean => {
+  const { code, status } = readSdkFailure(error);
+  return status === 404 && code !== "SubscriptionNotFound";
+};
+
+/** Takes out what differs from try to try. */
+const steady = (message: string): string =>
+  message
+    .replaceAll(
+      /\s*(Trace ID|Correlation ID|Timestamp|Tracking ID|Activity ID|Request ?ID):? *'?[0-9a-f:TZ .-]+'?\.?/gi,
+      "",
+    )
+    .slice(0, longestMessage)
+    .trim();
+
+/**
+ * Turns whatever a call threw into the error that the controller acts on.
+ *
+ * @param what what was tried, with its scope: `making Standard_D2s_v5 in zone 1 (westeurope)`
+ */
+export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
+  if (isMachineError(error)) return error;
+  if (signal.aborted) return abortedCall(signal, what);
+  const { code, status, retryAfterMs } = readSdkFailure(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const login = loginFailure(error, message);
+  if (login !== undefined) return new MachineError(login[0], `${what}: ${login[1]}`, options);
+  if (status === 0) {
+    const [machineCode, text] = withoutAnswer(code, error, message);
+    return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
+  }
+  // A body that is no answer of ARM: a proxy's page, or half an answer.
+  if (code === "PARSE_ERROR" || (code === "" && status >= 500)) {
+    return new MachineError(
+      "Unavailable",
+      `${what}: Azure answered with status ${status} what cannot be read`,
+      options,
+    );
+  }
+  const remedy = remedies[code];
+  const text = `${what}: ${steady(message)}${code === "" ? ` (status ${status})` : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
+  return new MachineError(machineCodeOf(code, status, message), text, options);
+}
+
+/** Codes of Entra ID for troubles of its own, which pass. */
+const passing = new Set(["90033", "90024", "90025", "50196", "90012"]);
+
+/** Failures to get a token: by Entra ID's number, and by the name of what the SDK throws. */
+function loginFailure(error: unknown, message: string): readonly [MachineErrorCode, string] | undefined {
+  const [, number] = /AADSTS(\d+)/.exec(message) ?? [];
+  if (number !== undefined) {
+    if (passing.has(number)) return ["Unavailable", `Entra ID gives no token for now (AADSTS${number})`];
+    return [
+      "Unauthenticated",
+      `Entra ID refuses a token: ${steady(message)}; check keys "clientID", "tenantID" and "clientSecret" or "workloadIdentityTokenFile" of the class secret`,
+    ];
+  }
+  const name = fieldOf(error, "name");
+  const isLogin =
+    name === "AuthenticationError" ||
+    name === "AuthenticationRequiredError" ||
+    name === "CredentialUnavailableError" ||
+    name === "AggregateAuthenticationError";
+  if (isFileFailure(error, message)) {
+    return [
+      "Unauthenticated",
+      'the file that key "workloadIdentityTokenFile" of the class secret names cannot be read',
+    ];
+  }
+  return isLogin ? ["Unavailable", `Entra ID gave no token: ${steady(message)}`] : undefined;
+}
+
+const isFileFailure = (error: unknown, message: string): boolean =>
+  /^(ENOENT|EACCES|EISDIR)$/.test(String(fieldOf(error, "code"))) ||
+  /\b(ENOENT|EACCES|EISDIR)\b|No content on the file/.test(message);
+
+/** How the SDK says that an operation failed, where it hides the code (provider-drivers.md 3.8). */
+const hiddenFailure = /^The long-running operation has failed\.? *(?:([A-Za-z]+)\. )?(.*)$/s;
+
+function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
+  const [isHidden, hiddenCode = "", text = ""] = hiddenFailure.exec(message) ?? [];
+  if (isHidden !== undefined) return [machineCodeOf(hiddenCode, 0, text), `${text} (${hiddenCode || "no code"})`];
+  if (code === "REQUEST_SEND_ERROR" || fieldOf(error, "name") === "AbortError") {
+    // The signal of the call has not aborted, so it was the time limit of the request.
+    if (fieldOf(error, "name") === "AbortError") return ["DeadlineExceeded", "Azure did not answer in time"];
+  }
+  return (
+    failureWithoutAnswer(error, "Azure", code) ?? ["Unavailable", `Azure gave no answer that can be read: ${message}`]
+  );
+}

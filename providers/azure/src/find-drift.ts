@@ -1,0 +1,128 @@
+import type { VirtualMachine } from "@azure/arm-compute";
+import type { FindDriftResponse, VmDifference } from "@millwright/core";
+import { findVm } from "./find-vm.ts";
+import { candidatesOf } from "./launch.ts";
+import type { AzureRequest, MethodCall } from "./method-call.ts";
+import { tagOf } from "./owner-tags.ts";
+import { providerIdOf } from "./provider-id.ts";
+import { type AzureSpec, placementOf } from "./spec.ts";
+import { isGiven, readUrn } from "./spec-storage.ts";
+
+type Value = string | number | boolean | undefined;
+type Compare = (field: string, wanted: Value, found: Value) => void;
+
+/** Compares the VM of a machine with its class, as far as Azure shows it. */
+export async function findDrift(request: AzureRequest, call: MethodCall): Promise<FindDriftResponse> {
+  const vm = await findVm(request, call);
+  const { spec } = request.machineClass;
+  return {
+    providerId: providerIdOf(spec.location, vm.name ?? request.machine.name),
+    differences: differencesOf(spec, vm),
+  };
+}
+
+/** The differences between a spec and a VM. What Azure does not show is no difference. */
+export function differencesOf(spec: AzureSpec, vm: VirtualMachine): readonly VmDifference[] {
+  const differences: VmDifference[] = [];
+  const compare: Compare = (field, wanted, found) => {
+    if (wanted === undefined || found === undefined) return;
+    // Azure shows ids, sizes and locations in other letters than it was given.
+    if (String(wanted).toLowerCase() === String(found).toLowerCase()) return;
+    differences.push({ field, wanted: String(wanted), found: String(found) });
+  };
+  const { properties } = spec;
+  const isTried = candidatesOf(spec).some(
+    ({ vmSize, zone }) =>
+      vmSize.toLowerCase() === vm.hardwareProfile?.vmSize?.toLowerCase() &&
+      (zone === undefined || vm.zones === undefined || vm.zones.includes(String(zone))),
+  );
+  if (!isTried) {
+    compare("properties.hardwareProfile.vmSize", properties.hardwareProfile.vmSize, vm.hardwareProfile?.vmSize);
+    compare("properties.zone", properties.zone, vm.zones?.[0]);
+  }
+  compareImage(spec, vm, compare);
+  comparePlacement(spec, vm, compare);
+  compareDisks(spec, vm, compare);
+  const { securityType, uefiSettings } = properties.securityProfile ?? {};
+  const found = vm.securityProfile;
+  compare("properties.securityProfile.securityType", securityType, found?.securityType);
+  compare(
+    "properties.securityProfile.uefiSettings.secureBootEnabled",
+    uefiSettings?.secureBootEnabled,
+    found?.uefiSettings?.secureBootEnabled,
+  );
+  compare(
+    "properties.securityProfile.uefiSettings.vtpmEnabled",
+    uefiSettings?.vtpmEnabled,
+    found?.uefiSettings?.vTpmEnabled,
+  );
+  compare("properties.osProfile.adminUsername", properties.osProfile.adminUsername, vm.osProfile?.adminUsername);
+  compare("properties.priority", properties.priority, vm.priority ?? "Regular");
+  const { identityID } = properties;
+  if (isGiven(identityID)) {
+    const identities = Object.keys(vm.identity?.userAssignedIdentities ?? {});
+    if (!identities.some((id) => id.toLowerCase() === identityID.toLowerCase())) {
+      compare("properties.identityID", identityID, identities.join(","));
+    }
+  }
+  for (const key of Object.keys(spec.tags).toSorted()) {
+    const wanted = spec.tags[key] ?? "";
+    const actual = tagOf(vm.tags, key);
+    if (wanted !== actual) differences.push({ field: `tags.${key}`, wanted, found: actual });
+  }
+  return differences;
+}
+
+function compareImage({ properties }: AzureSpec, { storageProfile }: VirtualMachine, compare: Compare): void {
+  const wanted = properties.storageProfile.imageReference;
+  const found = storageProfile?.imageReference;
+  if (found === undefined) return;
+  const at = "properties.storageProfile.imageReference";
+  const urn = readUrn(wanted.urn ?? "");
+  if (urn !== undefined) {
+    compare(`${at}.urn`, wanted.urn, [found.publisher, found.offer, found.sku, found.version].join(":"));
+    return;
+  }
+  compare(`${at}.id`, isGiven(wanted.id) ? wanted.id : undefined, found.id ?? "");
+  const { communityGalleryImageID, sharedGalleryImageID } = wanted;
+  const orNothing = (value: string | undefined): string | undefined => (isGiven(value) ? value : undefined);
+  compare(`${at}.communityGalleryImageID`, orNothing(communityGalleryImageID), found.communityGalleryImageId ?? "");
+  compare(`${at}.sharedGalleryImageID`, orNothing(sharedGalleryImageID), found.sharedGalleryImageId ?? "");
+}
+
+function comparePlacement(spec: AzureSpec, vm: VirtualMachine, compare: Compare): void {
+  const { availabilitySetId, scaleSetId } = placementOf(spec);
+  compare("properties.availabilitySet.id", availabilitySetId, vm.availabilitySet?.id ?? "");
+  compare("properties.virtualMachineScaleSet.id", scaleSetId, vm.virtualMachineScaleSet?.id ?? "");
+  const group = spec.properties.capacityReservation?.capacityReservationGroupID;
+  compare(
+    "properties.capacityReservation.capacityReservationGroupID",
+    isGiven(group) ? group : undefined,
+    vm.capacityReservation?.capacityReservationGroup?.id ?? "",
+  );
+}
+
+function compareDisks({ properties }: AzureSpec, { storageProfile }: VirtualMachine, compare: Compare): void {
+  const { osDisk, dataDisks } = properties.storageProfile;
+  const at = "properties.storageProfile";
+  const found = storageProfile?.osDisk;
+  compare(`${at}.osDisk.diskSizeGB`, osDisk.diskSizeGB, found?.diskSizeGB);
+  compare(`${at}.osDisk.caching`, isGiven(osDisk.caching) ? osDisk.caching : undefined, found?.caching);
+  compare(
+    `${at}.osDisk.managedDisk.storageAccountType`,
+    osDisk.managedDisk?.storageAccountType,
+    found?.managedDisk?.storageAccountType,
+  );
+  for (const [index, wanted] of dataDisks.entries()) {
+    const actual = storageProfile?.dataDisks?.find(({ lun }) => lun === wanted.lun);
+    if (storageProfile?.dataDisks !== undefined && actual === undefined) {
+      compare(`${at}.dataDisks[${index}]`, `lun ${wanted.lun}`, "");
+    }
+    compare(`${at}.dataDisks[${index}].diskSizeGB`, wanted.diskSizeGB, actual?.diskSizeGB);
+    compare(
+      `${at}.dataDisks[${index}].storageAccountType`,
+      wanted.storageAccountType,
+      actual?.managedDisk?.storageAccountType,
+    );
+  }
+}

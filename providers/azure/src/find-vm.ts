@@ -1,0 +1,46 @@
+import type { VirtualMachine } from "@azure/arm-compute";
+import { MachineError } from "@millwright/core";
+import type { AzureRequest, MethodCall } from "./method-call.ts";
+import { isOwnedBy } from "./owner-tags.ts";
+import { vmNameIn } from "./provider-id.ts";
+import { stateOf } from "./vm-state.ts";
+
+/** The name of the VM that a request is about: that of its provider id, where it has one. */
+export const vmNameOf = ({ machine: { name, providerId = "" } }: Pick<AzureRequest, "machine">): string =>
+  providerId === "" ? name : vmNameIn(providerId);
+
+/**
+ * The VM of a machine that is there to stay. A machine with a provider id has exactly that VM, also when someone has taken its tags away: who is told that it
+ * does not exist would make another one.
+ *
+ * @throws MachineError NotFound, with the reason where Azure says why it is gone
+ */
+export async function findVm(request: AzureRequest, { session, keys, context }: MethodCall): Promise<VirtualMachine> {
+  const { machine, machineClass } = request;
+  const { resourceGroup, properties } = machineClass.spec;
+  const name = vmNameOf(request);
+  const vm = await session.vm(resourceGroup, name, context);
+  const missing = (why: string): MachineError => new MachineError("NotFound", `machine "${machine.name}": ${why}`);
+  if (vm === undefined) {
+    const hint =
+      properties.priority === "Spot" && properties.evictionPolicy === "Delete"
+        ? "; Azure deletes the spot VMs of this class when it takes them back"
+        : "";
+    throw missing(`there is no VM "${name}" in resource group "${resourceGroup}"${hint}`);
+  }
+  if ((machine.providerId ?? "") === "" && !isOwnedBy(vm.tags, keys, machine)) {
+    throw missing(`VM "${name}" in resource group "${resourceGroup}" is of somebody else`);
+  }
+  const state = stateOf(vm);
+  switch (state.kind) {
+    case "live":
+    case "creating":
+      return vm;
+    case "deleting":
+      throw missing(`VM "${name}" is being deleted`);
+    case "reclaimed":
+      throw missing(`spot VM "${name}" was reclaimed: Azure took it back, it is deallocated`);
+    case "broken":
+      throw missing(`VM "${name}" never came up${state.code === "" ? "" : ` (${state.code})`}`);
+  }
+}

@@ -1,0 +1,37 @@
+import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
+import type { AzureClass, MethodCall } from "./method-call.ts";
+
+/** Names of architectures as Kubernetes writes them. */
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
+
+/** What Azure says about the size of a class, for the autoscaler where the class does not say it. */
+export async function getNodeTemplate(
+  { spec }: AzureClass,
+  { session, context }: MethodCall,
+): Promise<GetNodeTemplateResponse> {
+  const { location, properties } = spec;
+  const { vmSize } = properties.hardwareProfile;
+  const size = await session.size(location, vmSize, context);
+  const capability = (name: string): string | undefined =>
+    size?.capabilities?.find((found) => found.name?.toLowerCase() === name.toLowerCase())?.value;
+  const cpu = Number(capability("vCPUs") ?? "");
+  const memoryGb = Number(capability("MemoryGB") ?? "");
+  if (!(cpu > 0) || !(memoryGb > 0)) {
+    throw new MachineError(
+      "InvalidArgument",
+      `providerSpec.properties.hardwareProfile.vmSize: Azure says nothing about "${vmSize}" in ${location}`,
+    );
+  }
+  const architecture = architectures[(capability("CpuArchitectureType") ?? "").toLowerCase()];
+  return {
+    nodeTemplate: {
+      ...(architecture === undefined ? {} : { architecture }),
+      // The cloud's `MemoryGB` are GiB.
+      capacity: { cpu, gpu: Number(capability("GPUs") ?? "0"), memory: `${Math.round(memoryGb * 1_024)}Mi` },
+      instanceType: vmSize,
+      region: location,
+      // As the cloud provider labels nodes: outside of zones it gives the fault domain.
+      zone: properties.zone === undefined ? "0" : `${location}-${properties.zone}`,
+    },
+  };
+}

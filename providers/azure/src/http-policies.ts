@@ -1,0 +1,113 @@
+import type { HttpClient, PipelinePolicy } from "@azure/core-rest-pipeline";
+import type { Clock } from "@millwright/core";
+import { fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
+import type { Agent } from "node:https";
+import { type ApiCall, serviceOf } from "./api-call.ts";
+import { ArmFailure } from "./arm-failure.ts";
+import { readRetryAfter } from "./errors.ts";
+
+/** Options of {@link limitedHttpClient}. */
+export interface HttpClientOptions {
+  readonly clock: Clock;
+  readonly limit: InFlightLimit;
+  readonly agent: Agent;
+  /** How long one answer may take, milliseconds. */
+  readonly timeoutMs: number;
+  readonly onApiCall?: (call: ApiCall) => void;
+}
+
+/** Sends requests in their turn, with a time limit and over connections of its own, and reports them. */
+export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
+  const { clock, limit, agent, timeoutMs, onApiCall } = options;
+  return {
+    async sendRequest(request) {
+      const left = new AbortController();
+      const leave = (): void => left.abort();
+      request.abortSignal?.addEventListener("abort", leave);
+      if (request.abortSignal?.aborted === true) leave();
+      request.agent = agent;
+      request.timeout = timeoutMs;
+      try {
+        return await limit(left.signal, async () => {
+          const startMs = clock.monotonicMs();
+          const report = (outcome: string): void =>
+            onApiCall?.({
+              service: serviceOf(request.method, request.url),
+              durationMs: clock.monotonicMs() - startMs,
+              outcome,
+            });
+          try {
+            const response = await inner.sendRequest(request);
+            report(response.status < 400 ? "ok" : String(response.status));
+            return response;
+          } catch (error) {
+            const code = fieldOf(error, "code");
+            report(left.signal.aborted ? "aborted" : typeof code === "string" ? code : "error");
+            throw error;
+          }
+        });
+      } finally {
+        request.abortSignal?.removeEventListener("abort", leave);
+      }
+    },
+  };
+}
+
+/** Longer than this nobody waits within one call, milliseconds: the controller does, and shows why. */
+const longestWaitMs = 2_000;
+
+/** Ends a call at once when Azure asks for more patience than a call has; the SDK would wait as long as it is told. Belongs inside of the SDK's repetitions. */
+export const patiencePolicy = (clock: Clock): PipelinePolicy => ({
+  name: "millwrightPatience",
+  async sendRequest(request, next) {
+    const response = await next(request);
+    if (response.status !== 429 && response.status !== 503) return response;
+    const retryAfterMs = readRetryAfter(response.headers.get("retry-after"), clock.now().getTime());
+    if (retryAfterMs === undefined || retryAfterMs <= longestWaitMs) return response;
+    const { code, message } = errorIn(response.bodyAsText);
+    throw new ArmFailure({
+      code: code === "" ? "TooManyRequests" : code,
+      message: message === "" ? "Azure asks to slow down" : message,
+      statusCode: response.status,
+      retryAfterMs,
+    });
+  },
+});
+
+/** Tells the failure of an operation as Azure tells it: the SDK makes one text of it. Belongs outside of the SDK's repetitions. */
+export const operationFailurePolicy: PipelinePolicy = {
+  name: "millwrightOperationFailure",
+  async sendRequest(request, next) {
+    const response = await next(request);
+    if (request.method !== "GET" || response.status !== 200) return response;
+    const body = response.bodyAsText ?? "";
+    // Resources have their state elsewhere; only operations have one of these on top.
+    if (!body.includes('"status"')) return response;
+    const status = fieldOf(parse(body), "status");
+    if (status !== "Failed" && status !== "Canceled") return response;
+    const { code, message } = errorIn(body);
+    throw new ArmFailure({
+      code: code === "" ? status : code,
+      message: message === "" ? `the operation ended as ${status}` : message,
+      statusCode: 200,
+    });
+  },
+};
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Code and message of an error as ARM writes it. */
+function errorIn(body: string | null | undefined): { readonly code: string; readonly message: string } {
+  const error = fieldOf(parse(body ?? ""), "error");
+  const textOf = (name: string): string => {
+    const value = fieldOf(error, name);
+    return typeof value === "string" ? value : "";
+  };
+  return { code: textOf("code"), message: textOf("message") };
+}

@@ -1,0 +1,67 @@
+import { type MachineIdentity, MachineError } from "@millwright/core";
+import type { DataDisk } from "./spec-storage.ts";
+
+/** Names of resources as MCM's driver gives them (provider-drivers.md 3.3). Azure compares them without case. */
+export const nicNameOf = (vmName: string): string => `${vmName}-nic`;
+
+/** @see nicNameOf */
+export const osDiskNameOf = (vmName: string): string => `${vmName}-os-disk`;
+
+/** @see nicNameOf */
+export const dataDiskNameOf = (vmName: string, disk: Pick<DataDisk, "name" | "lun">): string =>
+  `${vmName}${dataDiskSuffix(disk)}`;
+
+const dataDiskSuffix = ({ name = "", lun }: Pick<DataDisk, "name" | "lun">): string =>
+  `${name.trim() === "" ? "" : `-${name.trim()}`}-${lun}-data-disk`;
+
+/** Whether two names mean one resource. */
+export const isSameName = (a: string | undefined, b: string): boolean => a?.toLowerCase() === b.toLowerCase();
+
+/** The last part of a resource id. */
+export const nameInId = (id: string | undefined): string => (id ?? "").slice((id ?? "").lastIndexOf("/") + 1);
+
+/** Azure's limit for the host name of a Linux VM. */
+const longestVmName = 64;
+/** Azure's limit for the name of a disk. */
+const longestDiskName = 80;
+
+/**
+ * The name of the VM of a machine: that of the machine.
+ *
+ * @throws MachineError InvalidArgument for one that Azure would refuse
+ */
+export function vmNameFor({ name }: MachineIdentity, dataDisks: readonly DataDisk[]): string {
+  if (name.length > longestVmName || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name)) {
+    throw new MachineError(
+      "InvalidArgument",
+      `machine "${name}": the name of a VM in Azure has ${longestVmName} letters, digits, dots and dashes at most; take a shorter name for the MachineDeployment`,
+    );
+  }
+  for (const disk of dataDisks) {
+    const diskName = dataDiskNameOf(name, disk);
+    if (diskName.length <= longestDiskName) continue;
+    throw new MachineError(
+      "InvalidArgument",
+      `machine "${name}": disk "${diskName}" would have a name of more than ${longestDiskName} characters; shorten the name of the data disk in the class`,
+    );
+  }
+  return name;
+}
+
+/** The machine that a NIC is named for; undefined for a name that is none of a machine's NIC. */
+export const machineOfNic = (nicName: string): string | undefined => withoutSuffix(nicName, "-nic");
+
+/** The machine that a disk is named for, given the data disks of its class: their names say where that of the machine ends. */
+export function machineOfDisk(diskName: string, dataDisks: readonly DataDisk[]): string | undefined {
+  const suffixes = ["-os-disk", ...dataDisks.map(dataDiskSuffix)].toSorted((a, b) => b.length - a.length);
+  for (const suffix of suffixes) {
+    const machine = withoutSuffix(diskName, suffix);
+    if (machine !== undefined) return machine;
+  }
+  return undefined;
+}
+
+const withoutSuffix = (name: string, suffix: string): string | undefined =>
+  name.length > suffix.length && name.toLowerCase().endsWith(suffix.toLowerCase())
+    ? name.slice(0, -suffix.length)
+    : undefined;

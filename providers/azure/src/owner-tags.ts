@@ -1,0 +1,89 @@
+import type { MachineIdentity } from "@millwright/core";
+import { stableHash } from "@millwright/core/driver-kit";
+import type { AzureSpec } from "./spec.ts";
+
+/**
+ * The tags that the driver adds to those of the class, in the request that creates. What MCM's driver made has only those of the class. Azure allows no slash in names of tags and
+ * compares them without case.
+ */
+export const ownerTagKeys = {
+  managedBy: "millwright.dev-managed-by",
+  namespace: "millwright.dev-namespace",
+  /** Name of the machine: NICs and disks have names of their own. */
+  machine: "millwright.dev-machine",
+  machineUid: "millwright.dev-machine-uid",
+  machineClass: "millwright.dev-machine-class",
+  token: "millwright.dev-token",
+  /** Hash of the spec that the VM was made from. */
+  specHash: "millwright.dev-spec-hash",
+} as const;
+
+/** Value of the tag {@link ownerTagKeys.managedBy}. */
+const managedBy = "millwright";
+
+/** What the two tag keys begin with that all resources of a cluster and role have. */
+export const clusterTagStart = "kubernetes.io-cluster-";
+/** @see clusterTagStart */
+export const roleTagStart = "kubernetes.io-role-";
+
+/** The two tag keys that all resources of a cluster and role have. */
+export interface ClusterKeys {
+  readonly cluster: string;
+  readonly role: string;
+}
+
+/** The keys of a class by which its resources are known. Of several that fit, the first in the alphabet; MCM's driver takes any. */
+export function clusterKeysOf({ tags }: Pick<AzureSpec, "tags">): ClusterKeys {
+  const keys = Object.keys(tags).toSorted();
+  const starting = (start: string): string => keys.find((key) => key.startsWith(start)) ?? "";
+  return { cluster: starting(clusterTagStart), role: starting(roleTagStart) };
+}
+
+/** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
+export const specHashOf = (spec: AzureSpec): string => stableHash(spec).slice(0, 16);
+
+/** All tags of a new resource. Those of the class cannot overwrite the driver's. */
+export function tagsOf(
+  spec: AzureSpec,
+  machine: MachineIdentity,
+  machineClass: string,
+  token: string,
+): Record<string, string> {
+  const own = {
+    [ownerTagKeys.managedBy]: managedBy,
+    [ownerTagKeys.namespace]: machine.namespace,
+    [ownerTagKeys.machine]: machine.name,
+    [ownerTagKeys.machineUid]: machine.uid,
+    [ownerTagKeys.machineClass]: machineClass,
+    [ownerTagKeys.token]: token,
+    [ownerTagKeys.specHash]: specHashOf(spec),
+  };
+  const ownNames = new Set(Object.keys(own));
+  const given = Object.entries(spec.tags).filter(([key]) => !ownNames.has(key.toLowerCase()));
+  return { ...Object.fromEntries(given), ...own };
+}
+
+/** Tags as Azure shows them. */
+export type Tags = Readonly<Record<string, string>>;
+
+/** The value of a tag; empty when there is none. Names of tags are compared without case. */
+export function tagOf(tags: Tags | undefined, name: string): string {
+  const wanted = name.toLowerCase();
+  for (const [key, value] of Object.entries(tags ?? {})) if (key.toLowerCase() === wanted) return value;
+  return "";
+}
+
+/** Whether a resource carries the tags of a cluster and role. */
+export function isOfCluster(tags: Tags | undefined, { cluster, role }: ClusterKeys): boolean {
+  const names = new Set(Object.keys(tags ?? {}).map((key) => key.toLowerCase()));
+  return names.has(cluster.toLowerCase()) && names.has(role.toLowerCase());
+}
+
+/**
+ * Whether a resource that is named for a machine was made for it: the cluster's and the role's tag and, where both sides know it, the machine's UID. A
+ * machine that was deleted and created anew under the same name has another UID.
+ */
+export function isOwnedBy(tags: Tags | undefined, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  const uid = tagOf(tags, ownerTagKeys.machineUid);
+  return isOfCluster(tags, keys) && (uid === "" || machine.uid === "" || uid === machine.uid);
+}

@@ -1,0 +1,76 @@
+import type { Disk } from "@azure/arm-compute";
+import type { NetworkInterface } from "@azure/arm-network";
+import { MachineError } from "@millwright/core";
+import { toMachineError } from "./errors.ts";
+import type { AzureRequest, MethodCall } from "./method-call.ts";
+import { isSameName, machineOfDisk, machineOfNic, nameInId } from "./names.ts";
+import { isOwnedBy, ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
+
+/** NICs and disks that were made for a machine. */
+export interface Parts {
+  readonly nics: readonly NetworkInterface[];
+  readonly disks: readonly Disk[];
+}
+
+/** What there is of a machine beside its VM: told by name or tag, and never without the tags of cluster and role. */
+export async function partsOf(request: AzureRequest, vmName: string, call: MethodCall): Promise<Parts> {
+  const { session, keys, context } = call;
+  const { resourceGroup, properties } = request.machineClass.spec;
+  const [nics, disks] = await Promise.all([
+    session.nics(resourceGroup, context),
+    session.disks(resourceGroup, context),
+  ]);
+  const isOurs = (tags: Tags | undefined, namedFor: string | undefined): boolean => {
+    const tagged = tagOf(tags, ownerTagKeys.machine);
+    return isSameName(tagged === "" ? namedFor : tagged, vmName) && isOwnedBy(tags, keys, request.machine);
+  };
+  const { dataDisks } = properties.storageProfile;
+  return {
+    nics: nics.filter(({ name = "", tags }) => isOurs(tags, machineOfNic(name))),
+    disks: disks.filter(({ name = "", tags }) => isOurs(tags, machineOfDisk(name, dataDisks))),
+  };
+}
+
+/**
+ * Deletes NICs and disks. All are tried, so that one that cannot be does not keep the others.
+ *
+ * @throws MachineError with the code of the first failure, and the messages of all
+ */
+export async function removeParts(group: string, { nics, disks }: Parts, call: MethodCall): Promise<void> {
+  const { api } = call.session;
+  const { signal } = call.context;
+  const removals = [
+    ...nics.map(({ name = "", virtualMachine }) => ({
+      what: `NIC "${name}"`,
+      holder: virtualMachine?.id,
+      remove: () => api.deleteNic(group, name, signal),
+    })),
+    ...disks.map(({ name = "", managedBy }) => ({
+      what: `disk "${name}"`,
+      holder: managedBy,
+      remove: () => api.deleteDisk(group, name, signal),
+    })),
+  ];
+  const outcomes = await Promise.allSettled(
+    removals.map(async ({ what, holder, remove }) => {
+      if (holder !== undefined && holder !== "") {
+        throw new MachineError("Aborted", `${what} cannot be deleted: VM "${nameInId(holder)}" still has it`);
+      }
+      try {
+        await remove();
+      } catch (error) {
+        throw toMachineError(error, signal, `deleting ${what}`);
+      }
+    }),
+  );
+  const failures = outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [toMachineError(outcome.reason, signal, "deleting what is left")] : [],
+  );
+  const [first] = failures;
+  if (first === undefined) return;
+  const waits = failures.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  throw new MachineError(first.code, failures.map(({ message }) => message).join("; "), {
+    cause: first,
+    ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }),
+  });
+}

@@ -1,0 +1,31 @@
+import { MachineError } from "@millwright/core";
+import type { Plan } from "./launch.ts";
+import type { MethodCall } from "./method-call.ts";
+import { toMachineError } from "./errors.ts";
+import type { AzureSpec } from "./spec.ts";
+import { type ImageReference, readUrn } from "./spec-storage.ts";
+
+/** The plan of the image of a class, with its terms accepted; undefined for an image without one, and where the class says not to look. */
+export async function planOf(
+  { location }: AzureSpec,
+  { urn: text = "", skipMarketplaceAgreement }: ImageReference,
+  { session, context }: MethodCall,
+): Promise<Plan | undefined> {
+  const urn = readUrn(text);
+  if (urn === undefined || skipMarketplaceAgreement) return undefined;
+  const image = await session.image(location, urn, context);
+  if (image === undefined) {
+    throw new MachineError(
+      "InvalidArgument",
+      `providerSpec.properties.storageProfile.imageReference.urn: there is no image "${text}" in ${location}`,
+    );
+  }
+  const { plan } = image;
+  if (plan === undefined) return undefined;
+  try {
+    await session.acceptTerms(plan, context);
+  } catch (error) {
+    throw toMachineError(error, context.signal, `accepting the terms of image "${text}"`);
+  }
+  return { name: plan.name, product: plan.product, publisher: plan.publisher };
+}

@@ -1,0 +1,280 @@
+import type {
+  ComputeManagementClient,
+  Disk,
+  ResourceSku,
+  VirtualMachine,
+  VirtualMachineUpdate,
+} from "@azure/arm-compute";
+import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
+import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
+import type { TokenCredential } from "@azure/identity";
+import type { Clock } from "@millwright/core";
+import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { Agent } from "node:https";
+import type { ApiCall } from "./api-call.ts";
+import type { Cloud } from "./clouds.ts";
+import { isMissing } from "./errors.ts";
+import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
+import type { Plan } from "./launch.ts";
+import type { AzureCredentials } from "./secret.ts";
+import type { Urn } from "./spec-storage.ts";
+
+/**
+ * The requests that the driver makes. They reject with what the SDKs threw, and with the signal's reason when it aborts. Those that make, change or delete resolve when Azure has done it, not
+ * when it has accepted it: a lack of capacity is only told at the end.
+ */
+export interface AzureApi {
+  /** Undefined when there is none, or no such resource group. */
+  getVm(group: string, name: string, signal: AbortSignal, isExpanded?: boolean): Promise<VirtualMachine | undefined>;
+  listVms(group: string, signal: AbortSignal): Promise<readonly VirtualMachine[]>;
+  /** Makes a VM, and never changes one that exists: then it rejects with status 412. */
+  createVm(group: string, name: string, input: VirtualMachine, signal: AbortSignal): Promise<VirtualMachine>;
+  updateVm(group: string, name: string, input: VirtualMachineUpdate, signal: AbortSignal): Promise<void>;
+  deleteVm(group: string, name: string, signal: AbortSignal): Promise<void>;
+  listNics(group: string, signal: AbortSignal): Promise<readonly NetworkInterface[]>;
+  putNic(group: string, name: string, input: NetworkInterface, signal: AbortSignal): Promise<NetworkInterface>;
+  deleteNic(group: string, name: string, signal: AbortSignal): Promise<void>;
+  listDisks(group: string, signal: AbortSignal): Promise<readonly Disk[]>;
+  putDisk(group: string, name: string, input: Disk, signal: AbortSignal): Promise<void>;
+  deleteDisk(group: string, name: string, signal: AbortSignal): Promise<void>;
+  /** The plan of an image of the marketplace, if it has one. Undefined when there is no such image. */
+  getImage(location: string, urn: Urn, signal: AbortSignal): Promise<{ readonly plan: Plan | undefined } | undefined>;
+  /** Accepts the terms of a plan, unless they are accepted. */
+  acceptTerms(plan: Plan, signal: AbortSignal): Promise<void>;
+  /** The sizes of VMs that a location has. */
+  listSizes(location: string, signal: AbortSignal): Promise<readonly ResourceSku[]>;
+  /** Closes the connections. Calls that are under way fail. */
+  close(): void;
+}
+
+/** Options of {@link createAzureApi}. */
+export interface AzureApiOptions {
+  readonly cloud: Cloud;
+  readonly credentials: AzureCredentials;
+  /** Certificates to trust beside those of the system, as PEM. */
+  readonly ca?: string;
+  readonly clock: Clock;
+  readonly onApiCall?: (call: ApiCall) => void;
+  /** How long Azure may take for one answer, milliseconds. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** Requests under way at once. Default 20. */
+  readonly maxInFlight?: number;
+  /** First pause before the SDK repeats a request, milliseconds. Default 200. */
+  readonly retryDelayMs?: number;
+  /** Between two looks at an operation where Azure does not say how long to wait, milliseconds. Default 2 s. */
+  readonly pollMs?: number;
+}
+
+const defaultRequestTimeoutMs = 30_000;
+const defaultMaxInFlight = 20;
+const defaultRetryDelayMs = 200;
+const defaultPollMs = 2_000;
+/** How often the SDK repeats a request at most. Beyond that the controller repeats the call, and shows why. */
+const maxRetries = 2;
+
+/** The SDKs of compute and network and what they are built on, loaded when they are first needed: together they take most of a second. */
+async function loadSdks() {
+  const [compute, network, identity, pipeline] = await Promise.all([
+    import("@azure/arm-compute"),
+    import("@azure/arm-network"),
+    import("@azure/identity"),
+    import("@azure/core-rest-pipeline"),
+  ]);
+  return { compute, network, identity, pipeline };
+}
+
+interface Clients {
+  readonly compute: ComputeManagementClient;
+  readonly network: NetworkManagementClient;
+  /** Only images with a plan need it. */
+  readonly marketplace: () => Promise<MarketplaceOrderingAgreements>;
+}
+
+/** Creates the requests of one subscription and credential. The clients behind them are made with the first one. */
+export function createAzureApi(options: AzureApiOptions): AzureApi {
+  const { cloud, credentials, clock, ca, onApiCall, pollMs = defaultPollMs } = options;
+  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
+  const { subscriptionId } = credentials;
+  let clients: Promise<Clients> | undefined;
+
+  const makeClients = async (): Promise<Clients> => {
+    const { compute, network, identity, pipeline } = await loadSdks();
+    const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
+    const transport = {
+      httpClient: limitedHttpClient(pipeline.createDefaultHttpClient(), {
+        clock,
+        limit,
+        agent,
+        timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+        ...(onApiCall === undefined ? {} : { onApiCall }),
+      }),
+      retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
+    };
+    const credential = credentialFor(identity, credentials, cloud, transport);
+    const common = {
+      ...transport,
+      endpoint: cloud.endpoint,
+      credentials: { scopes: [cloud.scope] },
+      additionalPolicies: [
+        { policy: operationFailurePolicy, position: "perCall" as const },
+        { policy: patiencePolicy(clock), position: "perRetry" as const },
+      ],
+    };
+    return {
+      compute: new compute.ComputeManagementClient(credential, subscriptionId, common),
+      network: new network.NetworkManagementClient(credential, subscriptionId, common),
+      marketplace: async () => {
+        const sdk = await import("@azure/arm-marketplaceordering");
+        return new sdk.MarketplaceOrderingAgreements(credential, subscriptionId, {
+          ...common,
+          credentialScopes: cloud.scope,
+        });
+      },
+    };
+  };
+
+  const request = async <T>(signal: AbortSignal, send: (clients: Clients) => PromiseLike<T>): Promise<T> => {
+    signal.throwIfAborted();
+    try {
+      return await send(await (clients ??= makeClients()));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  };
+
+  const orMissing = async <T>(found: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await found;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  };
+
+  /** All pages, or an error: a list that was cut short would let a VM leak. A resource group that does not exist has nothing in it. */
+  const all = async <T>(signal: AbortSignal, list: (clients: Clients) => AsyncIterable<T>): Promise<readonly T[]> => {
+    const found = await orMissing(
+      request(signal, async (made) => {
+        const items: T[] = [];
+        for await (const item of list(made)) items.push(item);
+        return items;
+      }),
+    );
+    return found ?? [];
+  };
+
+  return {
+    getVm: (group, name, abortSignal, isExpanded = false) =>
+      orMissing(
+        request(abortSignal, ({ compute }) =>
+          compute.virtualMachines.get(group, name, {
+            abortSignal,
+            ...(isExpanded ? { expand: "instanceView" as const } : {}),
+          }),
+        ),
+      ),
+    listVms: (group, abortSignal) =>
+      all(abortSignal, ({ compute }) => compute.virtualMachines.list(group, { abortSignal })),
+    createVm: (group, name, input, abortSignal) =>
+      request(abortSignal, ({ compute }) =>
+        compute.virtualMachines.createOrUpdate(group, name, input, {
+          abortSignal,
+          ifNoneMatch: "*",
+          updateIntervalInMs: pollMs,
+        }),
+      ),
+    async updateVm(group, name, input, abortSignal) {
+      await request(abortSignal, ({ compute }) =>
+        compute.virtualMachines.update(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
+      );
+    },
+    async deleteVm(group, name, abortSignal) {
+      await orMissing(
+        request(abortSignal, ({ compute }) =>
+          compute.virtualMachines.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+        ),
+      );
+    },
+    listNics: (group, abortSignal) =>
+      all(abortSignal, ({ network }) => network.networkInterfaces.list(group, { abortSignal })),
+    putNic: (group, name, input, abortSignal) =>
+      request(abortSignal, ({ network }) =>
+        network.networkInterfaces.createOrUpdate(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
+      ),
+    async deleteNic(group, name, abortSignal) {
+      await orMissing(
+        request(abortSignal, ({ network }) =>
+          network.networkInterfaces.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+        ),
+      );
+    },
+    listDisks: (group, abortSignal) =>
+      all(abortSignal, ({ compute }) => compute.disks.listByResourceGroup(group, { abortSignal })),
+    async putDisk(group, name, input, abortSignal) {
+      await request(abortSignal, ({ compute }) =>
+        compute.disks.createOrUpdate(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
+      );
+    },
+    async deleteDisk(group, name, abortSignal) {
+      await orMissing(
+        request(abortSignal, ({ compute }) =>
+          compute.disks.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+        ),
+      );
+    },
+    async getImage(location, { publisher, offer, sku, version }, abortSignal) {
+      const image = await orMissing(
+        request(abortSignal, ({ compute }) =>
+          compute.virtualMachineImages.get(location, publisher, offer, sku, version, { abortSignal }),
+        ),
+      );
+      return image === undefined ? undefined : { plan: image.plan };
+    },
+    async acceptTerms({ publisher, product, name }, abortSignal) {
+      const terms = (clientsMade: Clients) =>
+        clientsMade
+          .marketplace()
+          .then(({ marketplaceAgreements }) =>
+            marketplaceAgreements.get("virtualmachine", publisher, product, name, { abortSignal }),
+          );
+      const found = await request(abortSignal, terms);
+      if (found.accepted === true) return;
+      await request(abortSignal, (clientsMade) =>
+        clientsMade
+          .marketplace()
+          .then(({ marketplaceAgreements }) =>
+            marketplaceAgreements.create(
+              "virtualmachine",
+              publisher,
+              product,
+              name,
+              { ...found, accepted: true },
+              { abortSignal },
+            ),
+          ),
+      );
+    },
+    async listSizes(location, abortSignal) {
+      const skus = await all(abortSignal, ({ compute }) =>
+        compute.resourceSkus.list({ filter: `location eq '${location}'`, abortSignal }),
+      );
+      return skus.filter(({ resourceType }) => resourceType === "virtualMachines");
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function credentialFor(
+  { ClientSecretCredential, WorkloadIdentityCredential }: typeof import("@azure/identity"),
+  { tenantId, clientId, proof }: AzureCredentials,
+  { authorityHost }: Cloud,
+  transport: object,
+): TokenCredential {
+  // The authority is one of a fixed list, or that of a test: nothing to ask the internet about.
+  const options = { ...transport, authorityHost, disableInstanceDiscovery: true };
+  return proof.kind === "secret"
+    ? new ClientSecretCredential(tenantId, clientId, proof.secret, options)
+    : new WorkloadIdentityCredential({ ...options, tenantId, clientId, tokenFilePath: proof.tokenFile });
+}

@@ -1,0 +1,113 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import type { Complain } from "./spec.ts";
+
+const text = (description: string) => z.string().max(2_048).describe(description);
+
+/** Schema of an image: exactly one of its four ways to name one. */
+export const imageReferenceSchema = goObject({
+  id: text("Id of an image or of a version in a private gallery.").optional(),
+  urn: text("Image of the marketplace: `publisher:offer:sku:version`.").optional(),
+  communityGalleryImageID: text("Image of a community gallery.").optional(),
+  sharedGalleryImageID: text("Image of a shared gallery.").optional(),
+  skipMarketplaceAgreement: z
+    .boolean()
+    .describe(
+      "With `urn`: does not look for a plan and its terms. The VM then has no plan, which images with one do not work without.",
+    )
+    .default(false),
+});
+
+/** An image as a class names it. */
+export type ImageReference = Readonly<z.output<typeof imageReferenceSchema>>;
+
+const caching = (description: string) =>
+  z
+    .enum(["", "None", "ReadOnly", "ReadWrite"], { error: 'must be "None", "ReadOnly" or "ReadWrite"' })
+    .describe(description);
+
+const encryptionTypes = ["DiskWithVMGuestState", "NonPersistedTPM", "VMGuestStateOnly"] as const;
+
+const osDiskSchema = goObject({
+  createOption: z.enum(["FromImage", "Attach"]).describe("`FromImage`. `Attach` is read as in MCM; Azure refuses it."),
+  diskSizeGB: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
+  caching: caching("Cache of the host.").optional(),
+  managedDisk: goObject({
+    storageAccountType: text("Type of the disk, such as `Premium_LRS`.").optional(),
+    securityProfile: goObject({
+      securityEncryptionType: z
+        .enum(encryptionTypes)
+        .describe("What of a confidential VM is encrypted on its disk.")
+        .optional(),
+    }).optional(),
+  }).optional(),
+}).describe("Disk of the operating system. It goes with the VM.");
+
+const dataDiskSchema = goObject({
+  name: text("Part of the name of the disk; by default only the LUN tells disks apart.")
+    .regex(/^\s*[A-Za-z0-9_.-]*\s*$/, "must be letters, digits, dots, dashes and underscores")
+    .optional(),
+  lun: z.int32().min(0).describe("Logical unit of the disk; unique."),
+  diskSizeGB: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
+  storageAccountType: text("Type of the disk, such as `Premium_LRS`.").regex(/\S/, "must not be blank"),
+  caching: caching("Cache of the host.").optional(),
+  imageRef: imageReferenceSchema.describe("Image that the disk starts from; it is then made before the VM.").optional(),
+});
+
+/** An entry of `properties.storageProfile.dataDisks`. */
+export type DataDisk = Readonly<z.output<typeof dataDiskSchema>>;
+
+/** Schema of `properties.storageProfile`. */
+export const storageProfileSchema = goObject({
+  imageReference: imageReferenceSchema.describe(
+    "Image of the VM: exactly one of `id`, `urn`, `communityGalleryImageID` and `sharedGalleryImageID`.",
+  ),
+  osDisk: osDiskSchema,
+  dataDisks: z.array(dataDiskSchema).max(64).describe("Disks beside it. They go with the VM.").default([]),
+  diskControllerType: z
+    .enum(["", "SCSI", "NVMe"], { error: 'must be "SCSI" or "NVMe"' })
+    .describe("How disks are attached; by default as image and size have it.")
+    .optional(),
+});
+
+/** `properties.storageProfile` of a class. */
+export type StorageProfile = Readonly<z.output<typeof storageProfileSchema>>;
+
+/** Whether a text is there and not blank. */
+export const isGiven = (value: string | undefined): value is string => value !== undefined && value.trim() !== "";
+
+/** The four parts of an URN. */
+export interface Urn {
+  readonly publisher: string;
+  readonly offer: string;
+  readonly sku: string;
+  readonly version: string;
+}
+
+/** Reads `publisher:offer:sku:version`; undefined for another text. */
+export function readUrn(urn: string): Urn | undefined {
+  const [publisher = "", offer = "", sku = "", version = "", ...more] = urn.split(":").map((part) => part.trim());
+  const isWhole = [publisher, offer, sku, version].every((part) => part !== "") && more.length === 0;
+  return isWhole ? { publisher, offer, sku, version } : undefined;
+}
+
+function checkImage(image: ImageReference, at: readonly (string | number)[], complain: Complain): void {
+  const given = [image.id, image.urn, image.communityGalleryImageID, image.sharedGalleryImageID].filter(isGiven);
+  if (given.length !== 1) {
+    complain(at, "must have exactly one of id, urn, communityGalleryImageID and sharedGalleryImageID");
+  } else if (isGiven(image.urn) && readUrn(image.urn) === undefined) {
+    complain([...at, "urn"], 'must look like "publisher:offer:sku:version"');
+  }
+}
+
+/** Rules over `properties.storageProfile` (provider-drivers.md 3.1). */
+export function checkStorage({ imageReference, dataDisks }: StorageProfile, complain: Complain): void {
+  const profile = ["properties", "storageProfile"];
+  checkImage(imageReference, [...profile, "imageReference"], complain);
+  const luns = dataDisks.map(({ lun }) => lun);
+  for (const [index, { lun, imageRef }] of dataDisks.entries()) {
+    const at = [...profile, "dataDisks", index];
+    if (luns.indexOf(lun) !== index) complain([...at, "lun"], `must be unique, ${lun} occurs twice`);
+    if (imageRef !== undefined) checkImage(imageRef, [...at, "imageRef"], complain);
+  }
+}

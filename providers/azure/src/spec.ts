@@ -1,0 +1,196 @@
+import { goObject } from "@millwright/core";
+import * as z from "zod";
+import { cloudNames } from "./clouds.ts";
+import { clusterTagStart, roleTagStart } from "./owner-tags.ts";
+import { checkStorage, isGiven, storageProfileSchema } from "./spec-storage.ts";
+
+const text = (description: string) => z.string().max(2_048).describe(description);
+const required = (description: string) => text(description).regex(/\S/, "must not be blank");
+
+const osProfileSchema = goObject({
+  adminUsername: required("Name of the first user."),
+  linuxConfiguration: goObject({
+    disablePasswordAuthentication: z.boolean().describe("Whether only SSH keys let users in.").default(false),
+    ssh: goObject({
+      publicKeys: goObject({
+        path: text("File of the key; by default that of the first user.").optional(),
+        keyData: text("Public key in OpenSSH's form. Without one nobody can log in by SSH.").max(16_384).optional(),
+      }).optional(),
+    }).optional(),
+  })
+    .describe("Access by SSH.")
+    .prefault({}),
+});
+
+const referenceSchema = (description: string) =>
+  goObject({ id: required("Id of the resource.") }).describe(description);
+
+const securityTypes = ["ConfidentialVM", "TrustedLaunch", "Standard"] as const;
+
+const propertiesSchema = goObject({
+  hardwareProfile: goObject({ vmSize: required("Size of the VM, such as `Standard_D4s_v5`.") }),
+  storageProfile: storageProfileSchema,
+  osProfile: osProfileSchema,
+  networkProfile: goObject({
+    acceleratedNetworking: z.boolean().describe("Whether the NIC has accelerated networking.").optional(),
+  }).prefault({}),
+  zone: z
+    .int32()
+    .min(1)
+    .max(3)
+    .describe("Zone of the VM. Exactly one of this, `availabilitySet` and `virtualMachineScaleSet`.")
+    .optional(),
+  availabilitySet: referenceSchema("Availability set of the VM.").optional(),
+  virtualMachineScaleSet: referenceSchema("Scale set in flexible mode that the VM joins.").optional(),
+  machineSet: goObject({
+    id: required("Id of the resource."),
+    kind: z.enum(["availabilityset", "vmo"]).describe("`availabilityset`, or `vmo` for a scale set."),
+  })
+    .describe("Deprecated: an availability set or a scale set.")
+    .optional(),
+  identityID: text("Id of an identity that the VM has.").optional(),
+  diagnosticsProfile: goObject({
+    enabled: z.boolean().describe("Whether the console of the boot is kept.").default(false),
+    storageURI: text("Storage account to keep it in; by default one of Azure's.").optional(),
+  }).optional(),
+  securityProfile: goObject({
+    securityType: z.enum(securityTypes).describe("Kind of protection. `Standard` is not in MCM.").optional(),
+    uefiSettings: goObject({
+      vtpmEnabled: z.boolean().describe("Virtual TPM.").optional(),
+      secureBootEnabled: z.boolean().describe("Secure boot.").optional(),
+    }).optional(),
+  }).optional(),
+  capacityReservation: goObject({
+    capacityReservationGroupID: text("Group of reservations to use.").optional(),
+  }).optional(),
+  priority: z.enum(["Regular", "Spot"]).describe("`Spot`: Azure may take the VM back. Not in MCM.").default("Regular"),
+  evictionPolicy: z
+    .enum(["Deallocate", "Delete"])
+    .describe(
+      "What becomes of a spot VM that Azure takes back. Of a deallocated one the driver can tell that it was reclaimed. Default `Deallocate`. Not in MCM.",
+    )
+    .optional(),
+  billingProfile: goObject({
+    maxPrice: z
+      .number()
+      .describe(
+        "Highest price per hour for a spot VM, in dollars; -1, the default: up to that of a regular one. Not in MCM.",
+      )
+      .optional(),
+  }).optional(),
+});
+
+const fallbackSchema = goObject({
+  vmSize: required("Size to try; that of the class by default.").optional(),
+  zone: z.int32().min(1).max(3).describe("Zone to try; that of the class by default.").optional(),
+}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+
+const specSchema = goObject({
+  apiVersion: text("Not looked at.").optional(),
+  location: required("Location of the VM; part of its provider id.").regex(
+    /^[a-z0-9]+$/,
+    "must be a location such as westeurope",
+  ),
+  resourceGroup: required("Resource group of the VM, its NIC and its disks."),
+  subnetInfo: goObject({
+    vnetName: required("Network."),
+    subnetName: required("Subnet of the NIC."),
+    vnetResourceGroup: text("Resource group of the network; `resourceGroup` by default.").optional(),
+  }),
+  tags: z
+    .record(z.string(), z.string().max(256))
+    .describe(
+      `Tags of VM, NIC and disks. One key has to begin with \`${clusterTagStart}\` and one with \`${roleTagStart}\`: by them the driver knows its resources.`,
+    ),
+  cloudConfiguration: goObject({
+    name: z.enum(cloudNames).describe("Which of Azure's clouds.").default("AzurePublic"),
+  }).optional(),
+  properties: propertiesSchema,
+  fallbacks: z.array(fallbackSchema).max(20).default([]),
+});
+
+/** `providerSpec` of the Azure driver, with its defaults. Fields are spelled as on the wire. */
+export type AzureSpec = Readonly<z.output<typeof specSchema>>;
+
+/** Says what is wrong with a part of a spec, under its path. */
+export type Complain = (path: readonly (string | number)[], message: string) => void;
+
+/** Schema of `providerSpec` of classes with `provider: Azure`: that of MCM's driver, keys in any case, and what was added. */
+export const azureSpecSchema = specSchema.superRefine((spec, check) => {
+  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  checkTags(spec, complain);
+  checkStorage(spec.properties.storageProfile, complain);
+  checkPlacement(spec, complain);
+  checkReservation(spec, complain);
+  checkSpot(spec, complain);
+});
+
+/** Azure takes 50 tags; these are the driver's own. */
+const ownTags = 10;
+
+function checkTags({ tags }: AzureSpec, complain: Complain): void {
+  const keys = Object.keys(tags);
+  for (const start of [clusterTagStart, roleTagStart]) {
+    if (!keys.some((key) => key.startsWith(start))) complain(["tags"], `must have a key that begins with "${start}"`);
+  }
+  if (keys.length > 50 - ownTags) {
+    complain(["tags"], `must be at most ${50 - ownTags}: Azure takes 50 with those of the driver`);
+  }
+  for (const key of keys) {
+    if (key.length > 512 || /[<>%&\\?/]/.test(key)) complain(["tags", key], "must have a name without < > % & \\ ? /");
+  }
+}
+
+/** Where a VM stands beside its location: the deprecated `machineSet` counts where the field that replaces it is not set. */
+export function placementOf({ properties }: Pick<AzureSpec, "properties">): {
+  readonly zone: number | undefined;
+  readonly availabilitySetId: string | undefined;
+  readonly scaleSetId: string | undefined;
+} {
+  const { zone, availabilitySet, virtualMachineScaleSet, machineSet } = properties;
+  return {
+    zone,
+    availabilitySetId: availabilitySet?.id ?? (machineSet?.kind === "availabilityset" ? machineSet.id : undefined),
+    scaleSetId: virtualMachineScaleSet?.id ?? (machineSet?.kind === "vmo" ? machineSet.id : undefined),
+  };
+}
+
+function checkPlacement(spec: AzureSpec, complain: Complain): void {
+  const { zone, availabilitySetId, scaleSetId } = placementOf(spec);
+  const given = [zone, availabilitySetId, scaleSetId].filter((value) => value !== undefined).length;
+  if (given !== 1) {
+    complain(["properties"], "must have exactly one of zone, availabilitySet and virtualMachineScaleSet");
+  }
+  for (const [index, fallback] of spec.fallbacks.entries()) {
+    if (fallback.zone !== undefined && zone === undefined) {
+      complain(["fallbacks", index, "zone"], "may only be given when properties.zone is");
+    }
+  }
+}
+
+const reservationGroupPattern =
+  /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.Compute\/capacityReservationGroups\/[^/]+$/i;
+
+function checkReservation({ properties }: AzureSpec, complain: Complain): void {
+  const id = properties.capacityReservation?.capacityReservationGroupID;
+  if (isGiven(id) && !reservationGroupPattern.test(id)) {
+    complain(
+      ["properties", "capacityReservation", "capacityReservationGroupID"],
+      "must be the id of a resource of type Microsoft.Compute/capacityReservationGroups",
+    );
+  }
+}
+
+function checkSpot({ properties }: AzureSpec, complain: Complain): void {
+  const { priority, evictionPolicy, billingProfile } = properties;
+  const price = billingProfile?.maxPrice;
+  if (price !== undefined && price !== -1 && price <= 0) {
+    complain(["properties", "billingProfile", "maxPrice"], "must be more than 0, or -1");
+  }
+  if (priority === "Spot") return;
+  if (evictionPolicy !== undefined) {
+    complain(["properties", "evictionPolicy"], 'may only be given with priority "Spot"');
+  }
+  if (price !== undefined)
+    complain(["properties", "billingProfile", "maxPrice"], 'may only be given with priority "Spot"');
+}

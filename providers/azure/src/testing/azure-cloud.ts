@@ -1,0 +1,118 @@
+import {
+  type CreateMachineRequest,
+  type DriverContext,
+  type MachineIdentity,
+  Secret,
+  systemClock,
+  systemRandom,
+} from "@millwright/core";
+import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
+import { onTestFinished } from "vitest";
+import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
+import { type AzureSpec, azureSpecSchema } from "../spec.ts";
+
+/** `properties` with nothing but what is required. */
+export const plainProperties = {
+  hardwareProfile: { vmSize: "Standard_D2s_v5" },
+  storageProfile: {
+    imageReference: { id: "/subscriptions/sub-1/image" },
+    osDisk: { createOption: "FromImage", diskSizeGB: 30 },
+  },
+  osProfile: {
+    adminUsername: "core",
+    linuxConfiguration: { ssh: { publicKeys: { keyData: "ssh-rsa AAAA" } } },
+  },
+  zone: 1,
+} as const;
+
+/** A `providerSpec` with nothing but what is required, and a key, which takes time to make. */
+export const plainSpec = {
+  location: "westeurope",
+  resourceGroup: "shoot",
+  subnetInfo: { vnetName: "vnet", subnetName: "nodes" },
+  tags: { "kubernetes.io-cluster-shoot": "1", "kubernetes.io-role-node": "1" },
+  properties: plainProperties,
+} as const;
+
+/** A class secret. */
+export const plainSecret: Readonly<Record<string, string>> = {
+  clientID: "client",
+  clientSecret: "first-secret",
+  subscriptionID: "sub-1",
+  tenantID: "tenant",
+  userData: "#!/bin/sh\necho hello",
+};
+
+/** Wraps the values of a secret. */
+export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
+
+/** A machine. */
+export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
+  name,
+  namespace: "shoot",
+  uid: `uid-of-${name}`,
+  ...more,
+});
+
+/** What a test changes about a spec: fields of the spec, and of its properties. */
+export interface SpecChange {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/** A request to make a machine; it also serves for every other method. */
+export function aRequest(
+  machine: MachineIdentity = aMachine("m"),
+  { spec = {}, properties = {} }: SpecChange = {},
+  secret: Readonly<Record<string, string>> = plainSecret,
+): CreateMachineRequest<AzureSpec> {
+  const whole = { ...plainSpec, properties: { ...plainProperties, ...properties }, ...spec };
+  return {
+    machine,
+    machineClass: { name: "pool", spec: azureSpecSchema.parse(whole) },
+    secret: secretOf(secret),
+    idempotencyToken: `token-of-${machine.uid}`,
+    userData: Secret.of("#!/bin/sh\necho hello"),
+  };
+}
+
+/** What a call gets besides its request; it collects what is logged. */
+export function aContext(
+  signal: AbortSignal = new AbortController().signal,
+): DriverContext & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    signal,
+    clock: systemClock,
+    lines,
+    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}
+
+/** An emulated Azure and the driver against it over TLS. Both end with the test; what the emulator itself threw fails it. */
+export async function aCloud(emulatorOptions: ArmEmulatorOptions = {}, driverOptions: AzureDriverOptions = {}) {
+  const arm = createArmEmulator(emulatorOptions);
+  const { url } = await arm.listen();
+  onTestFinished(() => closeCloud(arm));
+  const driver = createAzureDriver({
+    endpoint: url,
+    ca: arm.ca,
+    random: { ...systemRandom, next: () => 0 },
+    retryDelayMs: 1,
+    pollMs: 5,
+    ...driverOptions,
+  });
+  return { arm, url, driver };
+}
+
+async function closeCloud(arm: ArmEmulator): Promise<void> {
+  await arm.close();
+  if (arm.failures.length > 0) throw new Error("the emulator failed", { cause: arm.failures[0] });
+}
+
+/** The body of the only request of an operation. */
+export function sentBody(arm: ArmEmulator, operation: string): unknown {
+  const [request] = arm.log.requests.filter((entry) => entry.operation === operation);
+  return JSON.parse(request?.body ?? "null");
+}
