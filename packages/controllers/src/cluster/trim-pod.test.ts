@@ -37,6 +37,7 @@ const whole = {
     podIP: "10.0.0.1",
     conditions: [
       { type: "Initialized", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
+      { type: "PodScheduled", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
       { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" },
     ],
   },
@@ -59,6 +60,17 @@ describe("trimPod", () => {
         volumes: spec.volumes.slice(0, 3),
       },
       status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+    });
+  });
+
+  it("keeps why a pod has no node", () => {
+    const conditions = [
+      { type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1 nodes are available" },
+    ];
+    const pod: Pod = { metadata: { name: "web" }, status: { phase: "Pending", conditions } };
+    expect(trimPod(pod).status).toEqual({
+      phase: "Pending",
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
     });
   });
 

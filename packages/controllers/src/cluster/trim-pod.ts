@@ -7,6 +7,14 @@ const mirrorAnnotation = "kubernetes.io/config.mirror";
 const isOfInterest = ({ persistentVolumeClaim, ephemeral, emptyDir }: PodVolume): boolean =>
   persistentVolumeClaim !== undefined || ephemeral !== undefined || emptyDir !== undefined;
 
+type Condition = NonNullable<NonNullable<Pod["status"]>["conditions"]>[number];
+
+/** Readiness is read by budgets, and why a pod has no node by the drain that its volume left; that it has one is said by the node. */
+const keptOf = ({ type, status, reason }: Condition): readonly Condition[] => {
+  if (type === "Ready") return [{ type, status }];
+  return type === "PodScheduled" && status === "False" && reason !== undefined ? [{ type, status, reason }] : [];
+};
+
 /**
  * Keeps of a Pod what a drain reads, in a new object: a cluster has many times more pods than machines, and most of a pod is of no interest here.
  * What belongs to the volumes is kept as it is.
@@ -18,7 +26,7 @@ export function trimPod({ metadata, spec, status }: Pod): Pod {
   const mirror = annotations?.[mirrorAnnotation];
   const controllers = ownerReferences?.filter(({ controller }) => controller === true) ?? [];
   const kept = volumes.filter(isOfInterest);
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  const conditions = (status?.conditions ?? []).flatMap(keptOf);
   return {
     metadata: {
       name,
@@ -40,7 +48,7 @@ export function trimPod({ metadata, spec, status }: Pod): Pod {
     },
     status: {
       ...(status?.phase === undefined ? {} : { phase: status.phase }),
-      ...(ready === undefined ? {} : { conditions: [{ type: ready.type, status: ready.status }] }),
+      ...(conditions.length === 0 ? {} : { conditions }),
     },
   };
 }

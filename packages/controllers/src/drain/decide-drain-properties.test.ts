@@ -20,6 +20,7 @@ const sound: fc.Arbitrary<ModelPod> = fc.record({
   endsAfter: seconds,
   detachAfter: seconds,
   attachAfter: seconds,
+  hasRoom: fc.constant(true),
 });
 const stubborn: fc.Arbitrary<ModelPod> = fc.record({
   app: fc.integer({ min: 0, max: 2 }),
@@ -28,6 +29,7 @@ const stubborn: fc.Arbitrary<ModelPod> = fc.record({
   endsAfter: fc.option(seconds, { nil: undefined }),
   detachAfter: fc.option(seconds, { nil: undefined }),
   attachAfter: fc.option(seconds, { nil: undefined }),
+  hasRoom: fc.boolean(),
 });
 const minAvailable = fc.integer({ min: 0, max: 4 });
 const restarts = fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 5 }).map((list) => new Set(list));
@@ -78,6 +80,21 @@ describe("every drain", () => {
     fc.assert(
       fc.property(fc.array(sound, { maxLength: 6 }), (pods) => {
         expect(runDrainModel(pods, 0, terms).isForced).toBe(false);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("of a fleet that goes as a whole does not wait for places that nobody has", () => {
+    const patient = { ...terms, volumes: { detachMs: 60_000, reattachMs: 90_000 } };
+    const homeless = sound.map((pod) => ({ ...pod, hasVolume: true, hasRoom: false }));
+    fc.assert(
+      fc.property(fc.array(homeless, { minLength: 1, maxLength: 6 }), (pods) => {
+        const run = runDrainModel(pods, 0, patient);
+        const busy = pods.reduce((sum, pod) => sum + (pod.endsAfter ?? 0) + (pod.detachAfter ?? 0), 0);
+        // 15 s of each pod for a place to be found, and a pass every two seconds.
+        expect(run.tookMs).toBeLessThanOrEqual(busy * 1000 + pods.length * 25_000);
+        expect(run.mostMoving).toBe(1);
       }),
       { numRuns: 50 },
     );

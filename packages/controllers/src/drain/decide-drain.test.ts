@@ -221,6 +221,7 @@ describe("pods with volumes", () => {
       attachedHere: new Set(["pv-high"]),
       attachedElsewhere: new Set<string>(),
       wantedClaims: new Set<string>(),
+      unplacedClaims: new Set<string>(),
     };
     expect(linesOf({ ...view, attached })).toEqual(["detaching high, turn low"]);
     expect(wakeOf({ ...view, attached })).toBe(150_001);
@@ -237,6 +238,7 @@ describe("pods with volumes", () => {
       attachedHere: new Set<string>(),
       attachedElsewhere: new Set<string>(),
       wantedClaims: new Set(["default/data-high"]),
+      unplacedClaims: new Set<string>(),
     };
     expect(linesOf({ ...view, attached, record })).toEqual([
       "RecordDrain default/high away",
@@ -261,6 +263,7 @@ describe("pods with volumes", () => {
       attachedHere: new Set(["pv-high"]),
       attachedElsewhere: new Set<string>(),
       wantedClaims: new Set<string>(),
+      unplacedClaims: new Set<string>(),
     };
     expect(linesOf({ record, attached })).toEqual(["detaching high"]);
     expect(linesOf({ record, attached }, {}, later(150_001))).toEqual(["RecordDrain ", "drained"]);
@@ -272,6 +275,7 @@ describe("pods with volumes", () => {
       attachedHere: new Set(["pv-a"]),
       attachedElsewhere: new Set<string>(),
       wantedClaims: new Set<string>(),
+      unplacedClaims: new Set<string>(),
     };
     const moves = [aMove("a", { detachedAt: testNow.toISOString() })];
     const view = { pods: [aPodWithVolume("b")], volumes: shared, attached, record: { moves } };

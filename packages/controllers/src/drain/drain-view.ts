@@ -19,7 +19,7 @@ export interface DrainView {
   readonly unasked: readonly string[];
   /** Wall clock, milliseconds: until then the driver's answer about the other volumes is waited for; in the past when there is none to wait for. */
   readonly answersUntil: number;
-  readonly attached: Pick<VolumeView, "attachedHere" | "attachedElsewhere" | "wantedClaims">;
+  readonly attached: Pick<VolumeView, "attachedHere" | "attachedElsewhere" | "wantedClaims" | "unplacedClaims">;
   /** What became of evictions that were asked for, by the pod's UID. */
   readonly evictions: ReadonlyMap<string, EvictionView>;
   readonly record: DrainRecord;

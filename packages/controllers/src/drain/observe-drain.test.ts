@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Pod } from "../cluster/node-objects.ts";
 import { aMachine, annotated, aNode } from "../testing/builders.ts";
 import { aBudget, aClaim, anAttachment, aPod, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { aMove } from "../testing/drain-views.ts";
@@ -65,6 +66,31 @@ describe("observeDrain", () => {
     const pending = { ...successor, spec: { volumes: successor.spec?.volumes ?? [] } };
     const view = observeDrain(aNode(), undefined, [], sources({ podsWithClaim: () => [db, pending] }));
     expect(view.attached.wantedClaims.has("default/data-db")).toBe(true);
+  });
+
+  const at = (spec: Pod["spec"], reason?: string, metadata = {}): Pod => ({
+    metadata: { ...successor.metadata, ...metadata },
+    spec: { volumes: successor.spec?.volumes ?? [], ...spec },
+    status: {
+      phase: "Pending",
+      ...(reason === undefined ? {} : { conditions: [{ type: "PodScheduled", status: "False", reason }] }),
+    },
+  });
+  it.each<[string, readonly Pod[], "wanted" | "unplaced" | "neither"]>([
+    ["by a pod that fits on no node", [at({}, "Unschedulable")], "unplaced"],
+    ["by a pod that may not be scheduled yet", [at({}, "SchedulingGated")], "wanted"],
+    ["by a pod that got a node since", [at({ nodeName: "other" }, "Unschedulable")], "wanted"],
+    ["by one that fits nowhere and one that does", [at({}, "Unschedulable"), at({ nodeName: "other" })], "wanted"],
+    [
+      "by a pod deleted before it had a node",
+      [at({}, undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" })],
+      "neither",
+    ],
+    ["by nobody, as after the StatefulSet was deleted or scaled to 0", [], "neither"],
+  ])("tells who waits for a volume in vain: wanted %s", (_, pods, expected) => {
+    const view = observeDrain(aNode(), undefined, [], sources({ podsWithClaim: () => [db, ...pods] }));
+    expect([...view.attached.wantedClaims].length === 1).toBe(expected === "wanted");
+    expect([...view.attached.unplacedClaims].length === 1).toBe(expected === "unplaced");
   });
 
   it("knows what became of its orders", () => {

@@ -22,7 +22,18 @@ export interface DrainSources extends VolumeLookup {
   readonly eviction: (uid: string) => EvictionView | undefined;
 }
 
-const isOver = ({ status }: Pod): boolean => status?.phase === "Succeeded" || status?.phase === "Failed";
+/** Whether a pod will use no volume any more, or never will: one that is deleted before it has a node gets none. */
+const isOver = ({ metadata, spec, status }: Pod): boolean =>
+  status?.phase === "Succeeded" ||
+  status?.phase === "Failed" ||
+  (metadata.deletionTimestamp != null && (spec?.nodeName ?? "") === "");
+
+/** Whether the scheduler finds no node for a pod. Source: Kubernetes API reference, PodCondition, reasons of PodScheduled. */
+const isUnplaced = ({ spec, status }: Pod): boolean =>
+  (spec?.nodeName ?? "") === "" &&
+  status?.conditions?.some(
+    ({ type, status: value, reason }) => type === "PodScheduled" && value === "False" && reason === "Unschedulable",
+  ) === true;
 
 /**
  * Reads what a drain of the node looks at.
@@ -52,8 +63,12 @@ export function observeDrain(
     name,
     until: sources.volumeIdUntil === undefined ? 0 : sources.volumeIdUntil(name),
   }));
-  const isWanted = (claim: string): boolean =>
-    sources.podsWithClaim(claim).some((pod) => pod.spec?.nodeName !== nodeName && !isOver(pod));
+  const takers = [...new Set(known.map(({ claim }) => claim))].map((claim) => ({
+    claim,
+    pods: sources.podsWithClaim(claim).filter((pod) => pod.spec?.nodeName !== nodeName && !isOver(pod)),
+  }));
+  const wanted = takers.filter(({ pods: those }) => !those.every(isUnplaced));
+  const unplaced = takers.filter(({ pods: those }) => those.length > 0 && those.every(isUnplaced));
   return {
     node,
     pods,
@@ -65,7 +80,8 @@ export function observeDrain(
     attached: {
       attachedHere: new Set(known.filter(isAttachedHere).map(({ name }) => name)),
       attachedElsewhere: new Set(known.filter(isAttachedElsewhere).map(({ name }) => name)),
-      wantedClaims: new Set(known.map(({ claim }) => claim).filter(isWanted)),
+      wantedClaims: new Set(wanted.map(({ claim }) => claim)),
+      unplacedClaims: new Set(unplaced.map(({ claim }) => claim)),
     },
     evictions: new Map(evictions),
     record,

@@ -36,6 +36,7 @@ describe("rehearseDrain", () => {
         attachedHere: new Set(["pv-db-0", "pv-db-1"]),
         attachedElsewhere: new Set(),
         wantedClaims: new Set(),
+        unplacedClaims: new Set(),
       },
     });
     expect(stepsOf(preview)).toEqual(["evict default/a default/b default/db-1", "evict default/db-0"]);
@@ -122,6 +123,7 @@ describe("rehearseDrain", () => {
       attachedHere: new Set(["pv-gone"]),
       attachedElsewhere: new Set<string>(),
       wantedClaims: new Set<string>(),
+      unplacedClaims: new Set<string>(),
     };
     expect(rehearse({ record, attached })).toMatchObject({ outcome: "completes", steps: [], blockedBy: [] });
   });

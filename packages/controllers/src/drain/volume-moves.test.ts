@@ -10,11 +10,13 @@ const view = (change: Partial<VolumeView> = {}): VolumeView => ({
   attachedHere: new Set(),
   attachedElsewhere: new Set(),
   wantedClaims: new Set(),
+  unplacedClaims: new Set(),
   sharedHere: new Set(),
   ...change,
 });
 const gone = { detachedAt: testNow.toISOString() };
 const wanted = { wantedClaims: new Set(["default/data-db"]) };
+const unplaced = { unplacedClaims: new Set(["default/data-db"]) };
 const stateOf = (change: Partial<Move>, volumes: Partial<VolumeView>, afterMs: number) => {
   const progress = progressOf(aMove("db", change), view(volumes), limits, later(afterMs));
   const isOverdue = "isOverdue" in progress && progress.isOverdue;
@@ -38,6 +40,15 @@ describe("a pod with volumes on its way", () => {
     ["waits for its volume to arrive where somebody wants it", gone, wanted, 89_999, "reattaching"],
     ["does not wait longer than the limit for that", gone, wanted, 90_000, "done"],
     ["is done when the volume has arrived", gone, { ...wanted, attachedElsewhere: new Set(["pv-db"]) }, 0, "done"],
+    ["gives the scheduler fifteen seconds to find a place for the successor", gone, unplaced, 14_999, "reattaching"],
+    ["does not wait for a successor that fits on no node", gone, unplaced, 15_000, "done"],
+    [
+      "waits as long as one of those that want the volume has a place",
+      gone,
+      { ...unplaced, ...wanted },
+      89_999,
+      "reattaching",
+    ],
     ["gives a controller five seconds to make the successor", gone, {}, 4_999, "reattaching"],
     ["does not wait when nobody wants the volume", gone, {}, 5_000, "done"],
     ["does not wait for the successor of a pod that gets none", { ...gone, isReplaced: false }, {}, 0, "done"],
@@ -54,6 +65,7 @@ describe("a pod with volumes on its way", () => {
   });
 
   it("skips the wait for arrival with a limit of zero", () => {
-    expect(progressOf(aMove("db"), view(wanted), { ...limits, reattachMs: 0 }, testNow)).toEqual({ state: "done" });
+    for (const volumes of [wanted, unplaced, {}])
+      expect(progressOf(aMove("db"), view(volumes), { ...limits, reattachMs: 0 }, testNow)).toEqual({ state: "done" });
   });
 });

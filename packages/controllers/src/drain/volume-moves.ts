@@ -11,6 +11,8 @@ export interface VolumeView {
   readonly attachedElsewhere: ReadonlySet<string>;
   /** Claims (`namespace/name`) that pods elsewhere use or wait for. */
   readonly wantedClaims: ReadonlySet<string>;
+  /** Claims that only pods wait for which fit on no node, as the scheduler says. */
+  readonly unplacedClaims: ReadonlySet<string>;
   /** Names of volumes that other pods on the node use as well: they stay as long as those do. */
   readonly sharedHere: ReadonlySet<string>;
 }
@@ -45,8 +47,21 @@ export type MoveProgress =
 const SUCCESSOR_MS = 5_000;
 
 /**
+ * A successor that fits on no node is waited for no longer than this, milliseconds: the scheduler tries again within ten seconds, so that what passes has passed; a node
+ * that is to be made first takes longer than any wait for volumes.
+ */
+const UNPLACED_MS = 15_000;
+
+/** How long the arrival of volumes is worth waiting for, however long the limit allows. */
+function longestWaitMs({ isReplaced }: Move, missing: readonly TrackedVolume[], view: VolumeView): number {
+  if (missing.some(({ claim }) => view.wantedClaims.has(claim))) return Number.POSITIVE_INFINITY;
+  if (missing.some(({ claim }) => view.unplacedClaims.has(claim))) return UNPLACED_MS;
+  return isReplaced ? SUCCESSOR_MS : 0;
+}
+
+/**
  * How far a pod and its volumes are, by level. Detaching is waited for because the successor cannot start before; attaching elsewhere only as long as some pod wants the
- * volume, so that the next pod goes when this one serves again. Both are bounded: a drain must go on.
+ * volume and has a place to go to, so that the next pod goes when this one serves again. Both are bounded: a drain must go on. How many pods may be away is for budgets to say.
  */
 export function progressOf(move: Move, view: VolumeView, limits: VolumeLimits, now: Date): MoveProgress {
   const nowMs = now.getTime();
@@ -57,9 +72,8 @@ export function progressOf(move: Move, view: VolumeView, limits: VolumeLimits, n
   const here = own.filter(({ name }) => view.attachedHere.has(name));
   if (here.length > 0) return { state: "detaching", volumes: here, until, isOverdue };
   const missing = own.filter(({ name }) => !view.attachedElsewhere.has(name));
-  const isWanted = missing.some(({ claim }) => view.wantedClaims.has(claim));
   const since = move.detachedAt === undefined ? nowMs : Date.parse(move.detachedAt);
-  const waitMs = isWanted ? limits.reattachMs : move.isReplaced ? Math.min(SUCCESSOR_MS, limits.reattachMs) : 0;
+  const waitMs = Math.min(longestWaitMs(move, missing, view), limits.reattachMs);
   if (missing.length === 0 || nowMs >= since + waitMs) return { state: "done" };
   return { state: "reattaching", volumes: missing, since, until: since + waitMs };
 }

@@ -18,6 +18,8 @@ export interface ModelPod {
   /** How long its volume takes to leave and to arrive, seconds; undefined: never. */
   readonly detachAfter: number | undefined;
   readonly attachAfter: number | undefined;
+  /** Whether there is a node for its successor. */
+  readonly hasRoom: boolean;
 }
 
 /** What happened in a model. */
@@ -71,10 +73,11 @@ export function runDrainModel(
   };
   const detachedOf = (index: number): number =>
     endOf(index) + (pods[index]?.detachAfter ?? Number.POSITIVE_INFINITY) * 1000;
+  const hasRoom = (index: number): boolean => pods[index]?.hasRoom === true;
   const arrivedOf = (index: number): number =>
-    detachedOf(index) + (pods[index]?.attachAfter ?? Number.POSITIVE_INFINITY) * 1000;
+    detachedOf(index) + ((hasRoom(index) ? pods[index]?.attachAfter : undefined) ?? Number.POSITIVE_INFINITY) * 1000;
   const servesAgain = (index: number): boolean =>
-    nowMs >= (pods[index]?.hasVolume === true ? arrivedOf(index) : endOf(index) + 1000);
+    hasRoom(index) && nowMs >= (pods[index]?.hasVolume === true ? arrivedOf(index) : endOf(index) + 1000);
   const isHere = (index: number): boolean => nowMs < endOf(index);
   const healthy = (app: number): number =>
     pods.filter((pod, index) => pod.app === app && (!told.has(index) || servesAgain(index))).length;
@@ -109,6 +112,8 @@ export function runDrainModel(
   const indexes = pods.map((_, index) => index);
   const namesOf = (matches: (index: number) => boolean): string[] =>
     indexes.filter((index) => pods[index]?.hasVolume === true && matches(index)).map((index) => `pv-${nameOf(index)}`);
+  const claimsOf = (matches: (index: number) => boolean): ReadonlySet<string> =>
+    new Set(indexes.filter(matches).map((index) => `default/data-${nameOf(index)}`));
 
   const view = (): DrainView => {
     const here = indexes.filter(isHere).map(podAt);
@@ -132,9 +137,8 @@ export function runDrainModel(
       attached: {
         attachedHere: new Set(namesOf((index) => nowMs < detachedOf(index))),
         attachedElsewhere: new Set(namesOf((index) => nowMs >= arrivedOf(index))),
-        wantedClaims: new Set(
-          indexes.filter((index) => told.has(index)).map((index) => `default/data-${nameOf(index)}`),
-        ),
+        wantedClaims: claimsOf((index) => told.has(index) && hasRoom(index)),
+        unplacedClaims: claimsOf((index) => told.has(index) && !hasRoom(index)),
       },
     });
   };

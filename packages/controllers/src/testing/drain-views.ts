@@ -14,7 +14,12 @@ export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   volumes: new Map(),
   unasked: [],
   answersUntil: 0,
-  attached: { attachedHere: new Set(), attachedElsewhere: new Set(), wantedClaims: new Set() },
+  attached: {
+    attachedHere: new Set(),
+    attachedElsewhere: new Set(),
+    wantedClaims: new Set(),
+    unplacedClaims: new Set(),
+  },
   evictions: new Map(),
   record: { moves: [] },
   ...change,
