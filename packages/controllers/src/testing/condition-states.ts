@@ -34,6 +34,8 @@ export interface MachineState {
 export interface ProgressState {
   /** Absent: nothing. */
   readonly reason: string | undefined;
+  /** Whether it said what the rollout waits for. */
+  readonly isWaiting: boolean;
   readonly writtenMs: number;
   readonly deadlineSeconds: number | undefined;
   readonly counters: Required<
@@ -48,6 +50,8 @@ export interface OwnerState {
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRefused: boolean;
+  /** Of deployments: a canary step, or the like, holds the rollout back. */
+  readonly isHeld: boolean;
   readonly isInvalid: boolean;
   readonly hasClass: boolean;
   readonly target: "none" | "unreachable" | "present";
@@ -76,6 +80,7 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   isPaused: sometimes,
   isFrozen: sometimes,
   isRefused: sometimes,
+  isHeld: sometimes,
   isInvalid: sometimes,
   hasClass: fc.boolean(),
   target: fc.constantFrom("none", "none", "unreachable", "present"),
@@ -99,6 +104,7 @@ export const progressStates: fc.Arbitrary<OwnerState> = fc
       "NewMachineSetAvailable",
       "ProgressDeadlineExceeded",
     ),
+    isWaiting: fc.boolean(),
     writtenMs: fc.constantFrom(MINUTE, 10 * MINUTE),
     deadlineSeconds: fc.constantFrom(undefined, 300),
     counters: fc.record({
@@ -110,7 +116,7 @@ export const progressStates: fc.Arbitrary<OwnerState> = fc
   })
   .chain((progress) => ownerStates.map((state) => ({ ...state, progress })));
 
-const statusBefore = ({ reason, writtenMs, counters }: ProgressState): MachineDeploymentStatus => ({
+const statusBefore = ({ reason, isWaiting, writtenMs, counters }: ProgressState): MachineDeploymentStatus => ({
   ...counters,
   conditions:
     reason === undefined
@@ -121,7 +127,7 @@ const statusBefore = ({ reason, writtenMs, counters }: ProgressState): MachineDe
             status:
               reason === "ProgressDeadlineExceeded" ? "False" : reason === "DeploymentPaused" ? "Unknown" : "True",
             reason,
-            message: "as it was",
+            message: isWaiting && reason === "MachineSetUpdated" ? `MachineSet "set-0" waits: ${theHold}` : "as it was",
             lastTransitionTime: ago(writtenMs),
             lastUpdateTime: ago(writtenMs),
           },
@@ -136,6 +142,7 @@ const template = (name: string, labels: Readonly<Record<string, string>> = { nam
 export const theProblem: FieldProblem = { path: "spec.replicas", message: "must not be negative", kind: "invalid" };
 export const theRefusal = "no quota";
 export const theFreeze = "too many";
+export const theHold = "Rollout pauses";
 
 function machineOf(set: MachineSet, index: number, state: MachineState): Machine {
   const { phase, phaseMs, isPreserved, ageMs, deletedMs } = state;
@@ -227,6 +234,7 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
       claim: { owned: views.map(({ set }) => set), adopt: [], release: [] },
       machines: new Map(views.map(({ set, machines }) => [set.metadata.uid ?? "", machines])),
       problems: state.isInvalid ? [theProblem] : [],
+      ...(state.isHeld ? { limits: { mayStart: true, maxNew: 1, holds: [theHold] } } : {}),
     },
     surroundings: surroundingsOf(state, undefined),
     deployment,
