@@ -75,6 +75,56 @@ test("sends a burst of equal events in two requests", async () => {
   expect(api.calls.length).toBeLessThanOrEqual(2);
 });
 
+test("tells ten similar events one by one, and combines the rest in one that is written every ten seconds", async () => {
+  const { clock, api, recorder } = setUp();
+  const tell = (name: string): void => recorder.record(machine, { ...event, message: `Created ${name}` });
+  for (let i = 1; i <= 60; i++) tell(`m${i}`);
+  await clock.advance(1_000);
+  const combined = () =>
+    api.all(eventResource).filter((each) => String(each["message"]).startsWith("(combined from similar events): "));
+  expect(api.all(eventResource)).toHaveLength(11);
+  expect(combined()).toMatchObject([{ count: 50, message: "(combined from similar events): Created m60" }]);
+
+  api.calls.length = 0;
+  for (let i = 61; i <= 80; i++) {
+    tell(`m${i}`);
+    await clock.advance(400);
+  }
+  tell("m3");
+  recorder.record(machine, { ...event, type: "Warning", message: "Created m99" });
+  await clock.advance(0);
+  expect(api.calls.map(({ verb }) => verb)).toEqual(["patch", "create"]);
+  await clock.advance(10_000);
+  expect(combined()).toMatchObject([{ count: 70, message: "(combined from similar events): Created m80" }]);
+  expect(api.calls).toHaveLength(3);
+});
+
+test("tells similar events one by one again after ten minutes of silence", async () => {
+  const { clock, api, recorder } = setUp();
+  for (let i = 1; i <= 12; i++) recorder.record(machine, { ...event, message: `Created m${i}` });
+  await clock.advance(11 * 60_000);
+  recorder.record(machine, { ...event, message: "Created m13" });
+  await recorder.flush();
+  expect(api.all(eventResource).map((each) => each["message"])).toContain("Created m13");
+});
+
+test("writes what waits to be combined when it is flushed, and drops it when it is closed", async () => {
+  const { clock, api, recorder } = setUp();
+  const tell = (from: number, to: number): void => {
+    for (let i = from; i <= to; i++) recorder.record(machine, { ...event, message: `Created m${i}` });
+  };
+  tell(1, 12);
+  await clock.advance(100);
+  tell(13, 14);
+  await recorder.flush();
+  expect(api.all(eventResource).map((each) => each["count"])).toContain(4);
+  tell(15, 16);
+  recorder.close();
+  expect(recorder.counts().dropped).toBe(1);
+  await clock.advance(60_000);
+  expect(api.all(eventResource).map((each) => each["count"])).toContain(4);
+});
+
 test("starts again when the API server has forgotten the event", async () => {
   const { api, recorder } = setUp();
   recorder.record(machine, event);
@@ -105,7 +155,7 @@ test("neither waits nor throws nor grows without end when the API server hangs",
     patch: () => new Promise(() => {}),
   };
   const { recorder } = setUp({ api: hangs, capacity: 10 });
-  for (let i = 0; i < 100; i++) recorder.record(machine, { ...event, message: `message ${i}` });
+  for (let i = 0; i < 100; i++) recorder.record(machine, { ...event, reason: `R${i}` });
   expect(recorder.counts().dropped).toBe(89);
   const stop = new AbortController();
   const flushed = recorder.flush(stop.signal);

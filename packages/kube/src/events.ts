@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random, Timer } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
 import { isNotFound, isTransient } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
@@ -6,6 +6,7 @@ import type { ApiObject, ObjectMeta } from "./kube-object.ts";
 import { messageOf, noLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { eventResource } from "./resources.ts";
+import { createSimilarEvents } from "./similar-events.ts";
 
 /** What happened to an object, for people who run `kubectl describe`. */
 export interface EventRecord {
@@ -13,7 +14,10 @@ export interface EventRecord {
   readonly type: "Normal" | "Warning";
   /** One word in camel case, of a fixed set: `FailedDrain`. Longer than 128 characters is cut. */
   readonly reason: string;
-  /** A sentence. Equal ones are counted together, so it should hold nothing that changes each time. Cut at 1024 characters. */
+  /**
+   * A sentence. Equal ones are counted together. Of more than ten different ones with one reason about one object, each within ten minutes of the one before,
+   * the further ones are one Event that shows the newest. Cut at 1024 characters.
+   */
   readonly message: string;
 }
 
@@ -53,6 +57,12 @@ export interface EventRecorder {
 const aggregationMs = 10 * 60_000;
 /** Series that are remembered; the oldest are forgotten first. */
 const maxSeries = 4_096;
+/** Different events with one reason about one object that are told one by one, as in client-go's correlator. */
+const maxSimilar = 10;
+/** How it and its readers mark what stands for several. */
+const combined = "(combined from similar events): ";
+/** What stands for several is written no more often: each event changes it, and a large set has hundreds at once. */
+const combinedIntervalMs = 10_000;
 const maxAttempts = 5;
 const retryBackoff = { initialMs: 500, maxMs: 10_000 };
 /** Limits of the API: `reason` and `message` of an Event. */
@@ -65,12 +75,17 @@ interface Series {
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly firstTimestamp: string;
+  /** Stands for several events with messages of their own. */
+  readonly isCombined: boolean;
+  message: string;
   lastTimestamp: string;
   lastMs: number;
   count: number;
+  /** When it was last taken out of the buffer, to be sent. */
+  sentMs: number;
   /** Whether the API server has the Event. */
   stored: boolean;
-  /** Whether it waits in the buffer. */
+  /** Whether it waits, in the buffer or until it may go there. */
   pending: boolean;
 }
 
@@ -86,10 +101,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const capacity = options.capacity ?? 1_000;
   const stop = new AbortController();
 
-  // Invariants: a series is in `buffer` exactly when it is pending, at most once; `buffer` is never longer than `capacity`;
+  // Invariants: a series is in `buffer` or in `early` exactly when it is pending, at most once; both together are never longer than `capacity`;
   // `sender` is set exactly while something is sent.
   const series = new Map<string, Series>();
+  const similar = createSimilarEvents({ most: maxSimilar, spanMs: aggregationMs, capacity: maxSeries });
   const buffer: Series[] = [];
+  /** Combined events that were sent a short while ago, each with the timer that ends its wait. */
+  const early = new Map<Series, Timer>();
   const counts = { sent: 0, dropped: 0 };
   let sender: Promise<void> | undefined;
 
@@ -98,32 +116,51 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       if (stop.signal.aborted) return;
       const found = findSeries(object, event);
       if (found.pending) return;
-      if (buffer.length >= capacity) {
+      if (buffer.length + early.size >= capacity) {
         counts.dropped++;
         return;
       }
       found.pending = true;
-      buffer.push(found);
-      sender ??= sendAll();
+      const restMs = found.isCombined ? found.sentMs + combinedIntervalMs - clock.monotonicMs() : 0;
+      if (restMs > 0)
+        early.set(
+          found,
+          clock.setTimer(restMs, () => release(found)),
+        );
+      else enqueue(found);
     } catch (error) {
       counts.dropped++;
       log("error", "An event could not be recorded", { reason: event.reason, error: messageOf(error) });
     }
   }
 
+  function enqueue(waiting: Series): void {
+    buffer.push(waiting);
+    sender ??= sendAll();
+  }
+
+  function release(waiting: Series): void {
+    early.get(waiting)?.cancel();
+    early.delete(waiting);
+    enqueue(waiting);
+  }
+
   /** The series that the event belongs to, with the event counted. */
   function findSeries(object: ApiObject, event: EventRecord): Series {
     const { namespace, name = "", uid } = object.metadata;
     const reason = event.reason.slice(0, maxReason);
-    const message = event.message.slice(0, maxMessage);
-    const key = JSON.stringify([object.kind, namespace, name, uid, event.type, reason, message]);
     const nowMs = clock.monotonicMs();
+    const what = [object.kind, namespace, name, uid, event.type, reason];
+    const isCombined = similar.isToBeCombined(JSON.stringify(what), event.message.slice(0, maxMessage), nowMs);
+    const message = `${isCombined ? combined : ""}${event.message}`.slice(0, maxMessage);
+    const key = JSON.stringify([...what, isCombined ? combined : message]);
     const timestamp = toSeconds(clock.now());
     const known = series.get(key);
     if (known !== undefined && nowMs - known.lastMs <= aggregationMs) {
       known.count++;
       known.lastMs = nowMs;
       known.lastTimestamp = timestamp;
+      known.message = message;
       // The order of the map is the order in which series are forgotten.
       series.delete(key);
       series.set(key, known);
@@ -144,15 +181,17 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         },
         type: event.type,
         reason,
-        message,
         source: { component, ...(options.instance === undefined ? {} : { host: options.instance }) },
         reportingComponent: component,
         reportingInstance: options.instance ?? "",
       },
       firstTimestamp: timestamp,
+      isCombined,
+      message,
       lastTimestamp: timestamp,
       lastMs: nowMs,
       count: 1,
+      sentMs: Number.NEGATIVE_INFINITY,
       stored: false,
       pending: false,
     };
@@ -168,6 +207,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   async function sendAll(): Promise<void> {
     for (let next = buffer.shift(); next !== undefined; next = buffer.shift()) {
       next.pending = false;
+      next.sentMs = clock.monotonicMs();
       try {
         await sendPatiently(next);
         counts.sent++;
@@ -194,11 +234,16 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   }
 
   async function send(event: Series): Promise<void> {
-    const { namespace, name, count, lastTimestamp } = event;
+    const { namespace, name, count, lastTimestamp, message } = event;
     const { signal } = stop;
     if (event.stored) {
       try {
-        await api.patch(eventResource, { namespace, name }, { count, lastTimestamp }, { kind: "merge", signal });
+        await api.patch(
+          eventResource,
+          { namespace, name },
+          event.isCombined ? { count, lastTimestamp, message } : { count, lastTimestamp },
+          { kind: "merge", signal },
+        );
         return;
       } catch (error) {
         // Events expire after an hour; this one starts again.
@@ -207,7 +252,14 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       }
     }
     const { firstTimestamp, body } = event;
-    const object: EventObject = { metadata: { namespace, name }, ...body, firstTimestamp, lastTimestamp, count };
+    const object: EventObject = {
+      metadata: { namespace, name },
+      ...body,
+      message,
+      firstTimestamp,
+      lastTimestamp,
+      count,
+    };
     await api.create<EventObject>(eventResource, object, { signal });
     event.stored = true;
   }
@@ -216,6 +268,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     record,
     flush: async (signal) => {
       signal?.throwIfAborted();
+      // A map may lose entries while it is walked.
+      for (const waiting of early.keys()) release(waiting);
       const aborted = Promise.withResolvers<void>();
       const abort = () => aborted.reject(signal?.reason);
       signal?.addEventListener("abort", abort, { once: true });
@@ -228,7 +282,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       }
     },
     close: () => {
-      counts.dropped += buffer.splice(0).length;
+      for (const timer of early.values()) timer.cancel();
+      counts.dropped += buffer.splice(0).length + early.size;
+      early.clear();
       stop.abort(new Error("the event recorder was closed"));
     },
     counts: () => ({ ...counts }),
