@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+import { aCloud, aContext, aMachine, aRequest, plainSpec, spotScheduling } from "./testing/gcp-cloud.ts";
+
+const providerId = "gce:///my-project/europe-west1-b/m";
+const known = (spec: object = {}) => aRequest(aMachine("m", { providerId }), { ...spec });
+const nothing = { instances: [], disks: [] };
+
+describe("deleting a machine", () => {
+  it("resolves when the VM is gone, and leaves nothing of it", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 60 });
+    await driver.createMachine(aRequest(), aContext());
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("finds the VM without its id", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("finds the VM in a zone of the fallbacks", async () => {
+    const { gce, driver } = await aCloud();
+    gce.world.capacity.set("n2-standard-2/europe-west1-b", 0);
+    const request = aRequest(aMachine("m"), { fallbacks: [{ zone: "europe-west1-c" }] });
+    await driver.createMachine(request, aContext());
+    await driver.deleteMachine(request, aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("counts a VM that is not there as deleted: again, and one that never was", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await driver.deleteMachine(known(), aContext());
+    await driver.deleteMachine(known(), aContext());
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.log.count("instances.delete")).toBe(1);
+  });
+
+  it("counts a VM as deleted that goes while it is asked to", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    gce.faults.add({
+      operation: "instances.delete",
+      end: { kind: "refuse", refusal: { code: "notFound" } },
+      afterAcceptance: true,
+    });
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+  });
+
+  it("repeats a request whose answer was lost, with the same request id", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 30 });
+    await driver.createMachine(aRequest(), aContext());
+    gce.faults.add({ operation: "instances.delete", end: { kind: "reset" }, afterAcceptance: true });
+    await driver.deleteMachine(known(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+    expect(gce.log.count("instances.delete")).toBe(2);
+  });
+
+  it("looks once more for a VM that was accepted a moment ago and cannot be seen yet", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
+    gce.faults.add({ operation: "instances.get", end: { kind: "refuse", refusal: { code: "notFound", message } } });
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("ends a VM that is still being made", async () => {
+    const { gce, driver } = await aCloud({ provisioningMs: 60_000, operationMs: 40 });
+    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(20)))).rejects.toThrow();
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("waits for a deletion that somebody else has begun", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 80 });
+    await driver.createMachine(aRequest(), aContext());
+    await Promise.all([driver.deleteMachine(known(), aContext()), driver.deleteMachine(known(), aContext())]);
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("keeps the disk that the class wants to keep, and those that were attached later", async () => {
+    const { gce, driver } = await aCloud();
+    const disks = [plainSpec.disks[0], { type: "pd-ssd", sizeGb: 10, autoDelete: false }];
+    await driver.createMachine(aRequest(aMachine("m"), { disks }), aContext());
+    gce.attachDisk("m", "pv-1");
+    await driver.deleteMachine(known(), aContext());
+    expect(gce.inventory().disks.map(({ name }) => name)).toEqual(["m-1", "pv-1"]);
+  });
+
+  it.each<[string, object]>([
+    ["of an earlier machine of the same name", { labels: { "millwright-machine-uid": "other" } }],
+    ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] } }],
+    ["of two clusters", { tags: { items: [...plainSpec.tags, "kubernetes-io-cluster-other"] } }],
+    ["of another role", { tags: { items: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-other"] } }],
+    ["without tags", { tags: { items: [] } }],
+  ])("leaves a VM alone that is %s, and says so", async (_, change) => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const [vm] = gce.world.instances.values();
+    if (vm !== undefined) vm.resource = { ...vm.resource, ...change };
+    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
+      code: "PermissionDenied",
+      message: expect.stringContaining("left alone"),
+    });
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.inventory().instances).toHaveLength(1);
+    expect(gce.log.count("instances.delete")).toBe(0);
+  });
+
+  it("leaves the VM of another machine alone that the id names", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await expect(driver.deleteMachine(aRequest(aMachine("n", { providerId })), aContext())).rejects.toMatchObject({
+      code: "PermissionDenied",
+    });
+    expect(gce.inventory().instances).toHaveLength(1);
+  });
+
+  it("deletes the VM that MCM's driver has made, which has no labels of ours", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const [vm] = gce.world.instances.values();
+    if (vm !== undefined) vm.resource = { ...vm.resource, labels: {} };
+    await driver.deleteMachine(known(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("looks where the VM is, not where its class points to by now", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await driver.deleteMachine(known({ zone: "europe-west1-c" }), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("deletes a spot VM that was taken back, and one that has vanished with it", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(aMachine("m"), { scheduling: spotScheduling }), aContext());
+    gce.reclaim("m");
+    await driver.deleteMachine(known({ scheduling: spotScheduling }), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+    await driver.deleteMachine(known({ scheduling: spotScheduling }), aContext());
+  });
+
+  it.each(["gce:///p/zone/", "nonsense", "aws:///eu-west-1/i-1", "gce:///a/b/c/d", "gce:///my-project/../m"])(
+    "refuses the provider id %s",
+    async (id) => {
+      const { gce, driver } = await aCloud();
+      const request = aRequest(aMachine("m", { providerId: id }));
+      await expect(driver.deleteMachine(request, aContext())).rejects.toMatchObject({ code: "InvalidArgument" });
+      expect(gce.log.count()).toBe(0);
+    },
+  );
+
+  it("says what to do about deletion protection", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(aMachine("m"), { deletionProtection: true }), aContext());
+    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
+      code: "FailedPrecondition",
+      message: expect.stringContaining("switch it off"),
+    });
+    expect(gce.log.count("instances.delete")).toBe(0);
+    const [vm] = gce.world.instances.values();
+    if (vm === undefined) throw new Error("there is no VM");
+    vm.resource = { ...vm.resource, deletionProtection: false };
+    const refusal = {
+      code: "resourceInUseByAnotherResource",
+      message: "Resource cannot be deleted if it's protected against deletion.",
+    };
+    gce.faults.add({ operation: "instances.delete", end: { kind: "refuse", refusal } });
+    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
+      code: "FailedPrecondition",
+      message: expect.stringContaining("switch deletion protection of the VM off"),
+    });
+  });
+
+  it("tells how its operation has failed", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 10 });
+    await driver.createMachine(aRequest(), aContext());
+    const operation = {
+      id: "1",
+      name: "o",
+      status: "DONE",
+      error: {
+        errors: [
+          { code: "QUOTA_EXCEEDED", message: "a" },
+          { code: "X", message: "b" },
+        ],
+      },
+      httpErrorStatusCode: 403,
+    };
+    gce.faults.add({
+      operation: "zoneOperations.wait",
+      end: { kind: "reply", reply: { status: 200, body: JSON.stringify(operation) } },
+    });
+    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
+      code: "ResourceExhausted",
+      message: "deleting VM m in europe-west1-b (my-project): a; b (QUOTA_EXCEEDED)",
+    });
+  });
+
+  it("stops waiting when the deadline has passed, and goes on the next time", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 200 });
+    await driver.createMachine(aRequest(), aContext());
+    await expect(driver.deleteMachine(known(), aContext(AbortSignal.timeout(60)))).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+    });
+    await driver.deleteMachine(known(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+});
