@@ -51,6 +51,13 @@ describe("describeBlockers", () => {
     ]);
   });
 
+  it("keeps to one line for each cause, however many the API server has", () => {
+    const message = 'admission webhook "no" denied the request:\n* Pod default/b: waiting for completion\n';
+    expect(linesOf({ kind: "refused", pod: "a", message }).slice(1)).toEqual([
+      '* Pod a: failed to evict Pod, admission webhook "no" denied the request: * Pod default/b: waiting for completion',
+    ]);
+  });
+
   it("names the finalizers that hold a pod", () => {
     expect(linesOf({ kind: "overdue", pod: "a", finalizers: ["x/y", "z"] })[1]).toMatch(/finalizers x\/y, z$/);
   });

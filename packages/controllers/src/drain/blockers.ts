@@ -88,7 +88,8 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
 export function blockerLines(blockers: readonly Blocker[]): readonly string[] {
   const byPhrase = Map.groupBy(
     blockers.toSorted((a, b) => rank[a.kind] - rank[b.kind]),
-    phraseOf,
+    // An API server may say something in several lines, of which each would be a cause.
+    (blocker) => phraseOf(blocker).replace(/\s+/g, " ").trim(),
   );
   const lines = [...byPhrase].map(([phrase, group]) => {
     const pods = [...new Set(group.map(({ pod }) => pod))].toSorted();

@@ -125,6 +125,18 @@ describe("pods without volumes", () => {
     expect(linesOf(view, {}, later(31_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
+  it("that come back within the second of the deletion are asked once more, as any pod that was there: times have no fractions, and budgets hold for it, too", () => {
+    const at = (ms: number) => ({
+      pods: [aPod("a", { metadata: { uid: `uid-${ms}`, creationTimestamp: later(ms).toISOString() } })],
+    });
+    expect(linesOf(at(0), {}, later(300))).toEqual(["EvictPod a", "leaving a"]);
+    const spent = aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1 } });
+    expect(linesOf({ ...at(0), budgets: [spent] }, {}, later(600))).toEqual(["budget a"]);
+    // One that comes again bears a later second: from then on it is told to go twice a minute at most.
+    expect(linesOf(at(1_000), {}, later(1_000))).toEqual(["returning a"]);
+    expect(linesOf(at(1_000), {}, later(30_999))).toEqual(["returning a"]);
+  });
+
   it("are waited for when they should have gone, with what holds them", () => {
     const metadata = { deletionTimestamp: later(-40_000).toISOString() };
     expect(linesOf({ pods: [aPod("a", { metadata })] })).toEqual(["overdue a"]);

@@ -490,7 +490,7 @@ describe("the words of a drain", () => {
         type: "Warning",
         reason: "DrainBlocked",
         message:
-          "The drain of node node is held up:\n* Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
+          "The drain of node node is held up: Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
       },
     ]);
     expect(after(said ?? "", 2_000, waiting("a"), held)).toMatchObject({ said: "the same", because: [] });

@@ -20,14 +20,26 @@ const PROGRESS_MS = 10_000;
 
 const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocker.kind === "refused";
 
-/** An event for each cause that the status does not name yet, so that a cause is told once, whatever is tried meanwhile and by whichever process. */
-function reasonsFor(blockers: readonly Blocker[], told: ReadonlySet<string>, nodeName: string): readonly Reason[] {
+/**
+ * An event of one line for each cause that the status will name and does not name yet, so that a cause is told once, whatever is tried meanwhile and by whichever process. Of
+ * more causes than the status has room for, the rest is told when it has: nothing else says later that they were told.
+ */
+function reasonsFor(
+  blockers: readonly Blocker[],
+  causes: ReadonlySet<string>,
+  told: ReadonlySet<string>,
+  nodeName: string,
+): readonly Reason[] {
   const fresh = blockers
     .filter(isWorthAnEvent)
-    .filter((blocker) => [...namedCauses(blockerLines([blocker]).join("\n"))].some((cause) => !told.has(cause)));
-  if (fresh.length === 0) return [];
-  const message = [`The drain of node ${nodeName} is held up:`, ...blockerLines(fresh)].join("\n");
-  return [{ type: "Warning", reason: machineEventReasons.drainBlocked, message }];
+    .filter((blocker) =>
+      [...namedCauses(blockerLines([blocker]).join())].some((cause) => causes.has(cause) && !told.has(cause)),
+    );
+  return blockerLines(fresh).map((line) => ({
+    type: "Warning",
+    reason: machineEventReasons.drainBlocked,
+    message: `The drain of node ${nodeName} is held up: ${line.replace(/^\* /, "")}`,
+  }));
 }
 
 /** Says what is new of a drain, measured by what the machine's last operation says: causes at once, progress now and then. */
@@ -40,9 +52,9 @@ export function drainNews(
   const isSaid = description.startsWith("Drain not completed yet");
   const told = isSaid ? namedCauses(description, ` ${markerOf("Drain")}`) : new Set<string>();
   const nodeName = snapshot.node?.metadata.name ?? "";
-  const because = [...toldOfRules(snapshot), ...reasonsFor(blockers, told, nodeName)];
+  const causes = namedCauses(message ?? "");
+  const because = [...toldOfRules(snapshot), ...reasonsFor(blockers, causes, told, nodeName)];
   if (message === undefined) return { because, wakeAfterMs: Number.POSITIVE_INFINITY };
-  const causes = namedCauses(message);
   const heldUntil = Date.parse(lastUpdateTime ?? "") + PROGRESS_MS;
   const isProgress = isSaid && causes.size === told.size && [...causes].every((cause) => told.has(cause));
   if (isProgress && now.getTime() < heldUntil) {

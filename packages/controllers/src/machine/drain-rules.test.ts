@@ -27,9 +27,10 @@ describe("the rules of a drain", () => {
   });
 
   it("are told of once", () => {
-    const reasons = toldOfRules({ drainRulesProblem: "bad", told: undefined });
+    const reasons = toldOfRules({ drainRulesProblem: "bad", told: new Map() });
     expect(reasons).toEqual([{ type: "Warning", reason: "InvalidDrainRules", message: "bad" }]);
-    expect(toldOfRules({ drainRulesProblem: "bad", told: "bad" })).toEqual([]);
-    expect(toldOfRules({ drainRulesProblem: undefined, told: undefined })).toEqual([]);
+    expect(toldOfRules({ drainRulesProblem: "bad", told: new Map([["InvalidDrainRules", "bad"]]) })).toEqual([]);
+    expect(toldOfRules({ drainRulesProblem: "bad", told: new Map([["NodeClaimedTwice", "bad"]]) })).toEqual(reasons);
+    expect(toldOfRules({ drainRulesProblem: undefined, told: new Map() })).toEqual([]);
   });
 });

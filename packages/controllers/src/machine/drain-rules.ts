@@ -40,6 +40,6 @@ export const toldOfRules = ({
   drainRulesProblem: message,
   told,
 }: Pick<MachineSnapshot, "drainRulesProblem" | "told">): readonly Reason[] =>
-  message === undefined || message === told
+  message === undefined || message === told.get(machineEventReasons.invalidDrainRules)
     ? []
     : [{ type: "Warning", reason: machineEventReasons.invalidDrainRules, message }];

@@ -11,6 +11,7 @@ import type { FlapRule, NodeHistory } from "./health/flapping.ts";
 import type { OutageRule } from "./health/outage.ts";
 import type { RepairView } from "./health/repair-view.ts";
 import type { OperationView } from "./operation.ts";
+import type { ToldProblems } from "./told.ts";
 
 /** Times and lists that a machine may override in its spec. */
 export interface MachineSettings extends OutageRule, FlapRule {
@@ -122,8 +123,8 @@ export interface MachineSnapshot {
   readonly pods: readonly Pod[];
   /** VolumeAttachments of the node; only read while the machine is being deleted. */
   readonly attachments: readonly VolumeAttachment[];
-  /** The lasting problem that this process told last as an event: a state is told once, not in every pass. */
-  readonly told: string | undefined;
+  /** The lasting problems that this process told as events: a state is told once, not in every pass. */
+  readonly told: ToldProblems;
   /** The driver call that runs for the machine, or ended and has not been dealt with. */
   readonly operation: OperationView | undefined;
   readonly settings: MachineSettings;

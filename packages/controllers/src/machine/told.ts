@@ -1,9 +1,12 @@
 import { machineEventReasons } from "@millwright/core";
 import type { Reason } from "../decision.ts";
 
-/** Remembers, for this process, which lasting problem of each machine was told last, so that it is told once and not in every pass. */
+/** What was told of a machine last, by the reason of the event. */
+export type ToldProblems = ReadonlyMap<string, string>;
+
+/** Remembers, for this process, which lasting problems of each machine were told last, so that each is told once and not in every pass. */
 export interface Told {
-  of(uid: string): string | undefined;
+  of(uid: string): ToldProblems;
   /** Takes note of what a pass told. */
   remember(uid: string, because: readonly Reason[]): void;
   forget(uid: string): void;
@@ -16,13 +19,20 @@ const lasting: ReadonlySet<string> = new Set([
   machineEventReasons.nodeClaimedTwice,
 ]);
 
+const nothing: ToldProblems = new Map();
+
 /** Makes an empty memory; it grows with the number of machines that have a problem. */
 export function createTold(): Told {
-  const last = new Map<string, string>();
+  const last = new Map<string, ToldProblems>();
   return {
-    of: (uid) => last.get(uid),
+    of: (uid) => last.get(uid) ?? nothing,
     remember(uid, because) {
-      for (const { reason, message } of because) if (lasting.has(reason)) last.set(uid, message);
+      const news = because.filter(({ reason }) => lasting.has(reason));
+      if (news.length === 0) return;
+      last.set(
+        uid,
+        new Map([...(last.get(uid) ?? []), ...news.map(({ reason, message }) => [reason, message] as const)]),
+      );
     },
     forget: (uid) => void last.delete(uid),
   };

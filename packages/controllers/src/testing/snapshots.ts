@@ -40,7 +40,7 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   drainRulesProblem: undefined,
   pods: [],
   attachments: [],
-  told: undefined,
+  told: new Map(),
   operation: undefined,
   settings: defaultMachineSettings,
   ...change,

@@ -95,7 +95,8 @@ describe("decideNodeSync", () => {
       actions: [],
       because: [{ type: "Warning", reason: "NodeClaimedTwice", message }],
     });
-    expect(decide(itsNode(), templated(), { ...contested, told: message })).toEqual({ actions: [], because: [] });
+    const told = new Map([["NodeClaimedTwice", message]]);
+    expect(decide(itsNode(), templated(), { ...contested, told })).toEqual({ actions: [], because: [] });
   });
 
   it("puts only name and finalizer on a node without template", () => {

@@ -72,7 +72,7 @@ const unreadable = (node: Node, key: string): Reason => ({
 /** Another machine looks after the node; it is told once. */
 function contested({ machine, betterClaims, told }: MachineSnapshot, node: Node): MachineDecision {
   const message = `Node ${node.metadata.name} is that of machine ${betterClaims.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
-  if (message === told) return nothing;
+  if (message === told.get(machineEventReasons.nodeClaimedTwice)) return nothing;
   return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
 }
 

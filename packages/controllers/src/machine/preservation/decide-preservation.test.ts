@@ -604,7 +604,7 @@ describe("a value that means nothing", () => {
     const machine = aMachineIn("Running", M("forever"));
     const [reason] = decidePreservation(aSnapshot({ machine, node: aNodeWith() }), testNow).because;
     expect(reason).toMatchObject({ type: "Warning", reason: "InvalidPreserveValue" });
-    const told = reason?.message;
+    const told = new Map([["InvalidPreserveValue", reason?.message ?? ""]]);
     expect(decidePreservation(aSnapshot({ machine, node: aNodeWith(), told }), testNow).because).toEqual([]);
     const onNode = decidePreservation(aSnapshot({ machine, node: aNodeWith(N("Now")), told }), testNow);
     expect(onNode).toMatchObject({ actions: [], because: [{ reason: "InvalidPreserveValue" }] });

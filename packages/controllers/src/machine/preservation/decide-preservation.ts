@@ -56,7 +56,7 @@ function rememberNode(wishes: PreserveWishes): readonly MachineAction[] {
 
 /** What an annotation that means nothing leads to: one event that says what would. */
 function tell(problem: string, { told }: MachineSnapshot): MachineDecision["because"] {
-  return told === problem
+  return told.get(machineEventReasons.invalidPreserveValue) === problem
     ? []
     : [{ type: "Warning", reason: machineEventReasons.invalidPreserveValue, message: problem }];
 }
