@@ -41,11 +41,9 @@ describe("deleting a machine", () => {
   it("counts a VM as deleted that goes while it is asked to", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
-    gce.faults.add({
-      operation: "instances.delete",
-      end: { kind: "refuse", refusal: { code: "notFound" } },
-      afterAcceptance: true,
-    });
+    const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
+    const end = { kind: "refuse", refusal: { code: "notFound", message } } as const;
+    gce.faults.add({ operation: "instances.delete", end, afterAcceptance: true });
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
   });
 

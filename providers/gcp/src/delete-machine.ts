@@ -1,7 +1,7 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { vmsNamed } from "./find-vm.ts";
-import { GceFailure, isRefusal } from "./gce-failure.ts";
+import { isMissing, isRefusal } from "./gce-failure.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { hasFailed, operationError } from "./operation.ts";
 import { isOwnedBy } from "./owner-tags.ts";
@@ -63,7 +63,7 @@ async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCal
     if (error.code === "Aborted") return false;
     throw error;
   } catch (error) {
-    if (error instanceof GceFailure && error.status === 404) return true;
+    if (isMissing(error, `instances/${name}`)) return true;
     if (isRefusal(error, "resourceNotReady", "operationInProgress")) return false;
     throw error;
   }

@@ -57,3 +57,11 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
 /** Whether a call was refused with one of these reasons. */
 export const isRefusal = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
   error instanceof GceFailure && reasons.includes(error.reason);
+
+/**
+ * Whether a call failed because this thing is not there. That its project, or a page of a proxy's, is not there says nothing about it.
+ *
+ * @param path end of the path by which Compute Engine names it, such as `instances/m`
+ */
+export const isMissing = (error: unknown, path: string): boolean =>
+  error instanceof GceFailure && error.status === 404 && error.message.includes(`/${path}'`);

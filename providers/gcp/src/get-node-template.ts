@@ -1,5 +1,5 @@
 import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
-import { GceFailure } from "./gce-failure.ts";
+import { isMissing } from "./gce-failure.ts";
 import type { GcpClass, MethodCall } from "./method-call.ts";
 
 /** Names of architectures as Kubernetes writes them. */
@@ -15,8 +15,8 @@ export async function getNodeTemplate(
   const type = await session.api
     .getMachineType({ project, zone }, machineType, context.signal)
     .catch((error: unknown) => {
-      const isMissing = error instanceof GceFailure && error.status === 404 && error.message.includes("/machineTypes/");
-      if (isMissing) throw new MachineError("InvalidArgument", unknown, { cause: error });
+      if (isMissing(error, `machineTypes/${machineType}`))
+        throw new MachineError("InvalidArgument", unknown, { cause: error });
       throw error;
     });
   const { guestCpus, memoryMb } = type;

@@ -1,0 +1,302 @@
+import { createServer } from "node:net";
+import type { FaultEnd } from "@millwright/emulators/server";
+import { describe, expect, it } from "vitest";
+import { createGcpDriver } from "./driver.ts";
+import { aCloud, aContext, aMachine, aRequest } from "./testing/gcp-cloud.ts";
+
+const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
+
+/** What a call threw. */
+const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
+  call?.then(
+    () => "it did not fail",
+    (error: unknown) => error,
+  );
+
+describe("refusals of Compute Engine", () => {
+  it.each<[string, object, string]>([
+    ["quotaExceeded", {}, "ResourceExhausted"],
+    ["forbidden", { message: "Quota 'CPUS' exceeded.  Limit: 3.0 in region x." }, "ResourceExhausted"],
+    ["limitExceeded", { status: 403 }, "ResourceExhausted"],
+    ["ZONE_RESOURCE_POOL_EXHAUSTED", { status: 503 }, "ResourceExhausted"],
+    ["invalid", { message: "Machine type with name 'x' does not exist in zone 'z'." }, "ResourceExhausted"],
+    ["rateLimitExceeded", { message: "Quota exceeded for quota metric 'Queries'" }, "Unavailable"],
+    ["rateLimitExceeded", { status: 429 }, "Unavailable"],
+    ["backendError", {}, "Unavailable"],
+    ["internalError", {}, "Unavailable"],
+    ["forbidden", {}, "PermissionDenied"],
+    ["accessNotConfigured", {}, "PermissionDenied"],
+    ["authError", {}, "Unauthenticated"],
+    ["invalid", {}, "InvalidArgument"],
+    ["required", {}, "InvalidArgument"],
+    ["badRequest", {}, "InvalidArgument"],
+    ["notFound", { message: "The resource 'projects/p/global/images/x' was not found" }, "InvalidArgument"],
+    ["conditionNotMet", { status: 412 }, "FailedPrecondition"],
+    ["resourceInUseByAnotherResource", {}, "FailedPrecondition"],
+    ["resourceNotReady", {}, "Aborted"],
+    ["NobodyHasHeardOfThis", {}, "InvalidArgument"],
+    ["NobodyHasHeardOfThis", { status: 409 }, "Aborted"],
+    ["NobodyHasHeardOfThis", { status: 500 }, "Unavailable"],
+  ])("%s %o while creating is %s", async (code, more, expected) => {
+    const { gce, driver } = await aCloud();
+    gce.faults.add({ operation: "instances.insert", times: 9, end: refuse(code, { message: "because", ...more }) });
+    const error = await failureOf(driver.createMachine(aRequest(), aContext()));
+    expect(error).toMatchObject({ code: expected });
+    expect(String(error)).toMatch(/making n2-standard-2 in europe-west1-b \(my-project\): /);
+    expect(String(error)).toContain(`(${code})`);
+    gce.faults.clear();
+    await driver.createMachine(aRequest(), aContext());
+    expect(gce.inventory().instances).toHaveLength(1);
+  });
+
+  it.each<[string, number, string]>([
+    ["RESOURCE_POOL_EXHAUSTED", 503, "ResourceExhausted"],
+    ["ZONE_RESOURCE_POOL_EXHAUSTED", 503, "ResourceExhausted"],
+    ["ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", 503, "ResourceExhausted"],
+    ["QUOTA_EXCEEDED", 403, "ResourceExhausted"],
+    ["IP_SPACE_EXHAUSTED", 400, "ResourceExhausted"],
+    ["IP_SPACE_EXHAUSTED_WITH_DETAILS", 400, "ResourceExhausted"],
+    ["RESERVATION_CAPACITY_EXCEEDED", 400, "ResourceExhausted"],
+    ["PERMISSIONS_ERROR", 403, "PermissionDenied"],
+    ["VM_EXTERNAL_IP_ACCESS_POLICY_CONSTRAINT", 412, "PermissionDenied"],
+    ["CONDITION_NOT_MET", 412, "FailedPrecondition"],
+    ["INTERNAL_ERROR", 500, "Unavailable"],
+    ["RESOURCE_NOT_FOUND", 404, "InvalidArgument"],
+    ["INVALID_FIELD_VALUE", 400, "InvalidArgument"],
+    ["UNSUPPORTED_OPERATION", 400, "InvalidArgument"],
+    ["NOBODY_HAS_HEARD_OF_THIS", 0, "Unavailable"],
+  ])("in an operation keep their code: %s is %s", async (code, httpErrorStatusCode, expected) => {
+    const { gce, driver } = await aCloud({ operationMs: 5 });
+    const operation = {
+      id: "1",
+      name: "o",
+      status: "DONE",
+      error: { errors: [{ code, message: "because" }] },
+      httpErrorStatusCode,
+    };
+    gce.faults.add({
+      operation: "zoneOperations.wait",
+      end: { kind: "reply", reply: { status: 200, body: JSON.stringify(operation) } },
+    });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: expected,
+      tokenIsSpent: true,
+      message: expect.stringMatching(new RegExp(`because \\(${code}\\)`)),
+    });
+  });
+
+  it("of which an operation has several are all told, and a lack of capacity counts", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 5 });
+    const errors = [
+      { code: "INTERNAL_ERROR", message: "one" },
+      { code: "QUOTA_EXCEEDED", message: "two" },
+      { code: "CONDITION_NOT_MET", message: "three" },
+    ];
+    const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 403 });
+    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "ResourceExhausted",
+      message: expect.stringContaining("one; two; three (QUOTA_EXCEEDED)"),
+    });
+  });
+
+  it("in an operation that says nothing but its status are errors all the same", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 5 });
+    const body = JSON.stringify({
+      id: "1",
+      name: "o",
+      status: "DONE",
+      error: { errors: [] },
+      httpErrorStatusCode: 403,
+    });
+    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "PermissionDenied" });
+  });
+
+  it.each([
+    ["createMachine", "instances.get"],
+    ["createMachine", "instances.insert"],
+    ["createMachine", "zoneOperations.wait"],
+    ["createMachine", "oauth2.token"],
+    ["deleteMachine", "instances.get"],
+    ["deleteMachine", "instances.delete"],
+    ["deleteMachine", "zoneOperations.wait"],
+    ["getMachineStatus", "instances.get"],
+    ["listMachines", "instances.list"],
+    ["findDrift", "instances.get"],
+    ["getNodeTemplate", "machineTypes.get"],
+  ] as const)("in %s at %s never are Internal, and each call can be made again", async (method, operation) => {
+    const { gce, driver } = await aCloud({ operationMs: 2 });
+    const ends: readonly (readonly [FaultEnd, string])[] = [
+      [refuse("rateLimitExceeded"), "Unavailable"],
+      [refuse("forbidden"), "PermissionDenied"],
+      [refuse("authError"), "Unauthenticated"],
+      [refuse("internalError"), "Unavailable"],
+      [refuse("backendError"), "Unavailable"],
+      [{ kind: "reset" }, "Unavailable"],
+      [
+        { kind: "reply", reply: { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad" } },
+        "Unavailable",
+      ],
+      [
+        { kind: "reply", reply: { status: 404, headers: { "content-type": "text/html" }, body: "<html>bad" } },
+        "Unavailable",
+      ],
+      [
+        { kind: "reply", reply: { status: 302, headers: { location: "http://169.254.169.254/" }, body: "" } },
+        "Unavailable",
+      ],
+      [{ kind: "reply", reply: { status: 200, body: "not JSON at all" } }, "Unavailable"],
+      // Last, for it has its effect.
+      [{ kind: "truncate" }, "Unavailable"],
+    ];
+    const codes: unknown[] = [];
+    for (const [index, [end]] of ends.entries()) {
+      // A machine and a class of its own, so that each makes every request; a token that was there is not good any more.
+      const plain = aRequest(aMachine(`m-${index}`));
+      const request = { ...plain, machineClass: { ...plain.machineClass, name: `pool-${index}` } };
+      if (method !== "createMachine") await driver.createMachine(request, aContext());
+      if (operation === "oauth2.token") gce.world.accessTokens.clear();
+      gce.faults.add({ operation, times: 100, end });
+      const failure = await failureOf(driver[method]?.(request, aContext()));
+      codes.push(failure instanceof Error ? Reflect.get(failure, "code") : failure);
+      gce.faults.clear();
+      await expect(driver[method]?.(request, aContext())).resolves.toBeDefined();
+    }
+    expect(codes).toEqual(ends.map(([, code]) => code));
+  });
+
+  it("that ask to wait say for how long, and are not asked again before", async () => {
+    const { gce, driver } = await aCloud();
+    for (const [code, status] of [
+      ["rateLimitExceeded", 429],
+      ["backendError", 503],
+    ] as const) {
+      gce.log.clear();
+      gce.faults.add({ operation: "instances.get", times: 3, end: refuse(code, { status, retryAfterS: 7 }) });
+      await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+        code: "Unavailable",
+        retryAfterMs: 7_000,
+      });
+      gce.faults.clear();
+      expect(gce.log.count("instances.get")).toBe(1);
+    }
+  });
+
+  it("are asked again at most twice, and not at all where that is no use", async () => {
+    const { gce, driver } = await aCloud();
+    for (const [code, tries] of [
+      ["rateLimitExceeded", 3],
+      ["internalError", 3],
+      ["quotaExceeded", 1],
+      ["invalid", 1],
+      ["forbidden", 1],
+    ] as const) {
+      gce.log.clear();
+      gce.faults.add({ operation: "instances.insert", times: 9, end: refuse(code) });
+      await failureOf(driver.createMachine(aRequest(), aContext()));
+      gce.faults.clear();
+      expect([code, gce.log.count("instances.insert")]).toEqual([code, tries]);
+    }
+  });
+
+  it("say what helps", async () => {
+    const { gce, driver } = await aCloud();
+    for (const [code, remedy] of [
+      ["accessNotConfigured", "enable the Compute Engine API"],
+      ["forbidden", "grant the service account the role"],
+    ] as const) {
+      gce.faults.add({ operation: "instances.get", end: refuse(code) });
+      await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toThrow(remedy);
+    }
+  });
+});
+
+describe("connections", () => {
+  it("that nobody takes are Unavailable", async () => {
+    const { gce, driver } = await aCloud();
+    await gce.close();
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("cannot be reached"),
+    });
+  });
+
+  it("to a host that has no name are Unavailable", async () => {
+    const { driver } = await aCloud({}, { endpoint: "http://no-such-host.invalid" });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+  });
+
+  it("that are no TLS are Unavailable", async () => {
+    const { url } = await aCloud();
+    const secure = createGcpDriver({ endpoint: url.replace("http:", "https:") });
+    await expect(secure.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+  });
+
+  it("that never answer are over after the time for one request", async () => {
+    const { gce, driver } = await aCloud({}, { requestTimeoutMs: 50 });
+    gce.faults.add({ operation: "instances.get", times: 3, end: { kind: "hang" } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+      message: expect.stringContaining("did not answer in time"),
+    });
+    gce.faults.clear();
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
+  });
+
+  it.each([
+    ["the deadline", () => AbortSignal.timeout(60), "DeadlineExceeded"],
+    [
+      "the end of the process",
+      () => {
+        const stop = new AbortController();
+        setTimeout(() => stop.abort(new Error("stopping")), 60);
+        return stop.signal;
+      },
+      "Aborted",
+    ],
+  ])("are given up by %s, in every method and at once", async (_, signalOf, code) => {
+    const { gce, driver } = await aCloud();
+    const request = aRequest();
+    await driver.createMachine(request, aContext());
+    for (const method of [
+      "createMachine",
+      "deleteMachine",
+      "getMachineStatus",
+      "listMachines",
+      "findDrift",
+      "getNodeTemplate",
+    ] as const) {
+      gce.faults.add({ operation: "*", end: { kind: "hang" } });
+      const startMs = performance.now();
+      await expect(driver[method]?.(request, aContext(signalOf()))).rejects.toMatchObject({ code });
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+      gce.faults.clear();
+    }
+    await expect(
+      driver.deleteMachine(request, aContext(AbortSignal.abort(new Error("stopped")))),
+    ).rejects.toMatchObject({ code: "Aborted" });
+  });
+
+  it("that get rubbish for an answer are Unavailable", async () => {
+    const rubbish = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.end("SSH-2.0-OpenSSH\r\n");
+    });
+    await new Promise<void>((resolve) => rubbish.listen(0, "127.0.0.1", resolve));
+    const address = rubbish.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const driver = createGcpDriver({ endpoint: `http://127.0.0.1:${port}` });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    rubbish.close();
+  });
+
+  it("that say what the SDK cannot read are Unavailable", async () => {
+    const { gce, driver } = await aCloud();
+    const body = JSON.stringify({ id: 7, name: 5, status: { a: 1 } });
+    gce.faults.add({ operation: "instances.get", times: 9, end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.getMachineStatus(aRequest(aMachine("m")), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+    });
+  });
+});
