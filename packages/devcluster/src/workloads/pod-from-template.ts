@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type JsonObject, objectAt } from "../json.ts";
+import { arrayAt, type JsonObject, objectAt } from "../json.ts";
 import type { Item } from "./view.ts";
 
 /** The reference by which a controller owns what it makes. */
@@ -8,7 +8,7 @@ export function ownerReference(apiVersion: string, kind: string, { metadata }: I
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** A pod out of the template of its controller. */
+/** A pod out of the template of its controller: labels, annotations and finalizers are those of the template, as kube-controller-manager copies them. */
 export function podFromTemplate(
   kind: string,
   owner: Item,
@@ -17,6 +17,7 @@ export function podFromTemplate(
 ): JsonObject {
   const template = objectAt(owner, "spec", "template");
   const { name, labels = {} } = identity;
+  const finalizers = arrayAt(template, "metadata", "finalizers");
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -25,6 +26,7 @@ export function podFromTemplate(
       namespace: owner.metadata.namespace ?? "",
       labels: { ...objectAt(template, "metadata", "labels"), ...labels },
       annotations: objectAt(template, "metadata", "annotations"),
+      ...(finalizers.length === 0 ? {} : { finalizers }),
       ownerReferences: [ownerReference("apps/v1", kind, owner)],
     },
     spec: { ...objectAt(template, "spec"), ...spec },

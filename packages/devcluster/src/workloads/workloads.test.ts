@@ -244,3 +244,32 @@ test("pods of a node that fell silent are not ready, and go with its Node", asyn
   await server.call("DELETE", "/api/v1/nodes/a");
   await expect.poll(() => nodesOf("web"), wait).toEqual(["b"]);
 });
+
+test.each(["deployments", "statefulsets", "daemonsets"])(
+  "pods of %s have the labels, annotations and finalizers of their template, and stay until the finalizers are gone",
+  async (kind) => {
+    joinNodes("a");
+    const metadata = { labels: { app: "web" }, annotations: { note: "x" }, finalizers: ["example.com/hold"] };
+    await server.call(
+      "POST",
+      `${apps}/${kind}`,
+      workload("web", {
+        ...(kind === "daemonsets" ? {} : { replicas: 1 }),
+        template: { metadata, spec: { containers } },
+      }),
+    );
+    await expect.poll(() => nodesOf("web"), wait).toEqual(["a"]);
+    const [pod] = await items(podsPath);
+    expect(at(pod, "metadata")).toMatchObject(metadata);
+    const path = `${podsPath}/${stringAt(pod, "metadata", "name")}`;
+    await server.call("DELETE", path);
+    // Its containers end within a fraction of its grace; the object waits for whoever wrote the finalizer.
+    await expect
+      .poll(async () => (await server.call("GET", path)).body, wait)
+      .toMatchObject({ metadata: { deletionGracePeriodSeconds: 0, uid: stringAt(pod, "metadata", "uid") } });
+    await patch(path, { metadata: { finalizers: null } });
+    await expect
+      .poll(async () => stringAt((await server.call("GET", path)).body, "metadata", "uid"), wait)
+      .not.toBe(stringAt(pod, "metadata", "uid"));
+  },
+);
