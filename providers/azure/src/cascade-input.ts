@@ -26,7 +26,14 @@ export function cascadeInput(vm: VirtualMachine): VirtualMachineUpdate | undefin
     ...(changesOsDisk || lacking.length > 0
       ? {
           storageProfile: {
-            ...(changesOsDisk && osDisk !== undefined ? { osDisk: { ...osDisk, deleteOption: "Delete" } } : {}),
+            ...(changesOsDisk && osDisk !== undefined
+              ? {
+                  osDisk: {
+                    ...(osDisk.name === undefined ? {} : { name: osDisk.name }),
+                    deleteOption: "Delete" as const,
+                  },
+                }
+              : {}),
             ...(lacking.length > 0
               ? {
                   dataDisks: dataDisks.map((disk) =>

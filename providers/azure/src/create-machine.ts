@@ -153,8 +153,8 @@ async function makeVm(request: Request, launch: Launch, call: MethodCall): Promi
       const left = await call.session.api.getVm(spec.resourceGroup, vmName, signal);
       await cleanUp(request, vmName, left, call);
     } catch (error) {
-      const { message } = toMachineError(error, signal, "removing what is left");
-      throw new MachineError("ResourceExhausted", [...refusals, message].join("; "), { cause: error });
+      const failure = toMachineError(error, signal, "removing what is left");
+      throw new MachineError("ResourceExhausted", [...refusals, failure.message].join("; "), { cause: failure });
     }
     // The next one needs it again.
     if (refusals.length < candidatesOf(spec).length) await ensureNic(launch, call);
@@ -183,6 +183,6 @@ async function makeCandidate(
     if (readSdkFailure(error).status !== 412) throw error;
     const found = await call.session.vm(spec.resourceGroup, vmName, call.context);
     if (found !== undefined && (await adopt(request, found, call)) === "adopted") return;
-    throw new MachineError("Aborted", `VM "${vmName}" came and went while it was being made`, { cause: error });
+    throw new MachineError("Aborted", `VM "${vmName}" came and went while it was being made`);
   }
 }

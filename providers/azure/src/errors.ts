@@ -56,6 +56,13 @@ const steady = (message: string): string =>
     .slice(0, longestMessage)
     .trim();
 
+/** An error without the request that it came from: that holds the user data. */
+function withoutRequest(error: unknown): unknown {
+  if (!(error instanceof Error) || fieldOf(error, "request") === undefined) return error;
+  const { code, status } = readSdkFailure(error);
+  return Object.assign(new Error(error.message), { name: error.name, code, statusCode: status });
+}
+
 /**
  * Turns whatever a call threw into the error that the controller acts on.
  *
@@ -66,7 +73,7 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   if (signal.aborted) return abortedCall(signal, what);
   const { code, status, retryAfterMs } = readSdkFailure(error);
   const message = error instanceof Error ? error.message : String(error);
-  const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const options = { cause: withoutRequest(error), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   const login = loginFailure(error, message);
   if (login !== undefined) return new MachineError(login[0], `${what}: ${login[1]}`, options);
   if (status === 0) {

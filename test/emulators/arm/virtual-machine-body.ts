@@ -107,15 +107,18 @@ export const vmPatchSchema = z.strictObject({
       storageProfile: z
         .strictObject({
           osDisk: z.strictObject({ name: z.string().optional(), deleteOption }).optional(),
-          dataDisks: z
-            .array(z.strictObject({ lun: z.int(), name: z.string().optional(), deleteOption: deleteOption.optional() }))
-            .optional(),
+          dataDisks: z.array(dataDisk.partial().required({ lun: true })).optional(),
         })
         .optional(),
       networkProfile: z
         .strictObject({
           networkInterfaces: z
-            .array(z.strictObject({ id: z.string(), properties: z.strictObject({ deleteOption }) }))
+            .array(
+              z.strictObject({
+                id: z.string(),
+                properties: z.strictObject({ primary: z.boolean().optional(), deleteOption }),
+              }),
+            )
             .optional(),
         })
         .optional(),

@@ -8,6 +8,7 @@ const shortNames: Readonly<Record<string, string>> = {
   mock: "@millwright/provider-mock",
   aws: "@millwright/provider-aws",
   gcp: "@millwright/provider-gcp",
+  azure: "@millwright/provider-azure",
 };
 
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */

@@ -113,6 +113,6 @@ async function closeCloud(arm: ArmEmulator): Promise<void> {
 
 /** The body of the only request of an operation. */
 export function sentBody(arm: ArmEmulator, operation: string): unknown {
-  const [request] = arm.log.requests.filter((entry) => entry.operation === operation);
+  const request = arm.log.requests.find((entry) => entry.operation === operation);
   return JSON.parse(request?.body ?? "null");
 }

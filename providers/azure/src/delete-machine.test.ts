@@ -1,0 +1,220 @@
+import type { FaultEnd } from "@millwright/emulators/server";
+import { describe, expect, it } from "vitest";
+import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSpec } from "./testing/azure-cloud.ts";
+
+const nothing = { vms: [], nics: [], disks: [] };
+const disks = [
+  { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" },
+  { lun: 1, name: "etcd", diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/images/data" } },
+];
+const withDisks = { properties: { storageProfile: { ...plainProperties.storageProfile, dataDisks: disks } } };
+const aFullRequest = (name = "m", more = {}) => aRequest(aMachine(name, more), withDisks);
+const failing: FaultEnd = { kind: "refuse", refusal: { code: "InternalServerError", message: "not now" } };
+
+type Cloud = Awaited<ReturnType<typeof aCloud>>;
+
+/** A disk that a CSI driver has attached to a VM. */
+function attachVolume({ arm }: Cloud, vmName: string): void {
+  const vm = arm.vm(vmName);
+  const id = vm.id.replace(/virtualMachines.*/, "disks/pvc-1");
+  arm.world.disks.set(id.toLowerCase(), {
+    id,
+    name: "pvc-1",
+    group: "shoot",
+    location: "westeurope",
+    tags: { ...plainSpec.tags },
+    provisioningState: "Succeeded",
+    createdAtMs: 0,
+    zones: ["1"],
+    sku: "Premium_LRS",
+    sizeGb: 9,
+    creationData: { createOption: "Empty" },
+    managedBy: vm.id,
+  });
+  vm.disks.push({ diskId: id, lun: 9, deleteOption: "Detach", toBeDetached: false });
+}
+
+/** Makes NIC and disks of a VM stay when it goes, as older drivers made them. */
+function withoutCascade({ arm }: Cloud, vmName: string): void {
+  const vm = arm.vm(vmName);
+  for (const part of [...vm.nics, ...vm.disks]) part.deleteOption = "Detach";
+}
+
+describe("deleting a machine", () => {
+  it("takes VM, NIC and disks, and waits until they are gone", async () => {
+    const { arm, driver } = await aCloud({ deleteMs: 30, partMs: 10 });
+    await driver.createMachine(aFullRequest(), aContext());
+    await expect(driver.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({});
+    expect(arm.inventory()).toEqual(nothing);
+    expect(arm.log.count("VirtualMachines_Update")).toBe(0);
+  });
+
+  it("takes nothing of other machines, and no volume that was attached later", async () => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    for (const name of ["m", "m-1", "m-0"]) await driver.createMachine(aFullRequest(name), aContext());
+    attachVolume(cloud, "m");
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory().vms.map(({ name }) => name)).toEqual(["m-1", "m-0"]);
+    expect(arm.inventory().nics).toHaveLength(2);
+    expect(arm.inventory().disks.map(({ name }) => name)).toContain("pvc-1");
+    expect(arm.inventory().disks).toHaveLength(7);
+  });
+
+  it("tells Azure first what goes with the VM, where an older driver did not, and keeps volumes attached", async () => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    await driver.createMachine(aFullRequest(), aContext());
+    withoutCascade(cloud, "m");
+    attachVolume(cloud, "m");
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.log.count("VirtualMachines_Update")).toBe(1);
+    expect(arm.log.count("NetworkInterfaces_Delete")).toBe(0);
+    expect(arm.inventory()).toMatchObject({ vms: [], nics: [], disks: [{ name: "pvc-1" }] });
+  });
+
+  it.each<[string, (cloud: Cloud) => void]>([
+    [
+      "a disk is being detached from it",
+      ({ arm }) => void arm.vm("m").disks.forEach((disk) => (disk.toBeDetached = true)),
+    ],
+    ["it failed", ({ arm }) => void (arm.vm("m").provisioningState = "Failed")],
+  ])("takes what stayed after a VM that cannot be changed since %s", async (_, change) => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    await driver.createMachine(aFullRequest(), aContext());
+    withoutCascade(cloud, "m");
+    change(cloud);
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.log.count("VirtualMachines_Update")).toBe(0);
+    expect(arm.inventory()).toEqual(nothing);
+  });
+
+  it("takes what is left of a machine without a VM, also of one that MCM made", async () => {
+    for (const isOfMcm of [false, true]) {
+      const cloud = await aCloud();
+      const { arm, driver } = cloud;
+      await driver.createMachine(aFullRequest(), aContext());
+      withoutCascade(cloud, "m");
+      const { vms, nics, disks: left } = arm.inventory();
+      for (const part of [...nics, ...left]) if (isOfMcm) part.tags = { ...plainSpec.tags };
+      for (const nic of nics) delete nic.vmId;
+      for (const disk of left) delete disk.managedBy;
+      arm.world.vms.clear();
+      expect([vms.length, nics.length, left.length]).toEqual([1, 1, 3]);
+      await driver.deleteMachine(aFullRequest(), aContext());
+      expect(arm.inventory()).toEqual(nothing);
+    }
+  });
+
+  it("succeeds when there is nothing, or no resource group, and when it comes again", async () => {
+    const { driver } = await aCloud();
+    await driver.deleteMachine(aFullRequest(), aContext());
+    await driver.createMachine(aFullRequest(), aContext());
+    await driver.deleteMachine(aFullRequest(), aContext());
+    await driver.deleteMachine(aFullRequest("m", { providerId: "azure:///westeurope/m" }), aContext());
+    const { driver: elsewhere } = await aCloud({ groups: ["net"] });
+    await expect(elsewhere.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({});
+  });
+
+  it("leaves a VM alone that does not carry the tags of its cluster or is of another machine", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aFullRequest(), aContext());
+    await expect(driver.deleteMachine(aFullRequest("m", { uid: "new" }), aContext())).rejects.toMatchObject({
+      code: "PermissionDenied",
+    });
+    arm.vm("m").tags = { "kubernetes.io-cluster-other": "1", "kubernetes.io-role-node": "1" };
+    await expect(
+      driver.deleteMachine(aFullRequest("m", { providerId: "azure:///westeurope/m" }), aContext()),
+    ).rejects.toMatchObject({ code: "PermissionDenied", message: expect.stringContaining("left alone") });
+    expect(arm.inventory().vms).toHaveLength(1);
+  });
+
+  it("takes a VM that is still being made, with all that belongs to it", async () => {
+    const { arm, driver } = await aCloud({ vmMs: 5_000 });
+    const creation = driver.createMachine(aFullRequest(), aContext()).catch((error: unknown) => error);
+    await expect.poll(() => arm.inventory().vms.length).toBe(1);
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+    expect(await creation).toMatchObject({ code: "Aborted" });
+  });
+
+  it("deletes what it can when a NIC or a disk cannot be, and says what is left", async () => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    await driver.createMachine(aFullRequest(), aContext());
+    withoutCascade(cloud, "m");
+    arm.vm("m").provisioningState = "Failed";
+    arm.faults.add({ operation: "NetworkInterfaces_Delete", times: 9, end: failing });
+    await expect(driver.deleteMachine(aFullRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringMatching(/NIC "m-nic": not now/),
+    });
+    expect(arm.inventory()).toMatchObject({ vms: [], nics: [{ name: "m-nic" }], disks: [] });
+    arm.faults.clear();
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+  });
+
+  it("waits for a NIC that is kept for a VM that failed", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const [nic] = arm.inventory().nics;
+    const { id } = arm.vm("m");
+    arm.world.vms.clear();
+    arm.world.disks.clear();
+    if (nic !== undefined) {
+      delete nic.vmId;
+      nic.reserved = { vmId: id, untilMs: arm.world.nowMs() + 200 };
+    }
+    await expect(driver.deleteMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("NicReservedForAnotherVm"),
+    });
+    await expect
+      .poll(() => driver.deleteMachine(aRequest(), aContext()).then(() => "gone", String), { timeout: 2_000 })
+      .toBe("gone");
+    expect(arm.inventory()).toEqual(nothing);
+  });
+
+  it("does not delete what another VM still has", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    await driver.createMachine(aRequest(aMachine("n")), aContext());
+    const other = arm.vm("n").id;
+    arm.world.vms.delete(arm.vm("m").id.toLowerCase());
+    for (const part of arm.inventory().nics) if (part.name === "m-nic") part.vmId = other;
+    for (const part of arm.inventory().disks) if (part.name === "m-os-disk") part.managedBy = other;
+    await expect(driver.deleteMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Aborted",
+      message: expect.stringMatching(/NIC "m-nic".*VM "n" still has it.*disk "m-os-disk".*VM "n" still has it/),
+    });
+  });
+
+  it.each([
+    "VirtualMachines_Get",
+    "VirtualMachines_Update",
+    "VirtualMachines_Delete",
+    "NetworkInterfaces_List",
+    "Disks_ListByResourceGroup",
+  ])("goes on the next time when %s fails", async (operation) => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    await driver.createMachine(aFullRequest(), aContext());
+    withoutCascade(cloud, "m");
+    arm.faults.add({ operation, times: 3, end: failing });
+    await expect(driver.deleteMachine(aFullRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+  });
+
+  it("stops waiting when the deadline has passed, and goes on the next time", async () => {
+    const { arm, driver } = await aCloud({ deleteMs: 400 });
+    await driver.createMachine(aFullRequest(), aContext());
+    await expect(driver.deleteMachine(aFullRequest(), aContext(AbortSignal.timeout(150)))).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+    });
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+  });
+});
