@@ -3,6 +3,7 @@ export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches
 export type { ControllerContext, Target } from "./cluster/context.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
+export type { CapacityDriver, ClassCall } from "./machine-class/capacity-driver.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";
 export { defaultOvershootMargins } from "./safety/overshoot-limits.ts";

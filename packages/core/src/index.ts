@@ -9,6 +9,7 @@ export { Secret, isSecret, redactSecrets, redacted } from "./secret.ts";
 export type { SecretData } from "./secret.ts";
 export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
 export type { DriverDefinition } from "./driver/define-driver.ts";
+export type { ApiCall } from "./driver/api-call.ts";
 export { driverContractVersion } from "./driver/driver.ts";
 export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
 export { isMachineErrorCode, machineErrorCodes, refusalCodes, retryClassOf } from "./driver/machine-error-code.ts";
@@ -140,6 +141,7 @@ export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
 export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
+export { cloudMetricNames } from "./wire/metric-names.ts";
 export {
   defaultNodeConditions,
   inPlaceUpdateMessages,

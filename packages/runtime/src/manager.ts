@@ -21,7 +21,9 @@ import {
   type Log,
   noLog,
 } from "@millwright/kube";
+import { Registry } from "prom-client";
 import { createDriverHost } from "./drivers/driver-host.ts";
+import { createDriverMetrics } from "./drivers/driver-metrics.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -61,6 +63,8 @@ export interface Manager {
   start(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches have their first list, so that work begins. */
   ready(signal: AbortSignal): Promise<void>;
+  /** What was counted up to now, in Prometheus' text format. */
+  metrics(): Promise<string>;
 }
 
 const DEFAULT_WORKERS = 10;
@@ -103,9 +107,11 @@ export function createManager(options: ManagerOptions): Manager {
     log,
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
+  const registry = new Registry();
   const driver = createDriverHost({
     drivers: options.drivers,
     hasTarget: target !== undefined,
+    metrics: createDriverMetrics(registry),
     clock,
     log,
     ...(leadership === undefined ? {} : { fence: leadership.fence }),
@@ -147,6 +153,7 @@ export function createManager(options: ManagerOptions): Manager {
   let isStarted = false;
 
   return {
+    metrics: () => registry.metrics(),
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));
     },

@@ -12,15 +12,3 @@ export type ApiService =
   | "image_get"
   | "instance_type_get"
   | "subnet_get";
-
-/** One request to EC2, with its repetitions by the SDK. For metrics. */
-export interface ApiCall {
-  readonly service: ApiService;
-  readonly region: string;
-  /** From when it was sent, without waiting for its turn. */
-  readonly durationMs: number;
-  /** How often the SDK sent it. */
-  readonly attempts: number;
-  /** `ok`, or the error code of EC2 or of the connection. */
-  readonly outcome: string;
-}

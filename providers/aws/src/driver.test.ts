@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { ApiCall } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { ApiCall } from "./api-call.ts";
 import { aCloud, aContext, aRequest, plainSecret } from "./testing/aws-cloud.ts";
 
 const run = promisify(execFile);
@@ -10,23 +10,25 @@ const run = promisify(execFile);
 describe("the driver", () => {
   it("reports every request, for metrics, and no secret with it", async () => {
     const calls: ApiCall[] = [];
-    const { ec2, driver } = await aCloud({}, { onApiCall: (call) => calls.push(call) });
-    await driver.createMachine(aRequest(), aContext());
+    const { ec2, driver } = await aCloud();
+    const context = { ...aContext(), reportApiCall: (call: ApiCall) => void calls.push(call) };
+    await driver.createMachine(aRequest(), context);
     ec2.faults.add({
       operation: "TerminateInstances",
       times: 3,
       end: { kind: "refuse", refusal: { code: "RequestLimitExceeded" } },
     });
-    await expect(driver.deleteMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    expect(calls.map(({ service, outcome, attempts }) => [service, outcome, attempts])).toEqual([
-      ["instance_get_by_machine", "ok", 1],
-      ["image_get", "ok", 1],
-      ["instance_create", "ok", 1],
-      ["instance_get_by_id", "ok", 1],
-      ["instance_get_by_machine", "ok", 1],
-      ["instance_terminate", "RequestLimitExceeded", 3],
+    await expect(driver.deleteMachine(aRequest(), context)).rejects.toMatchObject({ code: "Unavailable" });
+    expect(calls.map(({ service, outcome }) => [service, outcome])).toEqual([
+      ["instance_get_by_machine", "ok"],
+      ["image_get", "ok"],
+      ["instance_create", "ok"],
+      ["instance_get_by_id", "ok"],
+      ["instance_get_by_machine", "ok"],
+      // With its repetitions by the SDK.
+      ["instance_terminate", "RequestLimitExceeded"],
     ]);
-    expect(calls.every(({ region, durationMs }) => region === "eu-west-1" && durationMs >= 0)).toBe(true);
+    expect(calls.every(({ seconds }) => seconds > 0 && seconds < 30)).toBe(true);
     expect(JSON.stringify(calls)).not.toContain("secret");
   });
 

@@ -9,7 +9,6 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createSessionPool } from "@millwright/core/driver-kit";
-import type { ApiCall } from "./api-call.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { toMachineError } from "./errors.ts";
@@ -29,8 +28,6 @@ import { type AwsSpec, awsSpecSchema } from "./spec.ts";
 
 /** Options of {@link createAwsDriver}. */
 export interface AwsDriverOptions extends Pick<Ec2ApiOptions, "endpoint" | "requestTimeoutMs" | "maxInFlight"> {
-  /** Told of every request to EC2, for metrics. Must not throw. */
-  readonly onApiCall?: (call: ApiCall) => void;
   /** Default: the system's. For how long requests take; the methods use the clock of their context. */
   readonly clock?: Clock;
   /** For jitter. Default: the system's. */
@@ -43,8 +40,10 @@ const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, poll
 
 /** Creates the driver of EC2. It holds no state but connections, and what is known of images: every call finds its VMs by their tags. */
 export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec> {
-  const { clock = systemClock, random = systemRandom, endpoint, requestTimeoutMs, maxInFlight, onApiCall } = options;
+  const { clock = systemClock, random = systemRandom, endpoint, requestTimeoutMs, maxInFlight } = options;
   const patience = { ...defaultPatience, ...options.patience };
+  /** Requests serve several calls at once, and all calls report to the same place. */
+  let reportApiCall: DriverContext["reportApiCall"];
   const pool = createSessionPool((region, credentials: AwsCredentials) =>
     createSession(
       createEc2Api({
@@ -55,7 +54,7 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
         ...(endpoint === undefined ? {} : { endpoint }),
         ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
         ...(maxInFlight === undefined ? {} : { maxInFlight }),
-        ...(onApiCall === undefined ? {} : { onApiCall }),
+        reportApiCall: (call) => reportApiCall?.(call),
       }),
       region,
     ),
@@ -69,6 +68,7 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
     act: (call: MethodCall) => Promise<T>,
   ): Promise<T> => {
     try {
+      ({ reportApiCall } = context);
       context.signal.throwIfAborted();
       const { spec, name } = machineClass;
       // A VM is where its id says, also when the class has moved on.

@@ -1,6 +1,5 @@
 import { createAwsDriver } from "./driver.ts";
 
-export type { ApiCall, ApiService } from "./api-call.ts";
 export { createAwsDriver } from "./driver.ts";
 export type { AwsDriverOptions } from "./driver.ts";
 export { ebsCsiDriver } from "./get-volume-ids.ts";

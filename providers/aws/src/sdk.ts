@@ -6,9 +6,9 @@ import type {
   InstanceTypeInfo,
   RunInstancesCommandInput,
 } from "@aws-sdk/client-ec2";
-import type { Clock, Random } from "@millwright/core";
+import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
-import type { ApiCall, ApiService } from "./api-call.ts";
+import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
 import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
 import type { AwsCredentials } from "./secret.ts";
@@ -47,7 +47,8 @@ export interface Ec2ApiOptions {
   readonly endpoint?: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly onApiCall?: (call: ApiCall) => void;
+  /** Told of every request that has ended. Must not throw. */
+  readonly reportApiCall?: (call: ApiCall) => void;
   /** How long EC2 may take for one answer, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20. */
@@ -77,7 +78,7 @@ async function credentialsFor(options: Ec2ApiOptions): Promise<NonNullable<EC2Cl
 
 /** Creates the requests of one region and credential. The client behind them is made with the first one. */
 export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
-  const { region, endpoint, clock, random, onApiCall } = options;
+  const { region, endpoint, clock, random, reportApiCall } = options;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   let client: EC2Client | undefined;
   let isClosed = false;
@@ -101,7 +102,7 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   };
 
   /** One request: in its turn, reported, and over as soon as the signal aborts. */
-  const request = <Output extends { readonly $metadata: { readonly attempts?: number | undefined } }>(
+  const request = <Output>(
     service: ApiService,
     signal: AbortSignal,
     send: (sdk: typeof import("@aws-sdk/client-ec2"), client: EC2Client) => Promise<Output>,
@@ -111,24 +112,14 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
       const sender = await clientOf(sdk);
       signal.throwIfAborted();
       const startMs = clock.monotonicMs();
-      const report = (outcome: string, attempts: unknown): void =>
-        onApiCall?.({
-          service,
-          region,
-          durationMs: clock.monotonicMs() - startMs,
-          attempts: typeof attempts === "number" ? attempts : 1,
-          outcome,
-        });
+      const report = (outcome: string): void =>
+        reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
       try {
         const output = await send(sdk, sender);
-        report("ok", output.$metadata.attempts);
+        report("ok");
         return output;
       } catch (error) {
-        const metadata: unknown =
-          typeof error === "object" && error !== null ? Reflect.get(error, "$metadata") : undefined;
-        const attempts: unknown =
-          typeof metadata === "object" && metadata !== null ? Reflect.get(metadata, "attempts") : undefined;
-        report(signal.aborted ? "aborted" : readSdkFailure(error).code, attempts);
+        report(signal.aborted ? "aborted" : readSdkFailure(error).code);
         signal.throwIfAborted();
         throw error;
       }

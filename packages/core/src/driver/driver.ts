@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import type { ApiCall } from "./api-call.ts";
 import type {
   CreateMachineRequest,
   CreateMachineResponse,
@@ -36,6 +37,11 @@ export interface DriverContext {
    * the machine, the class, the driver and the method.
    */
   log(level: DriverLogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Takes note of a request to the cloud that has ended, for metrics. Absent where nobody counts. Never throws. A host gives all calls the same function, so that a driver
+   * whose requests serve several calls at once may report them with the one that it got last.
+   */
+  readonly reportApiCall?: (call: ApiCall) => void;
 }
 
 /** Which optional parts of the contract a driver has; derived by `defineDriver` from the methods that are there. */

@@ -1,4 +1,16 @@
-import { MachineError, type NodeAddress } from "@millwright/core";
+import {
+  type FindDriftResponse,
+  formatProblems,
+  type MachineClass,
+  MachineError,
+  type NodeAddress,
+  type NodeTemplate,
+  readMachineClass,
+  redactSecrets,
+  type SecretData,
+  validateMachineClass,
+  type VmDifference,
+} from "@millwright/core";
 import type { OperationResult } from "@millwright/controllers";
 import { MAX_TEXT } from "./driver-failure.ts";
 
@@ -70,4 +82,44 @@ export function readVolumeReply(reply: unknown, count: number): readonly (string
     if (!isText(id)) throw bad("getVolumeIds", "an id that is no text");
     return id;
   });
+}
+
+/** A VM that differs in more has been made from something else; nobody reads on. */
+const maxDifferences = 200;
+
+/**
+ * Reads what a driver answered about drift, its secrets taken out.
+ *
+ * @throws MachineError Internal for an answer that does not keep the contract: it would be taken for a VM that is as it should be
+ */
+export function readDriftReply(reply: unknown, confidential: SecretData): FindDriftResponse {
+  const { providerId, differences }: Readonly<Record<string, unknown>> = isRecord(reply) ? reply : {};
+  if (!isText(providerId) || providerId === "") throw bad("findDrift", "without a providerId");
+  if (!Array.isArray(differences)) throw bad("findDrift", `without a list of differences of ${providerId}`);
+  return {
+    providerId,
+    differences: differences.slice(0, maxDifferences).map((difference: unknown): VmDifference => {
+      const { field, wanted, found }: Readonly<Record<string, unknown>> = isRecord(difference) ? difference : {};
+      if (!isText(field) || !isText(wanted) || !isText(found))
+        throw bad("findDrift", "a difference without field, wanted and found as texts");
+      return { field, wanted: redactSecrets(wanted, confidential), found: redactSecrets(found, confidential) };
+    }),
+  };
+}
+
+/**
+ * Reads what a driver answered about the nodes of a class.
+ *
+ * @throws MachineError Internal for an answer that could not stand in the class, for a class with such a template makes no machines
+ */
+export function readNodeTemplateReply(reply: unknown, machineClass: MachineClass): NodeTemplate {
+  const template: unknown = isRecord(reply) ? reply["nodeTemplate"] : undefined;
+  if (!isRecord(template)) throw bad("getNodeTemplate", "without a nodeTemplate");
+  const read = readMachineClass({ ...machineClass, nodeTemplate: template });
+  const problems = read.ok ? validateMachineClass(read.value) : read.problems;
+  const own = problems.filter(({ path }) => path.startsWith("nodeTemplate"));
+  const nodeTemplate = read.ok ? read.value.nodeTemplate : undefined;
+  if (own.length > 0 || nodeTemplate === undefined)
+    throw bad("getNodeTemplate", `what a MachineClass cannot have: ${formatProblems(own).replaceAll("\n", "; ")}`);
+  return nodeTemplate;
 }

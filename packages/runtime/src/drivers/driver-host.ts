@@ -1,26 +1,38 @@
 import {
-  checkDriverSecret,
   type Clock,
   type CreateMachineRequest,
   type Driver,
   type DriverContext,
-  formatProblems,
-  isDriverFor,
+  type FindDriftResponse,
   isMachineError,
-  type MachineClass,
   MachineError,
   type MachineRequest,
-  readProviderSpec,
-  redactSecrets,
   refusalCodes,
   userDataKey,
   Secret,
 } from "@millwright/core";
-import type { CreateVmCall, DriverOutcome, MachineDriver, OperationResult, VmCall } from "@millwright/controllers";
+import type {
+  CapacityDriver,
+  CreateVmCall,
+  DriverOutcome,
+  MachineDriver,
+  OperationResult,
+  VmCall,
+} from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
+import { createDriverCaller } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
-import { readDeletionReply, readInitializationReply, readVmReply, readVolumeReply } from "./check-reply.ts";
-import { cleanFields, toMachineError } from "./driver-failure.ts";
+import {
+  readDeletionReply,
+  readDriftReply,
+  readInitializationReply,
+  readNodeTemplateReply,
+  readVmReply,
+  readVolumeReply,
+} from "./check-reply.ts";
+import { toMachineError } from "./driver-failure.ts";
+import type { DriverMethod, DriverMetrics } from "./driver-metrics.ts";
+import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createStragglers } from "./stragglers.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
 
@@ -33,15 +45,21 @@ export interface DriverHostOptions {
   readonly callTimeoutMs?: number;
   /** Called right before each call of a driver; what it throws keeps the call from being made. Absent: nothing keeps it. */
   readonly fence?: () => void;
+  /** Absent: nobody counts what drivers do. */
+  readonly metrics?: DriverMetrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
 
-type Method = "createMachine" | "deleteMachine" | "getMachineStatus" | "getVolumeIds" | "initializeMachine";
+/** Drivers as controllers and commands see them. */
+export interface DriverHost extends MachineDriver, CapacityDriver {
+  /** Compares the VM of a machine with its class; `Unimplemented` where the driver cannot. */
+  findDrift(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<FindDriftResponse>>;
+}
 
-/** A driver with a request that it can understand. */
+/** A driver with a request about a machine that it can understand. */
 interface Prepared {
   readonly driver: Driver;
   readonly request: MachineRequest<unknown>;
@@ -58,109 +76,46 @@ const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: Machine
   });
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
-export function createDriverHost(options: DriverHostOptions): MachineDriver {
-  const { drivers, hasTarget, clock, log } = options;
+export function createDriverHost(options: DriverHostOptions): DriverHost {
+  const { drivers, hasTarget, fence, metrics, clock, log } = options;
 
   const stragglers = createStragglers(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
-  const driverOf = (machineClass: MachineClass): Driver | undefined =>
-    drivers.find((driver) => isDriverFor(driver, machineClass.provider ?? ""));
+  const classes = createClassReader(drivers);
+  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, clock, log });
 
-  const refusalOf = (machineClass: MachineClass): string | undefined => {
-    if (driverOf(machineClass) !== undefined) return undefined;
-    const known = drivers.map(({ name }) => `"${name}"`).join(", ");
-    return `provider: no driver "${machineClass.provider ?? ""}" is loaded; expected ${known}`;
-  };
-
-  /** Picks the driver and reads the class for it. */
-  const prepare = async (
-    { machine, machineClass, secret }: VmCall,
-    confidential: Record<string, Secret>,
-  ): Promise<Prepared> => {
-    const subject = `MachineClass "${machineClass.metadata.name}"`;
-    const driver = driverOf(machineClass);
-    if (driver === undefined) throw new MachineError("InvalidArgument", `${subject}: ${refusalOf(machineClass) ?? ""}`);
-    const spec = await readProviderSpec(driver, machineClass);
-    if (!spec.ok) throw new MachineError("InvalidArgument", `${subject}: ${formatProblems(spec.problems)}`);
-    const checked = await checkDriverSecret(driver, secret);
-    if (!checked.ok)
-      throw new MachineError("InvalidArgument", `Secret of ${subject}: ${formatProblems(checked.problems)}`);
-    const { name, namespace = "", uid = "", labels, annotations } = machine.metadata;
-    const providerId = machine.spec.providerID;
-    const nodeAnnotations = machine.spec.nodeTemplate?.metadata?.annotations;
-    return {
-      driver,
-      confidential,
-      request: {
-        machine: {
-          name,
-          namespace,
-          uid,
-          ...(providerId === undefined || providerId === "" ? {} : { providerId }),
-          ...(labels === undefined ? {} : { labels }),
-          ...(annotations === undefined ? {} : { annotations }),
-          ...(nodeAnnotations === undefined ? {} : { nodeAnnotations }),
-        },
-        machineClass: {
-          name: machineClass.metadata.name,
-          spec: spec.spec,
-          ...(machineClass.nodeTemplate === undefined ? {} : { nodeTemplate: machineClass.nodeTemplate }),
-        },
-        secret,
-      },
-    };
-  };
-
-  /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
-  const refuseWhenFenced = (): void => {
-    try {
-      options.fence?.();
-    } catch (error) {
-      throw new MachineError("Aborted", error instanceof Error ? error.message : "this process may not act any more");
-    }
-  };
-
-  /** One call of a method of a driver. */
+  /** One call about a machine. */
   const call = <Request>(
     { driver, request, confidential }: Prepared,
-    method: Method,
+    method: DriverMethod,
     argument: Request,
     invoke: (argument: Request, context: DriverContext) => Promise<unknown>,
-    outer: AbortSignal,
-  ): Promise<unknown> => {
-    const what = `${method} of driver "${driver.name}"`;
-    const { machine } = request;
-    const run = (signal: AbortSignal): Promise<unknown> => {
-      const context: DriverContext = {
-        signal,
-        clock,
-        log: (level, message, fields) =>
-          log(level, redactSecrets(message, confidential), {
-            ...cleanFields(fields, confidential),
-            driver: driver.name,
-            method,
-            machine: machine.name,
-          }),
-      };
-      refuseWhenFenced();
-      return invoke(argument, context);
-    };
-    // What changes nothing need not be waited for by whoever comes next.
-    if (method === "getVolumeIds") return limit(what, outer, run);
-    return limit(what, outer, run, (running) => stragglers.add(machine.uid, what, running));
-  };
-
-  const toOutcome = async <Result = OperationResult>(
-    vmCall: VmCall,
     signal: AbortSignal,
-    run: (prepared: Prepared) => Promise<Result>,
+  ): Promise<unknown> =>
+    makeCall({
+      driver,
+      method,
+      subject: { machine: request.machine.name },
+      confidential,
+      invoke: (context) => invoke(argument, context),
+      signal,
+      // What changes nothing need not be waited for by whoever comes next.
+      ...(method === "getVolumeIds" || method === "findDrift"
+        ? {}
+        : { leave: (what, running) => stragglers.add(request.machine.uid, what, running) }),
+    });
+
+  /** Reads the class, acts with it, and makes a value of whatever is thrown. */
+  const toValue = async <Result>(
+    { machineClass, secret }: Pick<VmCall, "machineClass" | "secret">,
+    signal: AbortSignal,
+    run: (read: ReadClass, confidential: Record<string, Secret>) => Promise<Result>,
   ): Promise<DriverOutcome<Result>> => {
-    const confidential: Record<string, Secret> = { ...vmCall.secret };
+    const confidential: Record<string, Secret> = { ...secret };
     try {
-      await stragglers.settled(vmCall.machine.metadata.uid ?? "", signal);
-      const prepared = await limit("reading the MachineClass", signal, () => prepare(vmCall, confidential));
-      return { ok: true, value: await run(prepared) };
+      const read = await limit("reading the MachineClass", signal, () => classes.read(machineClass, secret));
+      return { ok: true, value: await run(read, confidential) };
     } catch (thrown) {
       if (signal.aborted && !isMachineError(thrown))
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
@@ -169,6 +124,16 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
       return { ok: false, error };
     }
   };
+
+  const toOutcome = <Result = OperationResult>(
+    vmCall: VmCall,
+    signal: AbortSignal,
+    run: (prepared: Prepared) => Promise<Result>,
+  ): Promise<DriverOutcome<Result>> =>
+    toValue(vmCall, signal, async ({ driver, machineClass, secret }, confidential) => {
+      await stragglers.settled(vmCall.machine.metadata.uid ?? "", signal);
+      return run({ driver, confidential, request: { machine: identityOf(vmCall.machine), machineClass, secret } });
+    });
 
   const status = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {
     const { driver, request } = prepared;
@@ -246,7 +211,7 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
     driver.initializeMachine === undefined || isInitialized ? {} : { needsInitialization: true };
 
   return {
-    refusalOf,
+    refusalOf: (machineClass) => classes.refusalOf(machineClass),
     ensureVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);
@@ -286,6 +251,35 @@ export function createDriverHost(options: DriverHostOptions): MachineDriver {
           signal,
         );
         return readVolumeReply(reply, specs.length);
+      }),
+    findDrift: (vmCall, signal) =>
+      toOutcome(vmCall, signal, async (prepared) => {
+        const method = prepared.driver.findDrift;
+        if (method === undefined)
+          throw new MachineError(
+            "Unimplemented",
+            `driver "${prepared.driver.name}" cannot compare a VM with its class`,
+          );
+        return readDriftReply(
+          await call(prepared, "findDrift", prepared.request, (argument, context) => method(argument, context), signal),
+          prepared.confidential,
+        );
+      }),
+    tellsCapacity: (machineClass) => classes.driverOf(machineClass)?.capabilities.nodeTemplate === true,
+    capacityOf: (classCall, signal) =>
+      toValue(classCall, signal, async ({ driver, machineClass, secret }, confidential) => {
+        const method = driver.getNodeTemplate;
+        if (method === undefined)
+          throw new MachineError("Unimplemented", `driver "${driver.name}" says nothing about capacity`);
+        const reply = await makeCall({
+          driver,
+          method: "getNodeTemplate",
+          subject: { machineClass: machineClass.name },
+          confidential,
+          invoke: (context) => method({ machineClass, secret }, context),
+          signal,
+        });
+        return readNodeTemplateReply(reply, classCall.machineClass);
       }),
   };
 }

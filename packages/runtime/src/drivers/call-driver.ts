@@ -1,0 +1,102 @@
+import {
+  type ApiCall,
+  type Clock,
+  type Driver,
+  type DriverContext,
+  isMachineError,
+  MachineError,
+  type MachineErrorCode,
+  redactSecrets,
+  type SecretData,
+} from "@millwright/core";
+import type { Log } from "@millwright/kube";
+import type { CallLimit } from "./call-limit.ts";
+import { cleanFields } from "./driver-failure.ts";
+import type { DriverMethod, DriverMetrics } from "./driver-metrics.ts";
+
+/** What calls of drivers are made with. */
+export interface DriverCallerOptions {
+  readonly drivers: readonly Driver[];
+  readonly limit: CallLimit;
+  /** Called right before each call of a driver; what it throws keeps the call from being made. */
+  readonly fence?: (() => void) | undefined;
+  /** Absent: nobody counts. */
+  readonly metrics?: DriverMetrics | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** One call of a method of a driver. */
+export interface DriverCall {
+  readonly driver: Driver;
+  readonly method: DriverMethod;
+  /** What its log lines name besides driver and method. */
+  readonly subject: Readonly<Record<string, string>>;
+  /** What must not be printed. May still grow while the call runs. */
+  readonly confidential: SecretData;
+  readonly invoke: (context: DriverContext) => Promise<unknown>;
+  readonly signal: AbortSignal;
+  /** Handed a call that is left behind because it ignores its signal. Absent: nobody need wait for it. */
+  readonly leave?: (what: string, running: Promise<unknown>) => void;
+}
+
+/**
+ * Makes a call: fenced, with a deadline, with a log that prints no secret, and counted.
+ *
+ * @throws MachineError Aborted when it may not be made, DeadlineExceeded when it takes too long, and whatever the driver throws
+ */
+export type DriverCaller = (call: DriverCall) => Promise<unknown>;
+
+/** Makes the caller of some drivers. */
+export function createDriverCaller({ drivers, limit, fence, metrics, clock, log }: DriverCallerOptions): DriverCaller {
+  /** One function for all calls of a driver, so that it may keep it. */
+  const reporters = new Map(
+    metrics === undefined
+      ? []
+      : drivers.map((driver) => [driver, (call: ApiCall): void => metrics.countApiCall(driver.name, call)]),
+  );
+
+  /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
+  const refuseWhenFenced = (): void => {
+    try {
+      fence?.();
+    } catch (error) {
+      throw new MachineError("Aborted", error instanceof Error ? error.message : "this process may not act any more");
+    }
+  };
+
+  return async ({ driver, method, subject, confidential, invoke, signal: outer, leave }) => {
+    const what = `${method} of driver "${driver.name}"`;
+    const reportApiCall = reporters.get(driver);
+    let startMs: number | undefined;
+    /** What was not even begun does not count. */
+    const count = (code: MachineErrorCode): void => {
+      if (startMs !== undefined) metrics?.countCall(driver.name, method, code, (clock.monotonicMs() - startMs) / 1_000);
+    };
+    const run = (signal: AbortSignal): Promise<unknown> => {
+      const context: DriverContext = {
+        signal,
+        clock,
+        log: (level, message, fields) =>
+          log(level, redactSecrets(message, confidential), {
+            ...cleanFields(fields, confidential),
+            driver: driver.name,
+            method,
+            ...subject,
+          }),
+        ...(reportApiCall === undefined ? {} : { reportApiCall }),
+      };
+      refuseWhenFenced();
+      startMs = clock.monotonicMs();
+      return invoke(context);
+    };
+    try {
+      const reply = await limit(what, outer, run, leave === undefined ? undefined : (left) => leave(what, left));
+      count("OK");
+      return reply;
+    } catch (error) {
+      count(isMachineError(error) ? error.code : outer.aborted ? "Aborted" : "Internal");
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,106 @@
+import { type ApiCall, cloudMetricNames, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import { Counter, Histogram, type Registry } from "prom-client";
+
+/** The methods of a driver that a host calls. */
+export type DriverMethod =
+  | "createMachine"
+  | "deleteMachine"
+  | "findDrift"
+  | "getMachineStatus"
+  | "getNodeTemplate"
+  | "getVolumeIds"
+  | "initializeMachine";
+
+/** Counts what drivers do. */
+export interface DriverMetrics {
+  /** A call of a method has ended: with `OK`, or with the code of its failure. */
+  countCall(provider: string, method: DriverMethod, code: MachineErrorCode, seconds: number): void;
+  /** A request of a driver to its cloud has ended. Takes whatever a driver says, and never throws. */
+  countApiCall(provider: string, call: ApiCall): void;
+}
+
+/** The label `operation` of a method: MCM's name, where it has the method. */
+const operations: Readonly<Record<DriverMethod, string>> = {
+  createMachine: "create_machine",
+  deleteMachine: "delete_machine",
+  findDrift: "find_drift",
+  getMachineStatus: "get_machine_status",
+  getNodeTemplate: "get_node_template",
+  getVolumeIds: "get_volume_ids",
+  initializeMachine: "initialize_machine",
+};
+
+/** From one answer of a cloud nearby to the longest call that a host allows, seconds. */
+const buckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+/** A driver that puts ids into a label must not fill the memory: values beyond so many, and values that are no word, are `other`. */
+const maxLabelValues = 100;
+const word = /^[\w.-]{1,80}$/;
+
+function createLabelGuard(): (value: unknown) => string {
+  const known = new Set<string>();
+  return (value) => {
+    if (typeof value !== "string" || !word.test(value)) return "other";
+    if (known.has(value)) return value;
+    if (known.size >= maxLabelValues) return "other";
+    known.add(value);
+    return value;
+  };
+}
+
+/** Makes the metrics of drivers, with MCM's names, in a registry that has none of them yet. */
+export function createDriverMetrics(registry: Registry): DriverMetrics {
+  const registers = [registry];
+  const byService = ["provider", "service"] as const;
+  const requests = new Counter({
+    name: cloudMetricNames.requests,
+    help: "Requests of drivers to their cloud.",
+    labelNames: byService,
+    registers,
+  });
+  const requestsFailed = new Counter({
+    name: cloudMetricNames.requestsFailed,
+    help: "Requests of drivers to their cloud that failed.",
+    labelNames: [...byService, "error_code"],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: cloudMetricNames.requestSeconds,
+    help: "How long requests of drivers to their cloud took, in seconds.",
+    labelNames: byService,
+    buckets,
+    registers,
+  });
+  const driverSeconds = new Histogram({
+    name: cloudMetricNames.driverSeconds,
+    help: "How long calls of the methods of drivers took, in seconds.",
+    labelNames: ["provider", "operation"],
+    buckets,
+    registers,
+  });
+  const driverFailed = new Counter({
+    name: cloudMetricNames.driverFailed,
+    help: "Calls of the methods of drivers that failed.",
+    labelNames: ["provider", "operation", "error_code"],
+    registers,
+  });
+  const serviceOf = createLabelGuard();
+  const outcomeOf = createLabelGuard();
+
+  return {
+    countCall(provider, method, code, seconds) {
+      const labels = { provider, operation: operations[method] };
+      driverSeconds.observe(labels, seconds);
+      if (code !== "OK") driverFailed.inc({ ...labels, error_code: String(machineErrorCodes[code].number) });
+    },
+    countApiCall(provider, call) {
+      // A driver is a guest: its types are a promise.
+      const { service, outcome, seconds }: { readonly [Key in keyof ApiCall]?: unknown } = { ...call };
+      const labels = { provider, service: serviceOf(service) };
+      requests.inc(labels);
+      if (outcome !== "ok") requestsFailed.inc({ ...labels, error_code: outcomeOf(outcome) });
+      if (typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0)
+        requestSeconds.observe(labels, seconds);
+    },
+  };
+}
