@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as realSleep } from "node:timers/promises";
 import {
+  type ApiCall,
   type CreateMachineRequest,
   type Driver,
   type DriverContext,
@@ -358,6 +359,60 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
       await cloud.addFault({ operation: "list", code: "Internal", afterAcceptance: true });
       await expect(codeOf(list("default") ?? Promise.resolve())).resolves.toBe("Internal");
     });
+  });
+
+  describe("comparing a VM with its class", () => {
+    const drift = async (spec: MockSpec) =>
+      (await subject.driver.findDrift?.(requestFor(a, spec), context()))?.differences;
+
+    it("finds nothing right after a creation, nor in labels that the class does not name", async () => {
+      const spec = specOf({ labels: { tier: "web" } });
+      await create(a, spec);
+      await expect(drift(spec)).resolves.toEqual([]);
+      await expect(drift(specOf())).resolves.toEqual([]);
+    });
+
+    it("names each field that differs, in the words of the spec", async () => {
+      await create(a);
+      await expect(drift(specOf({ machineType: "large", image: "new", labels: { tier: "web" } }))).resolves.toEqual([
+        { field: "image", wanted: "new", found: "simulated" },
+        { field: "labels.tier", wanted: "web", found: "" },
+        { field: "machineType", wanted: "large", found: "small" },
+      ]);
+    });
+
+    it("answers NotFound without a VM", async () => {
+      await expect(codeOf(drift(specOf()))).resolves.toBe("NotFound");
+    });
+  });
+
+  it("says what a node of a class will have", async () => {
+    const machineClass = { name: "x", spec: specOf({ machineType: "medium", zone: "local-b" }) };
+    await expect(
+      subject.driver.getNodeTemplate?.({ machineClass, secret: subject.secret }, context()),
+    ).resolves.toEqual({
+      nodeTemplate: {
+        capacity: { cpu: "2", memory: "8Gi", gpu: 0 },
+        instanceType: "medium",
+        region: "local",
+        zone: "local-b",
+      },
+    });
+  });
+
+  it("reports every request, with its outcome", async () => {
+    const calls: ApiCall[] = [];
+    const reported = { ...context(), reportApiCall: (call: ApiCall) => void calls.push(call) };
+    await subject.driver.createMachine(requestFor(a), reported);
+    await cloud.addFault({ operation: "delete", code: "Unavailable" });
+    await expect(codeOf(subject.driver.deleteMachine(requestFor(a), reported))).resolves.toBe("Unavailable");
+    expect(calls.map(({ service, outcome }) => [service, outcome])).toEqual([
+      ["instance_list", "ok"],
+      ["instance_create", "ok"],
+      ["instance_list", "ok"],
+      ["instance_delete", "Unavailable"],
+    ]);
+    expect(calls.every(({ seconds }) => seconds >= 0 && seconds < 10)).toBe(true);
   });
 
   it("never prints a secret value in an error", async () => {

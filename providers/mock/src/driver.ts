@@ -12,8 +12,11 @@ import {
 import { createCloudClient } from "./cloud-client.ts";
 import { isCloudError } from "./cloud-error.ts";
 import type { MockCloud } from "./cloud.ts";
+import { type DriverCloud, reporting } from "./reporting.ts";
 import { endpointRule, isCloudEndpoint, mockSecretSchema } from "./endpoint.ts";
 import { toMachineError } from "./errors.ts";
+import { differencesOf } from "./differences.ts";
+import { machineTypes } from "./machine-type.ts";
 import { canonicalJson } from "./new-vm.ts";
 import { clusterTags, isOwnedBy, machineTags, ownerTagKeys } from "./owner-tags.ts";
 import { type MockSpec, mockSpecSchema } from "./spec.ts";
@@ -33,7 +36,8 @@ const longestPollMs = 2000;
 
 /** Creates the driver of the simulated cloud. It holds no state: every call finds its VMs by their tags. */
 export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSpec> {
-  const cloudOf = (secret: SecretData): MockCloud => options.cloud ?? cloudFromSecret(secret);
+  const cloudOf = (secret: SecretData, context: DriverContext): DriverCloud =>
+    reporting(options.cloud ?? cloudFromSecret(secret), context);
 
   return defineDriver<MockSpec>({
     name: "mock",
@@ -44,7 +48,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
       answering(context, async () => {
         const { machine, machineClass, idempotencyToken } = request;
         const { spec } = machineClass;
-        const cloud = cloudOf(request.secret);
+        const cloud = cloudOf(request.secret, context);
         const specHash = createHash("sha256").update(canonicalJson(spec)).digest("hex").slice(0, 16);
         const existing = await findNamed(cloud, spec.cluster, machine, context);
         const [vm, ...more] = existing;
@@ -77,7 +81,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
 
     deleteMachine: (request, context) =>
       answering(context, async () => {
-        const cloud = cloudOf(request.secret);
+        const cloud = cloudOf(request.secret, context);
         const going = await vmsToDelete(cloud, request, context);
         for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
         for (const vm of going) await untilGone(cloud, vm, context);
@@ -86,13 +90,13 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
 
     getMachineStatus: (request, context) =>
       answering(context, async () => {
-        const vm = await findLive(cloudOf(request.secret), request, context);
+        const vm = await findLive(cloudOf(request.secret, context), request, context);
         return { ...referenceOf(vm), initialized: vm.tags[ownerTagKeys.initialized] === "true" };
       }),
 
     initializeMachine: (request, context) =>
       answering(context, async () => {
-        const cloud = cloudOf(request.secret);
+        const cloud = cloudOf(request.secret, context);
         const vm = await findLive(cloud, request, context);
         if (vm.tags[ownerTagKeys.initialized] !== "true") {
           await cloud.tagVm(vm.id, { [ownerTagKeys.initialized]: "true" }, { signal: context.signal });
@@ -103,7 +107,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
     listMachines: (request, context) =>
       answering(context, async () => {
         const tags = clusterTags(request.machineClass.spec.cluster);
-        const vms = await cloudOf(request.secret).listVms({ tags }, { signal: context.signal });
+        const vms = await cloudOf(request.secret, context).listVms({ tags }, { signal: context.signal });
         return {
           machines: vms.map((vm) => {
             const uid = vm.tags[ownerTagKeys.machineUid] ?? "";
@@ -115,6 +119,22 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
           }),
         };
       }),
+
+    findDrift: (request, context) =>
+      answering(context, async () => {
+        const vm = await findLive(cloudOf(request.secret, context), request, context);
+        return { providerId: vm.providerId, differences: differencesOf(request.machineClass.spec, vm) };
+      }),
+
+    // What the cloud sells is known without asking it.
+    getNodeTemplate: async ({ machineClass: { spec } }) => ({
+      nodeTemplate: {
+        capacity: { ...machineTypes[spec.machineType], gpu: 0 },
+        instanceType: spec.machineType,
+        region: spec.region,
+        zone: spec.zone,
+      },
+    }),
 
     getVolumeIds: (request) => Promise.resolve({ volumeIds: request.volumes.map(volumeIdOf) }),
   });
@@ -164,7 +184,7 @@ function adopt(vm: Vm, spec: MockSpec, machine: MachineIdentity, specHash: strin
 
 /** The VMs that carry the machine's name, also those that are on their way out. */
 function findNamed(
-  cloud: MockCloud,
+  cloud: DriverCloud,
   cluster: string,
   machine: MachineIdentity,
   context: DriverContext,
@@ -173,7 +193,7 @@ function findNamed(
 }
 
 /** The one VM of a machine that is there to stay. */
-async function findLive(cloud: MockCloud, request: MachineRequest<MockSpec>, context: DriverContext): Promise<Vm> {
+async function findLive(cloud: DriverCloud, request: MachineRequest<MockSpec>, context: DriverContext): Promise<Vm> {
   const { machine, machineClass } = request;
   const { cluster } = machineClass.spec;
   const named = await findNamed(cloud, cluster, machine, context);
@@ -196,7 +216,7 @@ async function findLive(cloud: MockCloud, request: MachineRequest<MockSpec>, con
  * terminating count: deletion ends when they are gone.
  */
 async function vmsToDelete(
-  cloud: MockCloud,
+  cloud: DriverCloud,
   request: MachineRequest<MockSpec>,
   context: DriverContext,
 ): Promise<readonly Vm[]> {
@@ -218,7 +238,7 @@ async function vmsToDelete(
   return [vm];
 }
 
-async function untilGone(cloud: MockCloud, vm: Vm, context: DriverContext): Promise<void> {
+async function untilGone(cloud: DriverCloud, vm: Vm, context: DriverContext): Promise<void> {
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, longestPollMs)) {
     const now = await ignoreNotFound(() => cloud.getVm(vm.id, { signal: context.signal }));
     if (now === undefined || now.state === "terminated") return;
