@@ -31,8 +31,10 @@ export interface RunningVm {
 
 /** A cloud with an emulator, and the driver for it. */
 export interface CloudUnderTest {
-  /** As `--provider` names it. */
+  /** As classes name it. */
   readonly provider: string;
+  /** As `--provider` names it. Default: as classes do. */
+  readonly driver?: string;
   readonly providerSpec: Readonly<Record<string, unknown>>;
   /** Keys of the class secret. */
   readonly secret: Readonly<Record<string, string>>;
@@ -115,7 +117,12 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     declareClass,
     machines,
     run() {
-      const args = ["run", `--provider=${cloud.provider}`, "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`];
+      const args = [
+        "run",
+        `--provider=${cloud.driver ?? cloud.provider}`,
+        "--no-leader-elect",
+        `--control-kubeconfig=${kubeconfig}`,
+      ];
       const process = startMillwright(args, cloud.env);
       started.push(process);
       return process;
