@@ -86,6 +86,17 @@ describe("carryOut", () => {
     expect([done, api.calls, told]).toEqual([["a"], [], []]);
   });
 
+  it("lets what came of the actions have its part in the one write of the status", async () => {
+    const { api, options } = setUp();
+    const done: string[] = [];
+    const statusAfter = (status: { replicas: number } | undefined) => ({
+      replicas: (status?.replicas ?? 0) + done.length,
+    });
+    const decision = { actions: ["a", "b"], status: { replicas: 7 }, because: [] };
+    await carryOut(decision, async (action) => void done.push(action), { ...options, statusAfter });
+    expect(api.writes()).toMatchObject([{ body: { status: { replicas: 9 } } }]);
+  });
+
   it("asks to be woken when the decision does", async () => {
     const { options } = setUp();
     expect(await carryOut(nothing, noAction, options)).toEqual({ done: true });

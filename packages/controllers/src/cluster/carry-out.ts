@@ -11,8 +11,14 @@ export interface CarryOutOptions<T extends ApiObject> {
   readonly log: Log;
 }
 
+/** Lets what came of the actions have its part in the status. */
+export interface Outcome<Status> {
+  /** The status to write when the actions are done, for the one that was decided. Default: that one. */
+  readonly statusAfter?: (status: Status | undefined) => Status | undefined;
+}
+
 /** Writes the difference of the status, or nothing. */
-export async function writeStatus<T extends ApiObject>(
+async function writeStatus<T extends ApiObject>(
   status: Readonly<Record<string, unknown>> | undefined,
   { object, writer }: Pick<CarryOutOptions<T>, "object" | "writer">,
 ): Promise<void> {
@@ -29,10 +35,10 @@ export async function writeStatus<T extends ApiObject>(
 export async function carryOut<T extends ApiObject, Action, Status extends Readonly<Record<string, unknown>>>(
   decision: Decision<Action, Status>,
   act: (action: Action) => Promise<void>,
-  { object, writer, events, log }: CarryOutOptions<T>,
+  { object, writer, events, log, statusAfter }: CarryOutOptions<T> & Outcome<Status>,
 ): Promise<ReconcileResult> {
   for (const action of decision.actions) await act(action);
-  await writeStatus(decision.status, { object, writer });
+  await writeStatus(statusAfter === undefined ? decision.status : statusAfter(decision.status), { object, writer });
   for (const reason of decision.because) {
     events.record(object, reason);
     log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });

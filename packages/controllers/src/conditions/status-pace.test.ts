@@ -5,16 +5,22 @@ import { createStatusPace } from "./status-pace.ts";
 
 interface Status {
   readonly replicas: number;
+  readonly ready?: number;
   readonly conditions: readonly Condition[];
 }
 
 const clock = createVirtualClock();
 const make = () =>
-  createStatusPace<Status>(clock, (status, change) => ({ ...status, conditions: status.conditions.map(change) }));
+  createStatusPace<Status>(clock, (status, change) => ({
+    ...status,
+    ready: 0,
+    conditions: status.conditions.map(change),
+  }));
 const ready = (message: string, more: Partial<Condition> = {}): Status => ({
   replicas: 1,
   conditions: [{ type: "MachinesReady", status: "False", reason: "NotReady", message, ...more }],
 });
+const available: Condition = { type: "Available", status: "True", lastUpdateTime: "2026-01-01T00:00:00Z" };
 const decide = (status: Status | undefined, wakeAfterMs?: number) => ({
   actions: [],
   because: [],
@@ -36,12 +42,25 @@ it("lets a first text pass, holds the next one back for the rest of a second, an
 it.each<[string, Status]>([
   ["a status of a condition", ready("b", { status: "True" })],
   ["a generation", ready("b", { observedGeneration: 2 })],
-  ["a counter", { ...ready("b"), replicas: 2 }],
+  ["a number that others decide by", { ...ready("b"), replicas: 2 }],
   ["a word of MCM's conditions", { ...ready("b"), conditions: [{ type: "Available", status: "True", message: "x" }] }],
 ])("never holds %s back", (_, after) => {
   const pace = make();
   pace.hold("k", ready("a"), decide(ready("b")));
   expect(pace.hold("k", ready("b"), decide(after))).toEqual(decide(after));
+});
+
+it.each<[string, Status]>([
+  ["a number of machines", { ...ready("b"), ready: 2 }],
+  [
+    "the time of the last progress",
+    { ...ready("b"), conditions: [{ ...available, lastUpdateTime: "2026-01-01T00:00:01Z" }] },
+  ],
+])("holds %s back", (_, after) => {
+  const pace = make();
+  const before = after.ready === undefined ? { ...after, conditions: [available] } : ready("b");
+  pace.hold("k", ready("a"), decide(before));
+  expect(pace.hold("k", before, decide(after))).toEqual(decide(undefined, 1_000));
 });
 
 it("passes on what writes nothing, the first status of all, and forgets objects that are gone", () => {

@@ -3,23 +3,28 @@ import { equalJson } from "@millwright/kube";
 import type { Decision } from "../decision.ts";
 import type { Condition } from "./set-condition.ts";
 
-/** How often the texts of the conditions of one object are written at most, milliseconds (cluster-api-conditions.md, 13). */
-const textIntervalMs = 1000;
+/** How often texts of conditions and numbers of machines of one object are written at most, milliseconds (cluster-api-conditions.md, 13). */
+const intervalMs = 1000;
 
 const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));
 
-/** What programs act on: a text of Cluster API's conditions is for people, and every machine of a set has its part in it. */
+/**
+ * What programs act on at once: a text of Cluster API's conditions is for people, and every machine of a set has its part in it. So it has in the time of the last
+ * progress.
+ */
 function withoutText(condition: Condition): Condition {
-  if (!clusterApiTypes.has(condition.type)) return condition;
   const { type, status, observedGeneration } = condition;
-  return { type, status, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
+  if (clusterApiTypes.has(type))
+    return { type, status, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
+  const { lastUpdateTime: _, ...others } = condition;
+  return others;
 }
 
-/** Keeps texts that change with every machine of a large set from being written each time. */
+/** Keeps texts and numbers that change with every machine of a large set from being written each time. */
 export interface StatusPace<Status> {
   /**
-   * The decision; when its status differs in nothing but texts of Cluster API's conditions, so soon after another write, without that status and with
-   * a wake-up for when it is due.
+   * The decision; when its status differs in nothing but texts of Cluster API's conditions and numbers of machines, so soon after another write, without that
+   * status and with a wake-up for when it is due. A number that ends a rollout changes a condition, and does not wait.
    */
   hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
   /** The object is gone. */
@@ -27,9 +32,9 @@ export interface StatusPace<Status> {
 }
 
 /**
- * Makes a {@link StatusPace}. It only knows of the writes of this process: after a start a text is written at once.
+ * Makes a {@link StatusPace}. It only knows of the writes of this process: after a start everything is written at once.
  *
- * @param bare a status with its conditions changed by a function
+ * @param bare a status without its numbers of machines, with its conditions changed by a function
  */
 export function createStatusPace<Status>(
   clock: Pick<Clock, "monotonicMs">,
@@ -41,7 +46,7 @@ export function createStatusPace<Status>(
       const { status, ...others } = decision;
       if (status === undefined || before === undefined || equalJson(before, status)) return decision;
       const now = clock.monotonicMs();
-      const restMs = (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) + textIntervalMs - now;
+      const restMs = (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) + intervalMs - now;
       if (restMs <= 0 || !equalJson(bare(before, withoutText), bare(status, withoutText))) {
         writtenAt.set(key, now);
         return decision;

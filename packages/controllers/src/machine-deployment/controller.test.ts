@@ -354,7 +354,7 @@ describe("MachineDeployment controller", () => {
     await cluster.settle();
     cluster.api.change<Machine>(machineResource, a, { status: { currentStatus: { phase: "Unknown" } } });
     cluster.api.change<Machine>(machineResource, b, inPhase("Running"));
-    await cluster.settle();
+    await cluster.settle(1_000);
     expect(deploymentOf(cluster)?.status?.readyReplicas).toBe(1);
   });
 });

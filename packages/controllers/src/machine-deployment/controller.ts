@@ -122,6 +122,11 @@ export function createMachineDeploymentController(
   };
   const pace = createStatusPace<MachineDeploymentStatus>(clock, (status, change) => ({
     ...status,
+    availableReplicas: 0,
+    readyReplicas: 0,
+    replicas: 0,
+    unavailableReplicas: 0,
+    updatedReplicas: 0,
     conditions: (status.conditions ?? []).map(change),
   }));
 

@@ -74,7 +74,7 @@ describe("MachineSet controller", () => {
     const [machine] = cluster.machines();
     cluster.api.calls.length = 0;
     cluster.api.change(machineResource, at(machine?.metadata.name ?? ""), inPhase("Running"));
-    await cluster.settle();
+    await cluster.settle(1_000);
     expect(setOf(cluster)?.status).toMatchObject({ readyReplicas: 1, availableReplicas: 1 });
     expect(cluster.api.writes()).toHaveLength(1);
   });
@@ -165,6 +165,8 @@ describe("MachineSet controller", () => {
       message: "exceeded quota: machines",
     });
     expect(cluster.events).toContain("FailedCreate Error creating: exceeded quota: machines");
+    // One write tells both that the machines are missing and why.
+    expect(cluster.api.writes().filter(({ subresource }) => subresource === "status")).toHaveLength(1);
     const attempts = () => cluster.api.calls.filter(({ verb }) => verb === "create").length;
     // The second attempt is that of the pass which the changed status wakes.
     expect(attempts()).toBe(2);

@@ -9,7 +9,7 @@ import {
   priorityOfChange,
   watchTriggers,
 } from "@millwright/kube";
-import { carryOut, writeStatus } from "../cluster/carry-out.ts";
+import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
@@ -48,6 +48,8 @@ export function createMachineSetController(
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
+  /** Machines that the last pass over a set saw, by its key: the status, which is not written each time, may say less. */
+  const counts = new Map<string, number>();
   /** Creations by key of the set that are under way, or that ended without an answer. */
   const expectations = createExpectations({ clock, timeoutMs: UNANSWERED_MS });
 
@@ -90,7 +92,7 @@ export function createMachineSetController(
 
   const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
-    const memory = { failure: failures.get(key), pending: pendingOf(key), margins };
+    const memory = { failure: failures.get(key), pending: pendingOf(key), countBefore: counts.get(key), margins };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();
     const surroundings = observeSurroundings(context, set, snapshot.claim.owned);
@@ -98,6 +100,10 @@ export function createMachineSetController(
   };
   const pace = createStatusPace<MachineSetStatus>(clock, (status, change) => ({
     ...status,
+    availableReplicas: 0,
+    fullyLabeledReplicas: 0,
+    readyReplicas: 0,
+    replicas: 0,
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
@@ -118,21 +124,32 @@ export function createMachineSetController(
       const set = caches.sets.store.get(key);
       if (set === undefined) {
         failures.delete(key);
+        counts.delete(key);
         expectations.forget(key);
         pace.forget(key);
         return { done: true };
       }
-      const decision = pace.hold(key, set.status, decide(set));
+      const decided = decide(set);
+      const decision = pace.hold(key, set.status, decided);
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
-      const options = { object: set, writer: sets, events: context.events, log: context.log };
       const refused: Refusals = { errors: [], failure: undefined };
-      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, refused), options);
-      if (refused.failure !== undefined) {
-        failures.set(key, refused.failure);
-        // The passes after this one may fail, too: this is the moment to show it.
-        await writeStatus(decide(set).status, options);
-      } else if (changesReplicas(decision.actions) && failures.delete(key)) controller.enqueue(key);
+      const result = await carryOut(decision, (action) => attempt(set, action, confirmOwner, refused), {
+        object: set,
+        writer: sets,
+        events: context.events,
+        log: context.log,
+        statusAfter: (status) => {
+          if (refused.failure === undefined) return status;
+          failures.set(key, refused.failure);
+          // The passes after this one may fail, too: this is the moment to show it.
+          return decide(set).status;
+        },
+      });
+      // Not before everything is done: a pass that failed to freeze the set must find it grown again.
+      if (decided.status?.replicas !== undefined) counts.set(key, decided.status.replicas);
+      if (refused.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
+        controller.enqueue(key);
       if (refused.errors.length > 0) throw refused.errors[0];
       return result;
     },

@@ -56,7 +56,7 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   if (!hasFinalizer(set)) return { actions: [{ kind: "AddFinalizer" }], because };
   const limits = overshootLimits(set, deployment, margins);
   const controlled = controlledBy(snapshot);
-  const freeze = decideFreeze(set, controlled, limits);
+  const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore);
   const room = limits.upper - controlled - (pending?.count ?? 0);
   const members = decideMembers(snapshot, room, freeze.isFrozen, now);
   const patch: readonly MachineSetAction[] =

@@ -14,6 +14,8 @@ export interface MachineSetSnapshot {
   readonly deployment?: MachineDeployment | undefined;
   /** Machines that the set controls, by its UID, whatever its selector says and whether they are on their way out or not. Default: those of the claim. */
   readonly controlled?: number;
+  /** Machines that the last pass saw. Default: those of the stored status. */
+  readonly countBefore?: number | undefined;
   /** Nodes of the machines; none without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** What is wrong with the spec; empty when it can be followed. */

@@ -139,15 +139,21 @@ describe("the whole flow, stage by stage", () => {
     const decision = decide({ machine: at(marker.drain), node: cordoned() });
     expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
     expect(decision.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
-    expect(decision.because).toEqual([
-      { type: "Normal", reason: "Deleting", message: "Drain successful; stage DeleteVm" },
-    ]);
+    expect(decision.because).toEqual([]);
   });
 
   it("leaves the words of the stage alone while the call runs", () => {
     const machine = at("Drain successful. Initiate VM deletion");
     const decision = decide({ machine, node: cordoned(), operation: running("delete") });
     expect(decision).toEqual({ actions: [], status: machine.status, because: [] });
+  });
+
+  it("repeats in its last words that the drain came to its end", () => {
+    const machine = at("Drain successful. Initiate VM deletion");
+    const { because } = decide({ machine, node: cordoned(), operation: succeeded("delete") });
+    expect(because).toMatchObject([
+      { message: expect.stringMatching(/^Drain successful\. VM deletion was successful\. .*; the machine is gone$/) },
+    ]);
   });
 
   it("deletes the node when the VM is gone, its finalizer first", () => {

@@ -1,4 +1,5 @@
 import {
+  deletionEvents,
   type DeletionStage,
   finalizers,
   machineEventReasons,
@@ -29,7 +30,10 @@ const stages: Readonly<Record<DeletionStage, Stage>> = {
   RemoveFinalizer: removeFinalizer,
 };
 
-/** One reason when something happened that was not said before; a stage that was merely entered is in the status. */
+/**
+ * One reason when something happened that was not said before; a stage that was merely entered is in the status, and so is a drain that came to its end by
+ * itself, until the last words repeat it.
+ */
 function reasonsOf(
   snapshot: MachineSnapshot,
   stage: DeletionStage,
@@ -39,6 +43,7 @@ function reasonsOf(
 ): readonly Reason[] {
   if (
     happened === undefined ||
+    happened === deletionEvents.drained() ||
     status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
   )
     return [];
@@ -50,11 +55,16 @@ function reasonsOf(
   ];
 }
 
-/** What happened in the last pass, for who looks for a machine that is not there any more. */
-const lastWords = (said: readonly string[]): readonly Reason[] =>
-  said.length === 0
-    ? []
-    : [{ type: "Normal", reason: machineEventReasons.deleting, message: `${said.join(". ")}; the machine is gone` }];
+/** What happened at the end, for who looks for a machine that is not there any more. */
+function lastWords({ machine }: MachineSnapshot, said: readonly string[]): readonly Reason[] {
+  if (said.length === 0) return [];
+  const drained = deletionEvents.drained();
+  const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
+  const words = isDrained && !said.includes(drained) ? [drained, ...said] : said;
+  return [
+    { type: "Normal", reason: machineEventReasons.deleting, message: `${words.join(". ")}; the machine is gone` },
+  ];
+}
 
 /**
  * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
@@ -76,7 +86,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
-    if (result.next === "gone") return { actions, because: lastWords(said) };
+    if (result.next === "gone") return { actions, because: lastWords(snapshot, said) };
     if (result.happened !== undefined) said.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {

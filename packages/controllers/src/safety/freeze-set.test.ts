@@ -110,3 +110,11 @@ describe("decideFreeze", () => {
     );
   });
 });
+
+it("compares with what the last pass saw rather than with a status that was not written since", () => {
+  const set = aMachineSet(grownFrom(5));
+  expect([decideFreeze(set, 20, limits, 20).isFrozen, decideFreeze(set, 21, limits, 20).isFrozen]).toEqual([
+    false,
+    true,
+  ]);
+});

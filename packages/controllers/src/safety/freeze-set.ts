@@ -63,10 +63,16 @@ function conditionOf(set: MachineSet, count: number, { upper, lower }: Overshoot
  * freeze it. The label is the state and the condition follows, so that whoever takes the label away has unfrozen the set.
  *
  * @param count machines that the set controls, by its UID, with those on their way out: their VMs exist
+ * @param countBefore as many the last pass saw. Default: those of the status
  */
-export function decideFreeze(set: MachineSet, count: number, limits: OvershootLimits): Freeze {
+export function decideFreeze(
+  set: MachineSet,
+  count: number,
+  limits: OvershootLimits,
+  countBefore = set.status?.replicas ?? 0,
+): Freeze {
   const isLabelled = hasFreezeLabel(set);
-  const hasGrown = count > (set.status?.replicas ?? 0);
+  const hasGrown = count > countBefore;
   const isFrozen = isLabelled
     ? count > limits.lower && !isUnfreezeAsked(set)
     : count >= limits.upper && count > 0 && hasGrown && !isUnfreezeAsked(set);
