@@ -43,7 +43,7 @@ function readCount(text: string): number {
   return count;
 }
 
-/** A number of machines that may be none. */
+/** A number of things that may be none. */
 function readMargin(text: string): number {
   if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("expected a number from 0 to 999999.");
   return Number(text);
@@ -192,7 +192,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .option(
       "--machine-max-evict-retries <count>",
       "for so many times 20 s a drain respects budgets, at most for its timeout; 0: not at all",
-      readCount,
+      readMargin,
       360,
     )
     .addOption(

@@ -1,6 +1,12 @@
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import {
+  isConfigError,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  machineSetResource,
+} from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { nodeResource } from "@millwright/kube";
+import { ApiError, nodeResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { describeMachine } from "./describe-machine.ts";
@@ -122,6 +128,16 @@ describe("describeMachine", () => {
   it("fails where the control cluster does", async () => {
     const control = aCluster();
     control.inject({ type: machineSetResource, error: serverError(), times: 9 });
-    await expect(ask(control)).rejects.toThrow("timed out");
+    await expect(ask(control)).rejects.toThrow(/^the API server does not answer: .*timed out/);
+  });
+
+  it("says what it may not read, and what it needs", async () => {
+    const control = aCluster();
+    control.inject({
+      type: machineSetResource,
+      error: new ApiError({ status: 403, reason: "Forbidden", message: "no" }),
+    });
+    const error = await ask(control).catch((reason: unknown) => reason);
+    expect(isConfigError(error) && error.message).toMatch(/^no; a description needs get on machines, .*machineclasses/);
   });
 });

@@ -24,6 +24,7 @@ import {
   isTransient,
   nodeResource,
 } from "@millwright/kube";
+import { explainFailure } from "./explain-failure.ts";
 
 /** Which machine, and where to read about it. */
 export interface DescribeMachineOptions {
@@ -86,17 +87,32 @@ async function findNode(target: ApiClient, machine: Machine, signal: AbortSignal
   }
 }
 
+/** What a description reads. */
+const needs =
+  "a description needs get on machines, machinesets, machinedeployments and machineclasses, and get and list on nodes; --target-kubeconfig=none leaves nodes out";
+
 /**
  * Reads a machine and what belongs to it, and says what is going on. Timeouts that the machine does not set are taken to be the defaults: what flags the
  * controllers run with cannot be seen from outside.
  *
- * @throws ConfigError when there is no such machine, or none that can be read
+ * @throws ConfigError when there is no such machine, or none that can be read, when something may not be read, or when the API server does not answer
  */
 export async function describeMachine(options: DescribeMachineOptions): Promise<MachineReport> {
+  try {
+    return await reportOf(options);
+  } catch (error) {
+    throw explainFailure(error, needs);
+  }
+}
+
+async function reportOf(options: DescribeMachineOptions): Promise<MachineReport> {
   const { control, target, namespace, name, clock, signal } = options;
   const asked = signal === undefined ? {} : { signal };
   const raw = await orUndefined(control.get(machineResource, { namespace, name }, asked));
-  if (raw === undefined) throw new ConfigError(`there is no machine "${name}" in namespace ${namespace}`);
+  if (raw === undefined)
+    throw new ConfigError(
+      `there is no machine "${name}" in namespace ${namespace}; "kubectl get machines -A" lists those there are`,
+    );
   const read = readMachine(raw);
   if (!read.ok) throw new ConfigError(`machine "${name}" cannot be read: ${formatProblems(read.problems)}`);
   const machine = read.value;

@@ -10,7 +10,7 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
+import { createFakeApi, type FakeApi, notServedError, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { type NodeDrainPreview, previewDrain } from "./preview-drain.ts";
 
@@ -102,6 +102,13 @@ describe("previewDrain", () => {
     ["its label", { labels: { node: "n" } }, {}],
   ])("finds the machine of the node by %s", async (_, metadata, spec) => {
     expect((await preview(aCluster(metadata, spec))).machine?.name).toBe("m");
+  });
+
+  it("knows a cluster that does not serve our kinds, where no node has a machine", async () => {
+    const api = createFakeApi({ clock });
+    api.seed(nodeResource, { metadata: { name: "n" } });
+    api.inject({ type: machineResource, error: notServedError(), times: 9 });
+    expect(await preview(api)).not.toHaveProperty("machine");
   });
 
   it("finds the machine of the node by the node's label, and knows nodes without a machine", async () => {

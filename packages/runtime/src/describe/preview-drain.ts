@@ -20,13 +20,12 @@ import {
 import {
   type ApiClient,
   type ApiObject,
+  type CallOptions,
   ignoreNotFound,
-  isForbidden,
-  isTransient,
-  isUnauthorized,
   listAll,
   nodeResource,
 } from "@millwright/kube";
+import { explainFailure, isUnservedKind } from "./explain-failure.ts";
 import { readDrainSources } from "./read-drain-sources.ts";
 
 /** Which node, and where to read about it. */
@@ -66,9 +65,7 @@ async function machineOf(
   { control, namespace, signal }: PreviewDrainOptions,
 ): Promise<Machine | undefined> {
   const call = signal === undefined ? {} : { signal };
-  // A cluster without our kinds has no machines.
-  const list = await ignoreNotFound(listAll<ApiObject>(control, machineResource, { namespace }, call));
-  const machines = (list?.items ?? []).flatMap((raw) => {
+  const machines = (await listMachines(control, namespace, call)).flatMap((raw) => {
     const read = readMachine(raw);
     return read.ok ? [read.value] : [];
   });
@@ -93,15 +90,18 @@ async function classOf(
   return read.ok ? read.value : undefined;
 }
 
-/** Failures that a person can do something about, as one sentence. */
-function explain(error: unknown): unknown {
-  if (isForbidden(error) || isUnauthorized(error))
-    return new ConfigError(
-      `${error.message}; a dry run needs get and list on nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes, volumeattachments, machines and machineclasses`,
-      { cause: error },
-    );
-  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
-  return error;
+/** What a dry run reads. */
+const needs =
+  "a dry run needs get and list on nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes, volumeattachments, machines and machineclasses";
+
+/** Machines of a cluster; one without our kinds has none. */
+async function listMachines(control: ApiClient, namespace: string, call: CallOptions): Promise<readonly ApiObject[]> {
+  try {
+    return (await listAll<ApiObject>(control, machineResource, { namespace }, call)).items;
+  } catch (error) {
+    if (isUnservedKind(error)) return [];
+    throw error;
+  }
 }
 
 /**
@@ -147,6 +147,6 @@ export async function previewDrain(options: PreviewDrainOptions): Promise<NodeDr
       ...preview,
     };
   } catch (error) {
-    throw explain(error);
+    throw explainFailure(error, needs);
   }
 }

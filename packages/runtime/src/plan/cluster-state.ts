@@ -1,6 +1,5 @@
 import type { Budget, Claim, Node, Pod, PreviewObjects, Volume, VolumeAttachment } from "@millwright/controllers";
 import {
-  ConfigError,
   formatProblems,
   type MachineClass,
   machineClassResource,
@@ -17,9 +16,6 @@ import {
 import {
   type ApiClient,
   type ApiObject,
-  isForbidden,
-  isTransient,
-  isUnauthorized,
   listAll,
   nodeResource,
   persistentVolumeClaimResource,
@@ -28,6 +24,7 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
+import { explainFailure } from "../describe/explain-failure.ts";
 import type { DrainLists } from "../describe/drain-sources-of.ts";
 
 /** What a plan begins with. */
@@ -74,19 +71,9 @@ function readAll<T>(
   });
 }
 
-const needs = (what: string, error: Error): ConfigError =>
-  new ConfigError(`${error.message}; a plan needs to list ${what}`, { cause: error });
-
-/** Failures that a person can do something about, as one sentence. */
-function explain(error: unknown): unknown {
-  if (isForbidden(error) || isUnauthorized(error))
-    return needs(
-      "machinedeployments, machinesets, machines and machineclasses, and in the cluster of the nodes nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes and volumeattachments",
-      error,
-    );
-  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
-  return error;
-}
+/** What a plan reads. */
+const needs =
+  "a plan needs to list machinedeployments, machinesets, machines and machineclasses, and in the cluster of the nodes nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes and volumeattachments";
 
 /**
  * Reads the objects of a live cluster. Reads only.
@@ -108,7 +95,7 @@ export async function readClusterState({
     try {
       return (await listAll<T>(api, type, { ...scope, omitManagedFields: true }, call)).items;
     } catch (error) {
-      throw explain(error);
+      throw explainFailure(error, needs);
     }
   };
   const [deployments, sets, machines, classes, nodes] = await Promise.all([

@@ -1,0 +1,27 @@
+import { ConfigError } from "@millwright/core";
+import { isApiError, isForbidden, isNotFound, isTransient, isUnauthorized } from "@millwright/kube";
+
+/** Whether the API server does not know the kind at all: a 404 that names no object. */
+export const isUnservedKind = (error: unknown): boolean =>
+  isApiError(error) && error.status === 404 && !isNotFound(error);
+
+/**
+ * Says of a failed read what a person can do about it, as one sentence: of missing rights or credentials, an API server that does not answer, and kinds that it does not serve. Other failures,
+ * and failures that were explained, come back as they are.
+ *
+ * @param needs what has to be allowed, as a clause: `a dry run needs to list pods`
+ */
+export function explainFailure(error: unknown, needs: string): unknown {
+  if (isUnauthorized(error))
+    return new ConfigError(`the API server does not accept the credentials of the kubeconfig: ${error.message}`, {
+      cause: error,
+    });
+  if (isForbidden(error)) return new ConfigError(`${error.message}; ${needs}`, { cause: error });
+  if (isTransient(error)) return new ConfigError(`the API server does not answer: ${error.message}`, { cause: error });
+  if (isApiError(error) && isUnservedKind(error))
+    return new ConfigError(
+      `${error.message}; the cluster does not have the kinds of machines, or the wrong cluster was asked: "millwright crds | kubectl apply -f -" adds them`,
+      { cause: error },
+    );
+  return error;
+}
