@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   type Machine,
   type MachineDeployment,
   machineClassResource,
@@ -239,5 +240,40 @@ describe("the controllers", () => {
     expect(conditionOf("ScalingDown")).toBe(
       `True ScalingDown Scaling down from 4 to 3 replicas\n* Machine ${machine?.metadata.name} is in deletion since more than 15m`,
     );
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    [
+      "a canary step",
+      { [annotationKeys.canarySteps]: "30%/1h" },
+      "* Rollout waits at canary step 1 of 1 until 1 new machines serve",
+    ],
+    [
+      "a deletion",
+      { [annotationKeys.onDelete]: "true" },
+      "* Old machines are replaced only when somebody deletes them",
+    ],
+    [
+      "a maintenance window, with when it opens",
+      { [annotationKeys.maintenanceWindows]: "0 22 1 12 * 4h UTC" },
+      "* Rollout waits for the maintenance window that opens at ",
+    ],
+  ])("say that a rollout goes on and waits for %s", async (_, annotations, hold) => {
+    await start();
+    for (const name of ["small", "big"]) cluster.api.seed(machineClassResource, aMachineClass({ metadata: { name } }));
+    await cluster.settle(2_000);
+    for (const { metadata } of cluster.machines())
+      cluster.api.change(machineResource, { namespace: testNamespace, name: metadata.name }, inPhase("Available"));
+    await cluster.settle(2_000);
+    expect(conditionOf("RollingOut")).toBe("False NotRollingOut");
+    const template = { spec: { class: { name: "big" } } };
+    const change = { metadata: { annotations }, spec: { template } };
+    await cluster.api.patch(machineDeploymentResource, at, change, { kind: "merge" });
+    await cluster.settle(10_000);
+    const told = conditionOf("RollingOut");
+    expect(told).toMatch(/^True RollingOut Rolling out 3 not up-to-date replicas/);
+    expect(told).toContain(hold);
+    await cluster.settle(600_000);
+    expect(conditionOf("RollingOut")).toBe(told);
   });
 });
