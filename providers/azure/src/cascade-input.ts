@@ -30,7 +30,8 @@ export function cascadeInput(vm: VirtualMachine): VirtualMachineUpdate | undefin
               ? {
                   osDisk: {
                     ...(osDisk.name === undefined ? {} : { name: osDisk.name }),
-                    deleteOption: "Delete" as const,
+                    createOption: osDisk.createOption,
+                    deleteOption: "Delete",
                   },
                 }
               : {}),

@@ -368,8 +368,7 @@ describe("creating a machine", () => {
         arm.faults.add({ operation, end, afterAcceptance: true, times: 3 });
         const outcome: unknown = await driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
         // The SDK repeats by itself what it may; whatever it makes of it, the next call finds the one VM.
-        if (outcome instanceof Error)
-          expect(outcome).toMatchObject({ code: expect.stringMatching(/Unavailable|Aborted/) });
+        expect(outcome instanceof Error ? Reflect.get(outcome, "code") : "Unavailable").toMatch(/Unavailable|Aborted/);
         arm.faults.clear();
         await driver.createMachine({ ...aRequest(), userData: Secret.of("another token") }, aContext());
         expect(arm.inventory()).toMatchObject({ vms: [{ name: "m" }], nics: [{ name: "m-nic" }] });

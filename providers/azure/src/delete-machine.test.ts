@@ -76,7 +76,9 @@ describe("deleting a machine", () => {
   it.each<[string, (cloud: Cloud) => void]>([
     [
       "a disk is being detached from it",
-      ({ arm }) => void arm.vm("m").disks.forEach((disk) => (disk.toBeDetached = true)),
+      ({ arm }) => {
+        for (const disk of arm.vm("m").disks) disk.toBeDetached = true;
+      },
     ],
     ["it failed", ({ arm }) => void (arm.vm("m").provisioningState = "Failed")],
   ])("takes what stayed after a VM that cannot be changed since %s", async (_, change) => {

@@ -49,10 +49,8 @@ export const isMissing = (error: unknown): boolean => {
 /** Takes out what differs from try to try. */
 const steady = (message: string): string =>
   message
-    .replaceAll(
-      /\s*(Trace ID|Correlation ID|Timestamp|Tracking ID|Activity ID|Request ?ID):? *'?[0-9a-f:TZ .-]+'?\.?/gi,
-      "",
-    )
+    .replaceAll(/\s*(Trace|Correlation|Tracking|Activity|Request) ?ID:? *'?[0-9a-f-]+'?\.?/gi, "")
+    .replaceAll(/\s*Timestamp: *\d{4}-\d\d-\d\d[T ][\d:.]+Z?/gi, "")
     .slice(0, longestMessage)
     .trim();
 

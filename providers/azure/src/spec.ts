@@ -87,7 +87,7 @@ const fallbackSchema = goObject({
 
 const specSchema = goObject({
   apiVersion: text("Not looked at.").optional(),
-  location: required("Location of the VM; part of its provider id.").regex(
+  location: text("Location of the VM; part of its provider id.").regex(
     /^[a-z0-9]+$/,
     "must be a location such as westeurope",
   ),

@@ -106,7 +106,9 @@ export const vmPatchSchema = z.strictObject({
     .strictObject({
       storageProfile: z
         .strictObject({
-          osDisk: z.strictObject({ name: z.string().optional(), deleteOption }).optional(),
+          osDisk: z
+            .strictObject({ name: z.string().optional(), createOption: z.string().optional(), deleteOption })
+            .optional(),
           dataDisks: z.array(dataDisk.partial().required({ lun: true })).optional(),
         })
         .optional(),

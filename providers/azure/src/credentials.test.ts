@@ -1,0 +1,188 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checkDriverSecret, systemClock } from "@millwright/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAzureDriver } from "./driver.ts";
+import { readCredentials } from "./secret.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "./testing/azure-cloud.ts";
+
+const applications = { client: { tenant: "tenant", secret: "first-secret" } };
+const without = (...keys: readonly string[]) =>
+  Object.fromEntries(Object.entries(plainSecret).filter(([key]) => !keys.includes(key)));
+
+describe("the class secret", () => {
+  it.each<[string, Readonly<Record<string, string>>, string[]]>([
+    ["an application with a secret", plainSecret, []],
+    [
+      "the old names of MCM",
+      { azureClientId: "a", azureClientSecret: "b", azureSubscriptionId: "c", azureTenantId: "d", userData: "u" },
+      [],
+    ],
+    ["a workload identity", { ...without("clientSecret"), workloadIdentityTokenFile: "/token" }, []],
+    ["nothing to prove itself with", without("clientSecret"), ["clientSecret"]],
+    ["two proofs", { ...plainSecret, workloadIdentityTokenFile: "/token" }, ["workloadIdentityTokenFile"]],
+    ["no client", without("clientID"), ["clientID"]],
+    ["no subscription", without("subscriptionID"), ["subscriptionID"]],
+    ["no tenant", without("tenantID"), ["tenantID"]],
+    ["no user data", without("userData"), ["userData"]],
+    ["blank user data", { ...plainSecret, userData: " \n" }, ["userData"]],
+    [
+      "an empty first name before a good second one",
+      { ...plainSecret, clientID: " ", azureClientId: "a" },
+      ["clientID"],
+    ],
+  ])("with %s", async (_, secret, expected) => {
+    const checked = await checkDriverSecret(createAzureDriver(), secretOf(secret));
+    const problems = checked.ok ? [] : checked.problems.map(({ path }) => path);
+    expect(problems).toEqual(expected.map((key): unknown => expect.stringContaining(key)));
+  });
+
+  it("gives credentials without the space around them", () => {
+    expect(readCredentials(secretOf({ ...plainSecret, clientSecret: " s\n", tenantID: "t " }))).toEqual({
+      clientId: "client",
+      tenantId: "t",
+      subscriptionId: "sub-1",
+      proof: { kind: "secret", secret: "s" },
+    });
+  });
+
+  it("that lacks a key at the time of a call is Unauthenticated, and names it", async () => {
+    const { driver } = await aCloud();
+    await expect(
+      driver.getMachineStatus(aRequest(aMachine("m"), {}, without("tenantID")), aContext()),
+    ).rejects.toMatchObject({ code: "Unauthenticated", message: expect.stringContaining("tenantID") });
+  });
+});
+
+describe("tokens", () => {
+  it("are asked for once for many calls", async () => {
+    const { arm, driver } = await aCloud({ applications });
+    await Promise.all(["a", "b", "c"].map((name) => driver.createMachine(aRequest(aMachine(name)), aContext())));
+    for (let call = 0; call < 5; call++) await driver.listMachines?.(aRequest(), aContext());
+    // Compute and network ask each for themselves when they ask at the same time.
+    expect(arm.log.count("Token")).toBeLessThanOrEqual(2);
+  });
+
+  it("are asked for again when they end", async () => {
+    const { arm, driver } = await aCloud({ applications, tokenMs: 1_000 });
+    await driver.createMachine(aRequest(), aContext());
+    const before = arm.log.count("Token");
+    await systemClock.sleep(1_100);
+    await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toBeDefined();
+    expect(arm.log.count("Token")).toBeGreaterThan(before);
+  });
+
+  it("are refused to a wrong secret: the message names the keys and no value", async () => {
+    const { driver } = await aCloud({ applications });
+    const secret = { ...plainSecret, clientSecret: "wrong-secret" };
+    const failure: unknown = await driver
+      .getMachineStatus(aRequest(aMachine("m"), {}, secret), aContext())
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: "Unauthenticated",
+      message: expect.stringMatching(/AADSTS7000215.*"clientSecret"/),
+    });
+    expect(String(failure)).not.toMatch(/wrong-secret|Trace ID|Timestamp/);
+  });
+
+  it("that are not allowed something make it PermissionDenied", async () => {
+    const { driver } = await aCloud({ applications: { client: { ...applications.client, subscriptions: [] } } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "PermissionDenied" });
+  });
+
+  it("come by a new secret from the next call on", async () => {
+    const { arm, driver } = await aCloud({ applications });
+    await driver.createMachine(aRequest(), aContext());
+    arm.world.applications?.set("client", { tenant: "tenant", secret: "second-secret" });
+    arm.world.tokens.clear();
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unauthenticated" });
+    const secret = { ...plainSecret, clientSecret: "second-secret" };
+    await expect(driver.getMachineStatus(aRequest(aMachine("m"), {}, secret), aContext())).resolves.toBeDefined();
+  });
+
+  it("of 100 creations that go on while the secret is rotated lead to one VM each", async () => {
+    const { arm, driver } = await aCloud({ applications, latencyMs: 2 });
+    let current = plainSecret;
+    const create = async (name: string): Promise<void> => {
+      for (;;) {
+        const failure: unknown = await driver
+          .createMachine(aRequest(aMachine(name), {}, current), aContext())
+          .catch((error: unknown) => error);
+        if (!(failure instanceof Error)) return;
+        expect(failure).toMatchObject({ code: "Unauthenticated" });
+        await systemClock.sleep(20);
+      }
+    };
+    const all = Promise.all(Array.from({ length: 100 }, (_, index) => create(`m-${index}`)));
+    await expect.poll(() => arm.inventory().vms.length, { timeout: 10_000 }).toBeGreaterThan(20);
+    arm.world.applications?.set("client", { tenant: "tenant", secret: "second-secret" });
+    arm.world.tokens.clear();
+    await systemClock.sleep(50);
+    current = { ...plainSecret, clientSecret: "second-secret" };
+    await all;
+    expect(arm.inventory().vms).toHaveLength(100);
+  });
+
+  it("of two applications that are used at once are never mixed", async () => {
+    const { arm, driver } = await aCloud({
+      applications: {
+        client: { tenant: "tenant", secret: "first-secret", subscriptions: ["sub-1"] },
+        other: { tenant: "tenant", secret: "other-secret", subscriptions: ["sub-2"] },
+      },
+    });
+    const other = { ...plainSecret, clientID: "other", clientSecret: "other-secret", subscriptionID: "sub-2" };
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const request = aRequest(aMachine(`m-${index}`), {}, index % 2 === 0 ? plainSecret : other);
+        const machineClass = { ...request.machineClass, name: `pool-${index % 2}` };
+        await driver.createMachine({ ...request, machineClass }, aContext());
+      }),
+    );
+    const mixed = arm
+      .inventory()
+      .vms.filter(({ id, name }) => id.includes("sub-1") !== (Number(name.slice(2)) % 2 === 0));
+    expect(mixed).toEqual([]);
+    expect(arm.inventory().vms).toHaveLength(20);
+  });
+});
+
+describe("a workload identity", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millwright-azure-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const federated = { client: { tenant: "tenant", assertion: "good-token" } };
+  const secretWith = (file: string) => ({ ...without("clientSecret"), workloadIdentityTokenFile: file });
+
+  it("exchanges the token of its file", async () => {
+    const { arm, driver } = await aCloud({ applications: federated });
+    const file = join(folder, "token");
+    await writeFile(file, "good-token");
+    await driver.createMachine(aRequest(aMachine("m"), {}, secretWith(file)), aContext());
+    expect(arm.vm("m").name).toBe("m");
+    const [exchange] = arm.log.requests.filter(({ operation }) => operation === "Token");
+    expect(exchange?.body).toContain("client_assertion=good-token");
+  });
+
+  it("is refused with a token that is not good", async () => {
+    const { driver } = await aCloud({ applications: federated });
+    const file = join(folder, "token");
+    await writeFile(file, "expired-token");
+    await expect(
+      driver.getMachineStatus(aRequest(aMachine("m"), {}, secretWith(file)), aContext()),
+    ).rejects.toMatchObject({ code: "Unauthenticated", message: expect.stringContaining("AADSTS700024") });
+  });
+
+  it("names the key of the secret when its file is not there", async () => {
+    const { driver } = await aCloud({ applications: federated });
+    await expect(
+      driver.getMachineStatus(aRequest(aMachine("m"), {}, secretWith(join(folder, "none"))), aContext()),
+    ).rejects.toMatchObject({
+      code: "Unauthenticated",
+      message: expect.stringContaining("workloadIdentityTokenFile"),
+    });
+  });
+});

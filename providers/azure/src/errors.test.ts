@@ -1,0 +1,280 @@
+import { createServer } from "node:net";
+import type { FaultEnd } from "@millwright/emulators/server";
+import { describe, expect, it } from "vitest";
+import { createAzureDriver } from "./driver.ts";
+import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSecret } from "./testing/azure-cloud.ts";
+
+const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
+
+/** What a call threw. */
+const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
+  call?.then(
+    () => "it did not fail",
+    (error: unknown) => error,
+  );
+
+const codes: readonly (readonly [string, string])[] = [
+  ["ZonalAllocationFailed", "ResourceExhausted"],
+  ["AllocationFailed", "ResourceExhausted"],
+  ["OverconstrainedAllocationRequest", "ResourceExhausted"],
+  ["OverconstrainedZonalAllocationRequest", "ResourceExhausted"],
+  ["SkuNotAvailable", "ResourceExhausted"],
+  ["ResourceQuotaExceeded", "ResourceExhausted"],
+  ["QuotaExceeded", "ResourceExhausted"],
+  ["OperationNotAllowed", "FailedPrecondition"],
+  ["Conflict", "Aborted"],
+  ["RetryableError", "Aborted"],
+  ["AnotherOperationInProgress", "Aborted"],
+  ["OperationPreempted", "Aborted"],
+  ["PropertyChangeNotAllowed", "FailedPrecondition"],
+  ["InternalServerError", "Unavailable"],
+  ["TooManyRequests", "Unavailable"],
+  ["AuthorizationFailed", "PermissionDenied"],
+  ["LinkedAuthorizationFailed", "PermissionDenied"],
+  ["RequestDisallowedByPolicy", "PermissionDenied"],
+  ["InvalidAuthenticationToken", "Unauthenticated"],
+];
+
+describe("refusals of Azure", () => {
+  it.each<readonly [string, string]>([
+    ...codes,
+    ["InvalidParameter", "InvalidArgument"],
+    ["InvalidRequestContent", "InvalidArgument"],
+    ["BadRequest", "InvalidArgument"],
+    ["PlatformImageNotFound", "InvalidArgument"],
+    ["NobodyHasHeardOfThis", "InvalidArgument"],
+  ])("%s while creating is %s", async (code, expected) => {
+    const { arm, driver } = await aCloud();
+    arm.faults.add({
+      operation: "VirtualMachines_CreateOrUpdate",
+      times: 9,
+      end: refuse(code, { message: "because" }),
+    });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: expected,
+      message: expect.stringContaining(`making Standard_D2s_v5 in zone 1 (westeurope): because (${code})`),
+    });
+    arm.faults.clear();
+    await driver.createMachine(aRequest(), aContext());
+    expect(arm.inventory().vms).toHaveLength(1);
+  });
+
+  it.each(codes)("%s at the end of an operation is %s as well", async (code, expected) => {
+    const { arm, driver } = await aCloud();
+    const body = JSON.stringify({ name: "x", status: "Failed", error: { code, message: "because" } });
+    const reply = { status: 200, headers: { "content-type": "application/json" }, body };
+    arm.faults.add({ operation: "Operations_Get", match: "m", skip: 1, end: { kind: "reply", reply } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: expected,
+      message: expect.stringContaining(`because (${code})`),
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ["that ended without saying why", { status: "Failed" }, "Unavailable"],
+    ["that somebody cancelled", { status: "Canceled" }, "Canceled"],
+    [
+      "with an inner error",
+      {
+        status: "Failed",
+        error: { code: "AllocationFailed", message: "no", innererror: { code: "Deep", message: "x" } },
+      },
+      "ResourceExhausted",
+    ],
+  ])("are read from an operation %s", async (_, answer, expected) => {
+    const { arm, driver } = await aCloud();
+    const reply = { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(answer) };
+    arm.faults.add({ operation: "Operations_Get", match: "m", skip: 1, end: { kind: "reply", reply } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: expected });
+  });
+
+  it.each([
+    ["OperationNotAllowed", "results in exceeding approved Total Regional Cores quota", "ResourceExhausted"],
+    ["OperationNotAllowed", "exceeding approved LowPriorityCores quota", "ResourceExhausted"],
+    ["BadRequest", "The VM size is not   supported in this region", "ResourceExhausted"],
+  ])('%s with the text "%s" is %s', async (code, message, expected) => {
+    const { arm, driver } = await aCloud();
+    arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", end: refuse(code, { message }) });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: expected });
+  });
+
+  it("about subnet, group and image are about the class, not about the VM", async () => {
+    const { driver } = await aCloud();
+    const { storageProfile } = plainProperties;
+    for (const [change, text] of [
+      [{ spec: { subnetInfo: { vnetName: "vnet", subnetName: "none" } } }, "InvalidResourceReference"],
+      [{ spec: { resourceGroup: "none" } }, "ResourceGroupNotFound"],
+      [{ properties: { storageProfile: { ...storageProfile, imageReference: { id: "/missing" } } } }, "NotFound"],
+    ] as const) {
+      await expect(driver.createMachine(aRequest(aMachine("m"), change), aContext())).rejects.toMatchObject({
+        code: "InvalidArgument",
+        message: expect.stringContaining(text),
+      });
+    }
+  });
+
+  it("about a full subnet are a lack of capacity", async () => {
+    const { driver } = await aCloud({ subnets: { "shoot/vnet/nodes": { addresses: 0 } } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "ResourceExhausted",
+      message: expect.stringContaining('NIC "m-nic" in subnet "nodes"'),
+    });
+  });
+
+  it.each([
+    ["createMachine", "VirtualMachines_Get"],
+    ["createMachine", "NetworkInterfaces_List"],
+    ["createMachine", "NetworkInterfaces_CreateOrUpdate"],
+    ["createMachine", "Disks_CreateOrUpdate"],
+    ["createMachine", "VirtualMachines_CreateOrUpdate"],
+    ["createMachine", "Operations_Get"],
+    ["deleteMachine", "VirtualMachines_Get"],
+    ["deleteMachine", "VirtualMachines_Delete"],
+    ["deleteMachine", "NetworkInterfaces_List"],
+    ["deleteMachine", "Disks_ListByResourceGroup"],
+    ["getMachineStatus", "VirtualMachines_Get"],
+    ["listMachines", "VirtualMachines_List"],
+    ["listMachines", "NetworkInterfaces_List"],
+    ["listMachines", "Disks_ListByResourceGroup"],
+    ["findDrift", "VirtualMachines_Get"],
+    ["getNodeTemplate", "ResourceSkus_List"],
+  ] as const)("in %s at %s never are Internal, and each call can be made again", async (method, operation) => {
+    const { arm, driver } = await aCloud();
+    const dataDisks = [{ lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/data" } }];
+    const properties = { storageProfile: { ...plainProperties.storageProfile, dataDisks } };
+    const request = aRequest(aMachine("m"), { properties });
+    if (method !== "createMachine") await driver.createMachine(request, aContext());
+    const ends: readonly (readonly [FaultEnd, string])[] = [
+      [refuse("TooManyRequests"), "Unavailable"],
+      [refuse("AuthorizationFailed"), "PermissionDenied"],
+      [refuse("InternalServerError"), "Unavailable"],
+      [refuse("ServiceUnavailable"), "Unavailable"],
+      [{ kind: "reset" }, "Unavailable"],
+      [
+        { kind: "reply", reply: { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad" } },
+        "Unavailable",
+      ],
+      [
+        { kind: "reply", reply: { status: 200, headers: { "content-type": "application/json" }, body: "{no" } },
+        "Unavailable",
+      ],
+      // Last, for it has its effect.
+      [{ kind: "truncate" }, "Unavailable"],
+    ];
+    // The answer to a deletion has no body that could be cut.
+    const tried = operation === "VirtualMachines_Delete" ? ends.slice(0, -1) : ends;
+    const found: unknown[] = [];
+    for (const [end] of tried) {
+      arm.faults.add({ operation, times: 100, end });
+      const failure = await failureOf(driver[method]?.(request, aContext()));
+      found.push(failure instanceof Error ? Reflect.get(failure, "code") : failure);
+      arm.faults.clear();
+    }
+    expect(found).toEqual(tried.map(([, code]) => code));
+    await expect(driver[method]?.(request, aContext())).resolves.toBeDefined();
+  });
+
+  it("that ask to wait say for how long, and nobody waits in the call", async () => {
+    const { arm, driver } = await aCloud();
+    arm.faults.add({
+      operation: "VirtualMachines_Get",
+      times: 9,
+      end: refuse("TooManyRequests", { message: "slow", retryAfterS: 3_600 }),
+    });
+    const startMs = arm.world.nowMs();
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      retryAfterMs: 3_600_000,
+    });
+    expect(arm.world.nowMs() - startMs).toBeLessThan(1_500);
+    expect(arm.log.count("VirtualMachines_Get")).toBe(1);
+  });
+
+  it("are repeated only so often within a call", async () => {
+    const { arm, driver } = await aCloud();
+    arm.faults.add({ operation: "VirtualMachines_Get", times: 99, end: refuse("InternalServerError") });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    expect(arm.log.count("VirtualMachines_Get")).toBe(3);
+  });
+
+  it("say the same each time: no ids of requests in messages", async () => {
+    const { arm, driver } = await aCloud();
+    const message = "no. Trace ID: 0000-1 Correlation ID: abc-2 Timestamp: 2026-11-21 10:00:00Z";
+    arm.faults.add({ operation: "VirtualMachines_Get", end: refuse("AuthorizationFailed", { message }) });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      message: expect.stringMatching(/^looking for the VM: no\. \(AuthorizationFailed\); give the application/),
+    });
+  });
+});
+
+describe("connections", () => {
+  it("that nobody answers end at the deadline of the call, or sooner at that of the request", async () => {
+    const { arm, driver } = await aCloud({}, { requestTimeoutMs: 200 });
+    await driver.createMachine(aRequest(), aContext());
+    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
+    await expect(driver.getMachineStatus(aRequest(), aContext(AbortSignal.timeout(50)))).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+      message: expect.stringContaining("deadline of the call"),
+    });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+      message: expect.stringContaining("did not answer in time"),
+    });
+  });
+
+  it("are not waited for when the process stops", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    arm.log.clear();
+    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
+    const stop = new AbortController();
+    const call = driver.getMachineStatus(aRequest(), aContext(stop.signal)).catch((error: unknown) => error);
+    await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBe(1);
+    stop.abort(new Error("stopped"));
+    expect(await call).toMatchObject({ code: "Aborted" });
+  });
+
+  it("that are refused, or to a server that nobody vouches for, are Unavailable", async () => {
+    const free = await new Promise<number>((resolve) => {
+      const server = createServer().listen(0, "127.0.0.1", () => {
+        const address = server.address();
+        server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
+      });
+    });
+    const refused = createAzureDriver({ endpoint: `https://127.0.0.1:${free}`, retryDelayMs: 1 });
+    await expect(refused.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    const { url } = await aCloud();
+    const strict = createAzureDriver({ endpoint: url, retryDelayMs: 1 });
+    await expect(strict.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+  });
+});
+
+describe("secrets", () => {
+  it("are in no message, no cause and no log line", async () => {
+    const { arm, driver } = await aCloud();
+    const context = aContext();
+    const texts: string[] = [];
+    for (const code of ["InternalServerError", "InvalidParameter", "AuthorizationFailed", "PreconditionFailed"]) {
+      arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", times: 9, end: refuse(code) });
+      for (
+        let error: unknown = await failureOf(driver.createMachine(aRequest(), context));
+        error instanceof Error;
+        error = error.cause
+      ) {
+        texts.push(`${error.message} ${error.stack ?? ""} ${JSON.stringify(error)}`);
+      }
+      arm.faults.clear();
+    }
+    const printed = [...texts, ...context.lines].join("\n");
+    expect(texts.length).toBeGreaterThanOrEqual(4);
+    const userData = plainSecret["userData"] ?? "";
+    for (const secret of [
+      plainSecret["clientSecret"] ?? "",
+      userData,
+      Buffer.from(userData).toString("base64"),
+      "token-0",
+    ]) {
+      expect(printed).not.toContain(secret);
+    }
+  });
+});

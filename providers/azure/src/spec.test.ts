@@ -1,0 +1,217 @@
+import { readProviderSpec } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { createAzureDriver } from "./driver.ts";
+import { azureSpecSchema } from "./spec.ts";
+import { plainProperties, plainSpec } from "./testing/azure-cloud.ts";
+
+const { storageProfile } = plainProperties;
+const disk = { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" };
+const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
+const properties = (change: object) => ({ properties: { ...plainProperties, ...change } });
+const storage = (change: object) => properties({ storageProfile: { ...storageProfile, ...change } });
+const image = (imageReference: object) => storage({ imageReference });
+const osDisk = (change: object) => storage({ osDisk: { ...storageProfile.osDisk, ...change } });
+const dataDisks = (...disks: readonly object[]) => storage({ dataDisks: disks });
+
+/** What is wrong, one line each. */
+const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
+  const read = await readProviderSpec(createAzureDriver(), { providerSpec });
+  return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
+};
+
+describe("providerSpec", () => {
+  it("is good with what is required, and gets its defaults once and for all", () => {
+    const read = azureSpecSchema.parse(plainSpec);
+    expect(read).toMatchObject({
+      fallbacks: [],
+      properties: {
+        priority: "Regular",
+        networkProfile: {},
+        storageProfile: { dataDisks: [], imageReference: { skipMarketplaceAgreement: false } },
+        osProfile: { linuxConfiguration: { disablePasswordAuthentication: false } },
+      },
+    });
+    expect(azureSpecSchema.parse(read)).toEqual(read);
+  });
+
+  it("is read as Go reads it: keys in any case, null is absent, unknown keys are ignored", () => {
+    const { location, properties: given, ...rest } = plainSpec;
+    const { hardwareProfile, osProfile, ...more } = given;
+    const spelled = {
+      ...rest,
+      Location: location,
+      CloudConfiguration: null,
+      kind: "AzureProviderSpec",
+      PROPERTIES: {
+        ...more,
+        HardwareProfile: { VMSize: hardwareProfile.vmSize },
+        osProfile: { ...osProfile, computerName: "ignored", adminPassword: "ignored", customData: { later: true } },
+        availabilitySet: null,
+        networkProfile: { networkInterfaces: [{}] },
+      },
+    };
+    expect(azureSpecSchema.parse(spelled)).toEqual(azureSpecSchema.parse(plainSpec));
+  });
+
+  it.each(["location", "resourceGroup", "subnetInfo", "tags", "properties"])("needs %s", async (field) => {
+    expect(await problemsOf(without(field))).toEqual([expect.stringMatching(new RegExp(`^providerSpec\\.${field}: `))]);
+  });
+
+  const at = "providerSpec\\.properties\\.";
+  const set = { availabilitySet: { id: "/set" } };
+  it.each<[string, object, string]>([
+    ["a blank location", { location: " " }, "providerSpec\\.location: "],
+    ["a location that is a path", { location: "a/b" }, "providerSpec\\.location: must be a location"],
+    ["a location that is a number", { location: 5 }, "providerSpec\\.location: "],
+    ["a blank group", { resourceGroup: " " }, "providerSpec\\.resourceGroup: must not be blank"],
+    ["no network", { subnetInfo: { subnetName: "a" } }, "providerSpec\\.subnetInfo\\.vnetName: "],
+    ["no subnet", { subnetInfo: { vnetName: "a" } }, "providerSpec\\.subnetInfo\\.subnetName: "],
+    ["no cluster tag", { tags: { "kubernetes.io-role-node": "1" } }, "providerSpec\\.tags: .*kubernetes\\.io-cluster-"],
+    ["no role tag", { tags: { "kubernetes.io-cluster-a": "1" } }, "providerSpec\\.tags: .*kubernetes\\.io-role-"],
+    [
+      "more tags than Azure takes",
+      {
+        tags: {
+          ...plainSpec.tags,
+          ...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${index}`, "1"])),
+        },
+      },
+      "providerSpec\\.tags: must be at most 40",
+    ],
+    [
+      "a tag with a slash",
+      { tags: { ...plainSpec.tags, "a/b": "1" } },
+      "providerSpec\\.tags.*must have a name without",
+    ],
+    ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, "providerSpec\\.tags\\.a: "],
+    ["an unknown cloud", { cloudConfiguration: { name: "Azure" } }, "providerSpec\\.cloudConfiguration\\.name: "],
+    ["no size", properties({ hardwareProfile: {} }), `${at}hardwareProfile\\.vmSize: `],
+    ["no image", image({}), `${at}storageProfile\\.imageReference: must have exactly one`],
+    ["two images", image({ id: "/a", urn: "a:b:c:d" }), `${at}storageProfile\\.imageReference: must have exactly one`],
+    ["an urn with three parts", image({ urn: "a:b:c" }), `${at}storageProfile\\.imageReference\\.urn: must look like`],
+    [
+      "an urn with a blank part",
+      image({ urn: "a: :c:d" }),
+      `${at}storageProfile\\.imageReference\\.urn: must look like`,
+    ],
+    [
+      "an urn with five parts",
+      image({ urn: "a:b:c:d:e" }),
+      `${at}storageProfile\\.imageReference\\.urn: must look like`,
+    ],
+    ["an unknown controller", storage({ diskControllerType: "IDE" }), `${at}storageProfile\\.diskControllerType: `],
+    ["a disk without an option", osDisk({ createOption: undefined }), `${at}storageProfile\\.osDisk\\.createOption: `],
+    ["a disk of size 0", osDisk({ diskSizeGB: 0 }), `${at}storageProfile\\.osDisk\\.diskSizeGB: must be at least 1`],
+    ["a disk of a negative size", osDisk({ diskSizeGB: -1 }), `${at}storageProfile\\.osDisk\\.diskSizeGB: `],
+    ["an unknown cache", osDisk({ caching: "Some" }), `${at}storageProfile\\.osDisk\\.caching: must be "None"`],
+    [
+      "an unknown encryption",
+      osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "x" } } }),
+      `${at}storageProfile\\.osDisk\\.managedDisk\\.securityProfile\\.securityEncryptionType: `,
+    ],
+    ["a data disk without a LUN", dataDisks({ ...disk, lun: undefined }), `dataDisks\\[0\\]\\.lun: `],
+    ["a negative LUN", dataDisks({ ...disk, lun: -1 }), `dataDisks\\[0\\]\\.lun: `],
+    ["a LUN twice", dataDisks(disk, disk), `dataDisks\\[1\\]\\.lun: must be unique, 0 occurs twice`],
+    [
+      "a data disk of size 0",
+      dataDisks({ ...disk, diskSizeGB: 0 }),
+      `dataDisks\\[0\\]\\.diskSizeGB: must be at least 1`,
+    ],
+    [
+      "a data disk without a type",
+      dataDisks({ ...disk, storageAccountType: " " }),
+      `dataDisks\\[0\\]\\.storageAccountType: `,
+    ],
+    ["a data disk with a bad name", dataDisks({ ...disk, name: "a/b" }), `dataDisks\\[0\\]\\.name: must be letters`],
+    [
+      "a data disk of two images",
+      dataDisks({ ...disk, imageRef: { id: "/a", urn: "a:b:c:d" } }),
+      `dataDisks\\[0\\]\\.imageRef: must have`,
+    ],
+    [
+      "a data disk of no image",
+      dataDisks({ ...disk, imageRef: {} }),
+      `dataDisks\\[0\\]\\.imageRef: must have exactly one`,
+    ],
+    ["no user", properties({ osProfile: { adminUsername: " " } }), `${at}osProfile\\.adminUsername: must not be blank`],
+    ["no place", properties({ zone: undefined }), `${at.slice(0, -2)}: must have exactly one of zone`],
+    ["zone and set", properties(set), `${at.slice(0, -2)}: must have exactly one of zone`],
+    [
+      "set and scale set",
+      properties({ zone: undefined, ...set, virtualMachineScaleSet: { id: "/v" } }),
+      `${at.slice(0, -2)}: must have exactly one`,
+    ],
+    [
+      "zone and the deprecated set",
+      properties({ machineSet: { id: "/s", kind: "vmo" } }),
+      `${at.slice(0, -2)}: must have exactly one`,
+    ],
+    [
+      "an unknown deprecated set",
+      properties({ zone: undefined, machineSet: { id: "/s", kind: "x" } }),
+      `${at}machineSet\\.kind: `,
+    ],
+    ["a zone that is a text", properties({ zone: "1" }), `${at}zone: `],
+    [
+      "an unknown protection",
+      properties({ securityProfile: { securityType: "x" } }),
+      `${at}securityProfile\\.securityType: `,
+    ],
+    [
+      "a reservation that is no group",
+      properties({ capacityReservation: { capacityReservationGroupID: "/subscriptions/s/resourceGroups/g" } }),
+      `${at}capacityReservation\\.capacityReservationGroupID: must be the id`,
+    ],
+    ["an eviction of a regular VM", properties({ evictionPolicy: "Delete" }), `${at}evictionPolicy: may only`],
+    [
+      "a price of a regular VM",
+      properties({ billingProfile: { maxPrice: 1 } }),
+      `${at}billingProfile\\.maxPrice: may only`,
+    ],
+    [
+      "a price of nothing",
+      properties({ priority: "Spot", billingProfile: { maxPrice: 0 } }),
+      `${at}billingProfile\\.maxPrice: must be`,
+    ],
+    [
+      "a fallback zone without a zone",
+      { ...properties({ zone: undefined, ...set }), fallbacks: [{ zone: 1 }] },
+      "fallbacks\\[0\\]\\.zone: may only",
+    ],
+    ["a text of a megabyte", { resourceGroup: "a".repeat(2 ** 20) }, "providerSpec\\.resourceGroup: "],
+    ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), "__proto__"],
+  ])("refuses %s and names the field", async (_, change, expected) => {
+    const spec = { ...plainSpec };
+    // Spreading drops `__proto__`; a class from the API server can have it.
+    for (const [key, value] of Object.entries(change)) Object.defineProperty(spec, key, { value, enumerable: true });
+    expect(await problemsOf(spec)).toEqual([expect.stringMatching(new RegExp(expected))]);
+  });
+
+  it.each<[string, object]>([
+    ["every way to name an image", image({ sharedGalleryImageID: "/SharedGalleries/s" })],
+    ["blank ways beside a good one", image({ id: " ", urn: "a:b:c:d", communityGalleryImageID: "" })],
+    ["empty options", osDisk({ caching: "" })],
+    [
+      "a set in the place of a deprecated one",
+      properties({ zone: undefined, ...set, machineSet: { id: "/other", kind: "availabilityset" } }),
+    ],
+    [
+      "a group of reservations in any case",
+      properties({
+        capacityReservation: {
+          capacityReservationGroupID:
+            "/subscriptions/s/resourcegroups/g/providers/microsoft.compute/CapacityReservationGroups/r",
+        },
+      }),
+    ],
+    ["a spot VM at any price", properties({ priority: "Spot", billingProfile: { maxPrice: -1 } })],
+    ["a cloud", { cloudConfiguration: { name: "AzureChina" } }],
+    ["no name of a cloud", { cloudConfiguration: {} }],
+  ])("takes %s", async (_, change) => {
+    expect(await problemsOf({ ...plainSpec, ...change })).toEqual([]);
+  });
+
+  it.each([[null], [undefined]])("is refused when it is %s", async (spec) => {
+    expect(await problemsOf(spec)).toEqual([expect.stringContaining("is required")]);
+  });
+});
