@@ -3,6 +3,8 @@ export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches
 export type { ControllerContext, Target } from "./cluster/context.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
+export { createCapacityController } from "./machine-class/capacity-controller.ts";
+export type { CapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityDriver, ClassCall } from "./machine-class/capacity-driver.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";

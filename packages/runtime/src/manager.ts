@@ -1,5 +1,6 @@
 import {
   type ControllerContext,
+  createCapacityController,
   createControlCaches,
   createMachineClassController,
   createMachineController,
@@ -121,8 +122,10 @@ export function createManager(options: ManagerOptions): Manager {
     settings,
     workers,
   });
+  const capacity = createCapacityController(context, driver);
   const controllers = [
     machine.controller,
+    capacity.controller,
     createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
     createMachineDeploymentController(context, workers, {
       guardsFromScaler: options.guardsRolloutsFromScaler ?? true,
@@ -173,7 +176,7 @@ export function createManager(options: ManagerOptions): Manager {
       } finally {
         // One part that failed takes the others with it: half a manager would be worse than none.
         stop.abort(new Error("another part of the manager failed"));
-        await machine.close();
+        await Promise.all([machine.close(), capacity.close()]);
         await Promise.allSettled(parts);
         await flushEvents();
       }

@@ -1,5 +1,5 @@
 import type { MachineClass, NodeTemplate, SecretData } from "@millwright/core";
-import type { DriverOutcome } from "../machine/driver-port.ts";
+import type { DriverOutcome, MachineDriver } from "../machine/driver-port.ts";
 
 /** What a question about a class is about, as the caches hold it. */
 export interface ClassCall {
@@ -9,7 +9,7 @@ export interface ClassCall {
 }
 
 /** The drivers as the controller of capacities sees them. The runtime implements it. */
-export interface CapacityDriver {
+export interface CapacityDriver extends Pick<MachineDriver, "refusalOf"> {
   /** Whether the driver of a class can say what its nodes will have. Makes no calls. */
   tellsCapacity(machineClass: MachineClass): boolean;
   /** Asks the cloud what a node of a class will have; the answer can stand in the class as it is. */

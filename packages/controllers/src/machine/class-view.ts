@@ -38,17 +38,24 @@ const unusable = (reason: string, problem: string, inputs: string, isMissing = f
 const readData = (data: SecretValues): [string, Secret][] =>
   Object.entries(data).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]);
 
-/**
- * Looks up the class of a machine and its secrets, in the order in which a person would: the class, its fields, its driver, its secrets. The first
- * thing that is wrong is named, with what is expected.
- */
-export function resolveClass(
+/** Looks up the class of a machine and its secrets; see {@link resolveNamedClass}. */
+export const resolveClass = (
   machine: Machine,
   caches: ControlCaches,
   namespace: string,
   driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass => resolveNamedClass(machine.spec.class?.name ?? "", caches, namespace, driver);
+
+/**
+ * Looks up a class and its secrets, in the order in which a person would: the class, its fields, its driver, its secrets. The first
+ * thing that is wrong is named, with what is expected.
+ */
+export function resolveNamedClass(
+  name: string,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
 ): ResolvedClass {
-  const name = machine.spec.class?.name ?? "";
   const found = caches.classes.store.getByRef({ namespace, name });
   if (found === undefined) {
     const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;

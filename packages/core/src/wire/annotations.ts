@@ -86,6 +86,11 @@ export const annotationKeys = {
   maintenanceWindows: "machine.millwright.dev/maintenance-windows",
   /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the deployment controller. */
   honourMinReadySeconds: "machine.millwright.dev/honour-min-ready-seconds",
+  /**
+   * Ours, MachineClass: JSON of the spec that a driver was asked about and of the `nodeTemplate` that was filled in with its answer, as hashes. Without it, or
+   * with another template, `nodeTemplate` is somebody else's and stays as it is. Written and read by the machine class controller.
+   */
+  filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;

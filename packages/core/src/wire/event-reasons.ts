@@ -22,6 +22,10 @@ export const eventReasons = {
   invalidSpec: "InvalidSpec",
   /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */
   stillInUse: "StillInUse",
+  /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with what the cloud says; the message names the instance type. */
+  filledNodeTemplate: "FilledNodeTemplate",
+  /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not say what it would be; the message starts with the code. */
+  nodeTemplateUnknown: "NodeTemplateUnknown",
 } as const;
 
 /** Reasons of events on Machines; all are ours, for MCM has none. Read by people and by alerting. */

@@ -1,0 +1,288 @@
+import {
+  annotationKeys,
+  type MachineClass,
+  machineClassResource,
+  MachineError,
+  type NodeTemplate,
+} from "@millwright/core";
+import { secretResource } from "@millwright/kube";
+import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import type { DriverOutcome } from "../machine/driver-port.ts";
+import { aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
+import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
+import type { CapacityDriver, ClassCall } from "./capacity-driver.ts";
+import { type CapacityController, createCapacityController } from "./capacity-controller.ts";
+
+const MINUTE = 60_000;
+const ref = { namespace: testNamespace, name: "small" };
+const medium = { cpu: 2, gpu: 0, memory: "8Gi" };
+const large = { cpu: 8, gpu: 0, memory: "32Gi" };
+const aTemplate = (capacity: NodeTemplate["capacity"], more: Partial<NodeTemplate> = {}): NodeTemplate => ({
+  capacity,
+  instanceType: "m",
+  region: "r",
+  zone: "z",
+  ...more,
+});
+const failure = (code: "InvalidArgument" | "Unavailable", retryAfterMs?: number): DriverOutcome<NodeTemplate> => ({
+  ok: false,
+  error: new MachineError(code, "no such type", retryAfterMs === undefined ? {} : { retryAfterMs }),
+});
+
+/** A driver that answers by the size in the spec, and counts how often it is asked. */
+function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { readonly asked: ClassCall[] } {
+  const asked: ClassCall[] = [];
+  return {
+    asked,
+    refusalOf: () => undefined,
+    tellsCapacity: () => true,
+    ...change,
+    capacityOf: async (call, signal) => {
+      asked.push(call);
+      if (change.capacityOf !== undefined) return change.capacityOf(call, signal);
+      const isLarge = call.machineClass.providerSpec["size"] === "large";
+      return { ok: true, value: aTemplate(isLarge ? large : medium, isLarge ? {} : { architecture: "amd64" }) };
+    },
+  };
+}
+
+let running: RunningControllers | undefined;
+let capacity: CapacityController | undefined;
+afterEach(async () => {
+  await Promise.all([running?.stop(), capacity?.close()]);
+});
+
+const aSecret = (key: string) => ({
+  metadata: { name: "small", namespace: testNamespace },
+  data: { userData: btoa("boot"), key: btoa(key) },
+});
+
+async function start(
+  driver: CapacityDriver,
+  change: Change<MachineClass> = {},
+  prepare: (api: FakeApi) => void = () => {},
+): Promise<RunningControllers> {
+  running = await runControllers(
+    (context) => {
+      capacity = createCapacityController(context, driver);
+      return [capacity.controller];
+    },
+    (api) => {
+      api.seed(secretResource, aSecret("first"));
+      api.seed(machineClassResource, aMachineClass(change));
+      prepare(api);
+    },
+  );
+  return running;
+}
+const classOf = ({ api }: RunningControllers) => api.peek<MachineClass>(machineClassResource, ref);
+const markOf = (cluster: RunningControllers) =>
+  classOf(cluster)?.metadata.annotations?.[annotationKeys.filledNodeTemplate];
+const setSpec = ({ api }: RunningControllers, size: string): void =>
+  void api.change(machineClassResource, ref, { providerSpec: { size } });
+
+describe("the capacity of a class without nodeTemplate", () => {
+  it("is asked for once and filled in by one patch for the version that was read", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver);
+    expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(medium, { architecture: "amd64" }));
+    expect(cluster.events).toEqual([
+      "FilledNodeTemplate nodeTemplate was filled in with what the cloud says of m: cpu 2, gpu 0, memory 8Gi",
+    ]);
+    await cluster.settle(24 * 60 * MINUTE);
+    expect(driver.asked).toHaveLength(1);
+    expect(driver.asked[0]?.secret["key"]?.reveal()).toBe("first");
+    expect(cluster.api.writes().map(({ verb }) => verb)).toEqual(["patch"]);
+    expect(cluster.api.writes()[0]?.body).toHaveProperty("metadata.resourceVersion");
+  });
+
+  it("is renewed when the spec changes, with nothing of the old one left", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver);
+    const before = markOf(cluster);
+    setSpec(cluster, "large");
+    await cluster.settle();
+    expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(large));
+    expect(markOf(cluster)).not.toBe(before);
+    expect(driver.asked).toHaveLength(2);
+  });
+
+  it("is not asked for again by the next process", async () => {
+    const first = await start(aDriver());
+    const filled = classOf(first);
+    await first.stop();
+    const driver = aDriver();
+    const cluster = await start(driver, {
+      nodeTemplate: filled?.nodeTemplate ?? null,
+      metadata: { annotations: filled?.metadata.annotations ?? {} },
+    });
+    expect(driver.asked).toEqual([]);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("is given back to whoever takes it away, but not in a loop, and without another question", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver);
+    const remove = (): void =>
+      void cluster.api.change(machineClassResource, ref, { nodeTemplate: null, metadata: { annotations: null } });
+    remove();
+    await cluster.settle(9 * MINUTE);
+    expect(classOf(cluster)?.nodeTemplate).toBeUndefined();
+    await cluster.settle(2 * MINUTE);
+    expect(classOf(cluster)?.nodeTemplate).toBeDefined();
+    expect(driver.asked).toHaveLength(1);
+  });
+
+  it("does not overwrite a template that somebody writes at the same moment", async () => {
+    const driver = aDriver();
+    const theirs = aTemplate(large, { zone: "theirs" });
+    const cluster = await start(driver, {}, (api) => {
+      api.inject({ verb: "patch", error: conflictError(), times: 1 });
+    });
+    cluster.api.change(machineClassResource, ref, { nodeTemplate: theirs });
+    await cluster.settle(MINUTE);
+    expect(classOf(cluster)?.nodeTemplate).toEqual(theirs);
+    expect(markOf(cluster)).toBeUndefined();
+  });
+});
+
+describe("a nodeTemplate that somebody wrote", () => {
+  it("is never asked about and never touched, whatever becomes of the spec", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver, { nodeTemplate: aTemplate(medium) });
+    setSpec(cluster, "large");
+    await cluster.settle(MINUTE);
+    expect(driver.asked).toEqual([]);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("is theirs from the first change of what was filled in, and loses the mark", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver);
+    cluster.api.change(machineClassResource, ref, { nodeTemplate: { virtualCapacity: { "example.com/slots": 4 } } });
+    await cluster.settle();
+    expect(markOf(cluster)).toBeUndefined();
+    setSpec(cluster, "large");
+    await cluster.settle(MINUTE);
+    expect(classOf(cluster)?.nodeTemplate?.capacity).toEqual(medium);
+    expect(driver.asked).toHaveLength(1);
+  });
+
+  it.each(["nonsense", "null", "[]", '{"asked":1,"template":2}'])("is theirs under the mark %s", async (mark) => {
+    const driver = aDriver();
+    const cluster = await start(driver, {
+      nodeTemplate: aTemplate(medium),
+      metadata: { annotations: { [annotationKeys.filledNodeTemplate]: mark } },
+    });
+    expect(classOf(cluster)?.nodeTemplate).toEqual(aTemplate(medium));
+    expect(markOf(cluster)).toBeUndefined();
+    expect(driver.asked).toEqual([]);
+  });
+});
+
+describe("a driver that cannot say", () => {
+  it.each<[string, Partial<CapacityDriver>, Change<MachineClass>]>([
+    ["has no such method", { tellsCapacity: () => false }, {}],
+    ["is not loaded", { refusalOf: () => "provider: no driver" }, {}],
+    ["is of a class that makes no machines", {}, { secretRef: null }],
+    ["is of a class without its secret", {}, { secretRef: { name: "missing" } }],
+    ["is of a class that goes", {}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } }],
+  ])("is not asked when it %s", async (_, driverChange, classChange) => {
+    const driver = aDriver(driverChange);
+    const cluster = await start(driver, classChange);
+    await cluster.settle(MINUTE);
+    expect(driver.asked).toEqual([]);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("is asked again rarely, and what it says is told once", async () => {
+    const driver = aDriver({ capacityOf: async () => failure("InvalidArgument") });
+    const cluster = await start(driver);
+    await cluster.settle(30 * MINUTE);
+    // After 1, 3, 7 and 15 minutes.
+    expect(driver.asked).toHaveLength(5);
+    await cluster.settle(10 * 60 * MINUTE);
+    expect(driver.asked.length).toBeLessThan(17);
+    expect(cluster.events).toEqual([expect.stringMatching(/^NodeTemplateUnknown InvalidArgument: no such type; set/)]);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+
+  it("is asked again at once when spec or secret have changed", async () => {
+    let isMended = false;
+    const driver = aDriver({
+      capacityOf: async () => (isMended ? { ok: true, value: aTemplate(medium) } : failure("InvalidArgument")),
+    });
+    const cluster = await start(driver);
+    setSpec(cluster, "large");
+    await cluster.settle();
+    expect(driver.asked).toHaveLength(2);
+    isMended = true;
+    cluster.api.change(secretResource, ref, { data: { key: btoa("second") } });
+    await cluster.settle();
+    expect(driver.asked.at(-1)?.secret["key"]?.reveal()).toBe("second");
+    expect(classOf(cluster)?.nodeTemplate).toBeDefined();
+  });
+
+  it("is asked again soon when it could not be reached, but not sooner than it asks for", async () => {
+    let retryAfterMs: number | undefined = 2 * MINUTE;
+    const driver = aDriver({ capacityOf: async () => failure("Unavailable", retryAfterMs) });
+    const cluster = await start(driver);
+    await cluster.settle(MINUTE);
+    expect(driver.asked).toHaveLength(1);
+    retryAfterMs = undefined;
+    await cluster.settle(MINUTE);
+    expect(driver.asked).toHaveLength(2);
+    await cluster.settle(11_000);
+    expect(driver.asked).toHaveLength(3);
+  });
+
+  it("is not asked with secrets that cannot be read", async () => {
+    const driver = aDriver();
+    const cluster = await start(driver, {}, (api) => {
+      api.inject({ verb: "get", type: secretResource, error: serverError(), times: 1 });
+    });
+    expect(driver.asked).toEqual([]);
+    await cluster.settle(MINUTE);
+    expect(classOf(cluster)?.nodeTemplate).toBeDefined();
+  });
+});
+
+describe("a question that takes its time", () => {
+  it("is one at a time, and its answer to an old spec is not used", async () => {
+    const answers: ((outcome: DriverOutcome<NodeTemplate>) => void)[] = [];
+    const driver = aDriver({ capacityOf: () => new Promise((resolve) => answers.push(resolve)) });
+    const cluster = await start(driver);
+    setSpec(cluster, "large");
+    await cluster.settle(MINUTE);
+    expect(driver.asked).toHaveLength(1);
+    answers[0]?.({ ok: true, value: aTemplate(medium) });
+    await cluster.settle();
+    expect(classOf(cluster)?.nodeTemplate).toBeUndefined();
+    answers[1]?.({ ok: true, value: aTemplate(large) });
+    await cluster.settle();
+    expect(classOf(cluster)?.nodeTemplate?.capacity).toEqual(large);
+  });
+
+  it("is given up when the class goes and when the process stops", async () => {
+    const signals: AbortSignal[] = [];
+    const driver = aDriver({
+      capacityOf: (_, signal) => {
+        signals.push(signal);
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve(failure("Unavailable")));
+        });
+      },
+    });
+    const cluster = await start(driver, {}, (api) => {
+      api.seed(machineClassResource, aMachineClass(named("other")));
+    });
+    expect(signals).toHaveLength(2);
+    cluster.api.remove(machineClassResource, ref);
+    await cluster.settle();
+    expect(signals.filter(({ aborted }) => aborted)).toHaveLength(1);
+    await capacity?.close();
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+    expect(cluster.api.writes()).toEqual([]);
+  });
+});

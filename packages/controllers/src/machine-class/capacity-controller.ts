@@ -1,0 +1,150 @@
+import {
+  annotationKeys,
+  type MachineClass,
+  machineClassResource,
+  MachineError,
+  type NodeTemplate,
+} from "@millwright/core";
+import { type Controller, createController, createMergePatch, messageOf, watchTriggers } from "@millwright/kube";
+import { carryOut } from "../cluster/carry-out.ts";
+import type { ControllerContext } from "../cluster/context.ts";
+import { createWriter } from "../cluster/writer.ts";
+import { isClassNews, isSecretNews, resolveNamedClass } from "../machine/class-view.ts";
+import type { CapacityDriver } from "./capacity-driver.ts";
+import { capacityVersionOf, markFor } from "./capacity-mark.ts";
+import { createCapacityQuestions } from "./capacity-questions.ts";
+import { type CapacityAction, decideCapacity } from "./decide-capacity.ts";
+import { secretNamesOf } from "./references.ts";
+
+/** The controller of capacities and the questions that it has under way. */
+export interface CapacityController {
+  readonly controller: Controller;
+  /** Aborts questions; resolves when they have ended. */
+  close(): Promise<void>;
+}
+
+/** The annotation and the template, for the version of the class that was read: what somebody writes meanwhile is never lost. */
+function patchFor(machineClass: MachineClass, nodeTemplate: NodeTemplate | undefined, mark: string | null): object {
+  const { resourceVersion } = machineClass.metadata;
+  const template =
+    nodeTemplate === undefined
+      ? undefined
+      : createMergePatch({ nodeTemplate: machineClass.nodeTemplate }, { nodeTemplate });
+  return {
+    ...template,
+    metadata: {
+      annotations: { [annotationKeys.filledNodeTemplate]: mark },
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    },
+  };
+}
+
+/**
+ * Makes the controller that fills in the `nodeTemplate` of classes that have none, where a driver can say what it would be: without it the cluster-autoscaler cannot tell
+ * what a node would have of which there is none yet.
+ */
+export function createCapacityController(context: ControllerContext, driver: CapacityDriver): CapacityController {
+  const { caches, namespace, control, clock, log, events } = context;
+  const questions = createCapacityQuestions(clock);
+  const { store } = caches.classes;
+  const writer = createWriter({ api: control, type: machineClassResource, store });
+  const filled = new Map<string, { readonly version: string; readonly at: number }>();
+  const keyOf = (name: string): string => `${namespace}/${name}`;
+
+  /** What a question is asked with, secrets included; an answer to other inputs is of no use, and a failure may be over. */
+  const inputsOf = (machineClass: MachineClass): string =>
+    JSON.stringify([
+      capacityVersionOf(machineClass),
+      ...secretNamesOf(machineClass).map((name) => caches.secrets.store.getByRef({ namespace, name })?.digest ?? null),
+    ]);
+
+  /** Asks with the values of the secrets as they are now. */
+  const question = async (
+    machineClass: MachineClass,
+    signal: AbortSignal,
+  ): ReturnType<CapacityDriver["capacityOf"]> => {
+    const { name } = machineClass.metadata;
+    const refuse = (code: "FailedPrecondition" | "Unavailable", message: string) =>
+      ({ ok: false, error: new MachineError(code, message) }) as const;
+    try {
+      await caches.secrets.read(secretNamesOf(machineClass));
+    } catch (error) {
+      return refuse("Unavailable", `the Secrets of MachineClass "${name}" cannot be read: ${messageOf(error)}`);
+    }
+    const { view, secret } = resolveNamedClass(name, caches, namespace, driver);
+    if (view.state === "unusable") return refuse("FailedPrecondition", view.problem);
+    return driver.capacityOf({ machineClass, secret }, signal);
+  };
+
+  const ask = (machineClass: MachineClass): void => {
+    const { name, uid = "" } = machineClass.metadata;
+    questions.start(uid, {
+      inputs: inputsOf(machineClass),
+      ask: (signal) => question(machineClass, signal),
+      wake: () => controller.enqueue(keyOf(name)),
+    });
+  };
+
+  const act = async (machineClass: MachineClass, action: CapacityAction): Promise<void> => {
+    const { name, uid = "" } = machineClass.metadata;
+    switch (action.kind) {
+      case "Ask":
+        return ask(machineClass);
+      case "Unmark":
+        return writer.patch({ namespace, name }, patchFor(machineClass, undefined, null));
+      case "Fill": {
+        const version = capacityVersionOf(machineClass);
+        const mark = markFor(version, action.nodeTemplate);
+        await writer.patch({ namespace, name }, patchFor(machineClass, action.nodeTemplate, mark));
+        filled.set(uid, { version, at: clock.now().getTime() });
+      }
+    }
+  };
+
+  const controller = createController({
+    name: "machine-class-capacity",
+    workers: 1,
+    waitFor: [caches.classes, caches.secrets],
+    clock,
+    random: context.random,
+    log,
+    reconcile: async (key) => {
+      const machineClass = store.get(key);
+      if (machineClass === undefined) return { done: true };
+      const { name, uid = "" } = machineClass.metadata;
+      const { view, unread } = resolveNamedClass(name, caches, namespace, driver);
+      const snapshot = {
+        machineClass,
+        isTellable: driver.tellsCapacity(machineClass),
+        isAskable: view.state === "usable" || unread.length > 0,
+        answer: questions.answerTo(uid, inputsOf(machineClass)),
+        filled: filled.get(uid),
+      };
+      const decision = decideCapacity(snapshot, clock.now());
+      const result = await carryOut(decision, (action) => act(machineClass, action), {
+        object: machineClass,
+        writer,
+        events,
+        log,
+      });
+      if (decision.because.length > 0) questions.told(uid);
+      return result;
+    },
+  });
+
+  watchTriggers({ store, controller, when: isClassNews, keys: ({ metadata }) => [keyOf(metadata.name)] });
+  store.subscribe((old, current) => {
+    const uid = old?.metadata.uid;
+    if (uid === undefined || uid === current?.metadata.uid) return;
+    questions.forget(uid);
+    filled.delete(uid);
+  });
+  watchTriggers({
+    store: caches.secrets.store,
+    controller,
+    when: isSecretNews,
+    keys: ({ metadata }) =>
+      store.byIndex("secret", metadata.name).map((machineClass) => keyOf(machineClass.metadata.name)),
+  });
+  return { controller, close: () => questions.close() };
+}
