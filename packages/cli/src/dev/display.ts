@@ -14,7 +14,7 @@ export interface Display {
 export type Output = NodeJS.WriteStream;
 
 /** Lines of the screen that are not for machines: what stands above and below the table. */
-const RESERVED_ROWS = 16;
+const RESERVED_ROWS = 17;
 
 /** A terminal gets one picture that is drawn over. */
 function createScreen(output: Output): Display {

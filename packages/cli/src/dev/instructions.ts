@@ -18,8 +18,9 @@ In another terminal:
   kubectl delete node NAME                                   # its machine is drained and replaced
   echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/troubles -f -   # Unknown in 40 s
   kubectl delete --raw /millwright/troubles                  # ... and Running again, if that is before its health timeout
-Why a machine is in its phase, its conditions and history, and what you can do:
-  millwright describe machine NAME                           # in a checkout: npm run -s millwright describe machine NAME
+Why a machine is in its phase, its conditions and history, and what you can do (in a checkout: npm run -s millwright -- ...):
+  millwright describe machine NAME
+  millwright drain --dry-run NAME                            # what a drain of this node would do, and what would hold it up
 Ctrl-C stops everything.
 `;
 
