@@ -67,7 +67,9 @@ describe("deleting a machine", () => {
 
   it("ends a VM that is still being made", async () => {
     const { gce, driver } = await aCloud({ provisioningMs: 60_000, operationMs: 40 });
-    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(20)))).rejects.toThrow();
+    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(20)))).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+    });
     await driver.deleteMachine(aRequest(), aContext());
     expect(gce.inventory()).toEqual(nothing);
   });

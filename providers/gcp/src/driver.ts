@@ -9,7 +9,6 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createSessionPool } from "@millwright/core/driver-kit";
-import type { ApiCall } from "./api-call.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { toMachineError } from "./errors.ts";
@@ -29,8 +28,6 @@ import { type GcpSpec, gcpSpecSchema } from "./spec.ts";
 export interface GcpDriverOptions extends Pick<GceApiOptions, "requestTimeoutMs" | "maxInFlight" | "readTokenFile"> {
   /** Address of Compute Engine and of all that gives out tokens, for tests. Default: Google's own. */
   readonly endpoint?: string;
-  /** Told of every request to Compute Engine, for metrics. Must not throw. */
-  readonly onApiCall?: (call: ApiCall) => void;
   /** Default: the system's. For how long requests take; the methods use the clock of their context. */
   readonly clock?: Clock;
   /** For jitter, and for the ids of deletions. Default: the system's. */
@@ -45,8 +42,10 @@ const defaultPatience: Patience = { lookAgainMs: 3_000, pollMs: 500 };
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {
   const { clock = systemClock, random = systemRandom, patience: given, ...api } = options;
   const patience = { ...defaultPatience, ...given };
+  /** Requests serve several calls at once, and all calls report to the same place. */
+  let reportApiCall: DriverContext["reportApiCall"];
   const pool = createSessionPool((_, credentials: GcpCredentials) =>
-    createSession(createGceApi({ ...api, credentials, clock, random })),
+    createSession(createGceApi({ ...api, credentials, clock, random, reportApiCall: (call) => reportApiCall?.(call) })),
   );
 
   /** One call of a method: with a session, and with an error of the contract whatever happens. */
@@ -57,6 +56,7 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
     act: (call: MethodCall) => Promise<T>,
   ): Promise<T> => {
     try {
+      ({ reportApiCall } = context);
       context.signal.throwIfAborted();
       const { spec, name } = machineClass;
       const credentials = readCredentials(secret);

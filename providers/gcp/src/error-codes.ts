@@ -65,7 +65,7 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
  * is told by who asks for it. Nothing is Internal by default.
  */
 export function machineCodeOf(code: string, status: number, message: string): MachineErrorCode {
-  if (isCapacityCode(code) || isLackOfType(message) || (status === 403 && /^Quota '/.test(message))) {
+  if (isCapacityCode(code) || isLackOfType(message) || (status === 403 && message.startsWith("Quota '"))) {
     return "ResourceExhausted";
   }
   if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";

@@ -1,6 +1,6 @@
 import { createGcpDriver } from "./driver.ts";
 
-export type { ApiCall, ApiService } from "./api-call.ts";
+export type { ApiService } from "./api-call.ts";
 export { createGcpDriver } from "./driver.ts";
 export type { GcpDriverOptions } from "./driver.ts";
 export { pdCsiDriver } from "./get-volume-ids.ts";

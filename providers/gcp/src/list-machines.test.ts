@@ -72,7 +72,7 @@ describe("listing machines", () => {
 
   it("is asked once by classes that ask together", async () => {
     const { gce, driver } = await aCloud();
-    await Promise.all(Array.from({ length: 20 }, () => driver.listMachines?.(aRequest(), aContext())));
+    await Promise.all(Array.from({ length: 20 }, async () => driver.listMachines?.(aRequest(), aContext())));
     expect(gce.log.count("instances.list")).toBe(1);
   });
 });

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { google } from "@google-cloud/compute/build/protos/protos.js";
-import { type Clock, isMachineError, type Random } from "@millwright/core";
+import { type ApiCall, type Clock, isMachineError, type Random } from "@millwright/core";
 import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
-import type { ApiCall, ApiService } from "./api-call.ts";
+import type { ApiService } from "./api-call.ts";
 import { isCapacityCode } from "./error-codes.ts";
 import { GceFailure, isMissing } from "./gce-failure.ts";
 import { type Operation, readOperation } from "./operation.ts";
@@ -45,7 +45,8 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
   readonly credentials: GcpCredentials;
   readonly clock: Clock;
   readonly random: Random;
-  readonly onApiCall?: (call: ApiCall) => void;
+  /** Told of every request, with its repetitions as one, when it has ended. */
+  readonly reportApiCall?: (call: ApiCall) => void;
   /** How long Google may take for one answer, milliseconds. Default 30 s. Waiting for operations takes two minutes longer. */
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20; waiting for operations does not count, and has a limit of 50. */
@@ -97,9 +98,17 @@ function isPassing(failure: unknown): boolean {
 const isThrottled = (failure: unknown): boolean =>
   failure instanceof GceFailure && (failure.status === 429 || /rateLimitExceeded|RATE_LIMIT/i.test(failure.reason));
 
+interface RequestOptions {
+  readonly turn?: InFlightLimit;
+  /** How much longer than others it may take. */
+  readonly extraMs?: number;
+  /** Whether a refusal is an answer like any other, for metrics. */
+  readonly isAnswer?: (failure: unknown) => boolean;
+}
+
 /** Creates the requests of one credential. The clients behind them are made with the first one. */
 export function createGceApi(options: GceApiOptions): GceApi {
-  const { credentials, clock, random, onApiCall, endpoint, readTokenFile } = options;
+  const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   const waitLimit = createInFlightLimit(maxWaits);
@@ -168,10 +177,9 @@ export function createGceApi(options: GceApiOptions): GceApi {
   /** One request: in its turn, reported, repeated where that may help, and over as soon as the signal aborts. */
   const request = <Output>(
     service: ApiService,
-    place: Place,
     signal: AbortSignal,
     send: (sdk: Awaited<ReturnType<typeof makeClients>>, callOptions: typeof oneTry) => Promise<Output>,
-    { turn = limit, extraMs = 0 }: { readonly turn?: InFlightLimit; readonly extraMs?: number } = {},
+    { turn = limit, extraMs = 0, isAnswer = () => false }: RequestOptions = {},
   ): Promise<Output> =>
     turn(signal, async () => {
       clients ??= makeClients();
@@ -182,13 +190,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
         signal.throwIfAborted();
         const state: CallState = { signal, timeoutMs: oneTimeoutMs };
         const report = (outcome: string): void =>
-          onApiCall?.({
-            service,
-            project: place.project,
-            durationMs: clock.monotonicMs() - startMs,
-            attempts,
-            outcome,
-          });
+          reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
         try {
           // Our own deadline comes first.
           const callOptions = { ...oneTry, timeout: oneTimeoutMs + backoffMs.longest };
@@ -198,7 +200,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
         } catch (error) {
           const failure = state.failure ?? unreadable(error);
           const isOver = signal.aborted || attempts >= maxAttempts || !isPassing(failure);
-          if (isOver) report(signal.aborted ? "aborted" : outcomeOf(failure));
+          if (isOver) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
           signal.throwIfAborted();
           if (isOver) throw failure;
           const baseMs = isThrottled(failure) ? backoffMs.throttled : backoffMs.ordinary;
@@ -209,30 +211,34 @@ export function createGceApi(options: GceApiOptions): GceApi {
 
   return {
     async getInstance(place, instance, signal) {
+      const isNone = (failure: unknown): boolean => isMissing(failure, `instances/${instance}`);
       try {
-        const [found] = await request("instance_get", place, signal, (sdk, callOptions) =>
-          sdk.instances().get({ ...place, instance }, callOptions),
+        const [found] = await request(
+          "instance_get",
+          signal,
+          (sdk, callOptions) => sdk.instances().get({ ...place, instance }, callOptions),
+          { isAnswer: isNone },
         );
         return found;
       } catch (error) {
-        if (isMissing(error, `instances/${instance}`)) return undefined;
+        if (isNone(error)) return undefined;
         throw error;
       }
     },
     async listInstances(place, pageToken, signal) {
-      const [items, , answer] = await request("instance_list", place, signal, (sdk, callOptions) =>
+      const [items, , answer] = await request("instance_list", signal, (sdk, callOptions) =>
         sdk.instances().list({ ...place, ...pageOf(pageToken) }, { ...callOptions, autoPaginate: false }),
       );
       return { items, nextPageToken: nextOf(answer) };
     },
     async insertInstance(place, instanceResource, requestId, signal) {
-      const [answer] = await request("instance_create", place, signal, (sdk, callOptions) =>
+      const [answer] = await request("instance_create", signal, (sdk, callOptions) =>
         sdk.instances().insert({ ...place, instanceResource, requestId }, callOptions),
       );
       return readOperation(answer.latestResponse);
     },
     async deleteInstance(place, instance, requestId, signal) {
-      const [answer] = await request("instance_delete", place, signal, (sdk, callOptions) =>
+      const [answer] = await request("instance_delete", signal, (sdk, callOptions) =>
         sdk.instances().delete({ ...place, instance, requestId }, callOptions),
       );
       return readOperation(answer.latestResponse);
@@ -240,7 +246,6 @@ export function createGceApi(options: GceApiOptions): GceApi {
     async waitForOperation(place, operation, signal) {
       const [answer] = await request(
         "operations_get",
-        place,
         signal,
         (sdk, callOptions) => sdk.operations().wait({ ...place, operation }, callOptions),
         { turn: waitLimit, extraMs: longestWaitMs },
@@ -248,7 +253,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
       return readOperation(answer);
     },
     async listOperations(place, operationType, pageToken, signal) {
-      const [items, , answer] = await request("operations_list", place, signal, (sdk, callOptions) =>
+      const [items, , answer] = await request("operations_list", signal, (sdk, callOptions) =>
         sdk
           .operations()
           .list(
@@ -259,7 +264,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
       return { items: items.map(readOperation), nextPageToken: nextOf(answer) };
     },
     async getMachineType(place, machineType, signal) {
-      const [type] = await request("machine_type_get", place, signal, (sdk, callOptions) =>
+      const [type] = await request("machine_type_get", signal, (sdk, callOptions) =>
         sdk.machineTypes().get({ ...place, machineType }, callOptions),
       );
       return type;

@@ -134,6 +134,6 @@ async function closeCloud(gce: GceEmulator): Promise<void> {
 
 /** The body of the only request of an operation. */
 export function sentBody(gce: GceEmulator, operation: string): unknown {
-  const [request] = gce.log.requests.filter((entry) => entry.operation === operation);
+  const request = gce.log.requests.find((entry) => entry.operation === operation);
   return JSON.parse(request?.body ?? "null");
 }
