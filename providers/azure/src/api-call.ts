@@ -13,9 +13,11 @@ export type ApiService =
   | "market_place_agreement_get"
   | "nic_create"
   | "nic_delete"
+  | "nic_get"
   | "nic_list"
   | "disk_create"
   | "disk_delete"
+  | "disk_get"
   | "disk_list"
   | "operation_get"
   | "token_get"
@@ -42,9 +44,9 @@ const kinds: readonly (readonly [RegExp, Readonly<Record<string, ApiService>>])[
     },
   ],
   [/\/virtualmachines$/, { GET: "virtual_machine_list" }],
-  [/\/networkinterfaces\/[^/]+$/, { PUT: "nic_create", DELETE: "nic_delete" }],
+  [/\/networkinterfaces\/[^/]+$/, { GET: "nic_get", PUT: "nic_create", DELETE: "nic_delete" }],
   [/\/networkinterfaces$/, { GET: "nic_list" }],
-  [/\/disks\/[^/]+$/, { PUT: "disk_create", DELETE: "disk_delete" }],
+  [/\/disks\/[^/]+$/, { GET: "disk_get", PUT: "disk_create", DELETE: "disk_delete" }],
   [/\/disks$/, { GET: "disk_list" }],
   [/\/artifacttypes\/vmimage\//, { GET: "virtual_machine_image_get" }],
   [/\/agreements\/current$/, { GET: "market_place_agreement_get", PUT: "market_place_agreement_create" }],

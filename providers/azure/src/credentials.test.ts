@@ -163,7 +163,7 @@ describe("a workload identity", () => {
     await writeFile(file, "good-token");
     await driver.createMachine(aRequest(aMachine("m"), {}, secretWith(file)), aContext());
     expect(arm.vm("m").name).toBe("m");
-    const [exchange] = arm.log.requests.filter(({ operation }) => operation === "Token");
+    const exchange = arm.log.requests.find(({ operation }) => operation === "Token");
     expect(exchange?.body).toContain("client_assertion=good-token");
   });
 

@@ -85,7 +85,7 @@ describe("listing machines", () => {
 
   it("is shared by classes that ask at the same time", async () => {
     const { arm, driver } = await aCloud();
-    await Promise.all(Array.from({ length: 20 }, () => driver.listMachines?.(aRequest(), aContext())));
+    await Promise.all(Array.from({ length: 20 }, async () => driver.listMachines?.(aRequest(), aContext())));
     expect(
       arm.log.requests.filter(({ operation }) => operation !== "Token" && operation !== "OpenIdConfiguration"),
     ).toHaveLength(3);

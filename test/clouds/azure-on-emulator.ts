@@ -1,0 +1,6 @@
+import { createAzureDriver } from "@millwright/provider-azure";
+
+const { ARM_EMULATOR_URL: endpoint = "", ARM_EMULATOR_CA: ca = "" } = process.env;
+
+/** The driver of Azure against an emulator, whose address and certificate the environment gives: Azure's SDKs read neither from there. */
+export default createAzureDriver({ endpoint, ca, pollMs: 50 });
