@@ -12,6 +12,7 @@ import {
   taintKeys,
 } from "@millwright/core";
 import { awsSpecSchema } from "@millwright/provider-aws";
+import { gcpSpecSchema } from "@millwright/provider-gcp";
 import * as z from "zod";
 import { knownDifferences } from "../test/compat/known-differences.ts";
 import { markdownTable } from "./markdown-table.ts";
@@ -63,6 +64,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     ["error-codes", errorTable()],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
+    ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],
     ["taints", keys("packages/core/src/wire/taints.ts", "taintKeys", taintKeys)],

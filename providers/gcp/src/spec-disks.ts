@@ -7,7 +7,7 @@ const encryptionSchema = goObject({
   kmsKeyServiceAccount: z
     .string()
     .refine((value) => value === "" || value.trim() !== "", "must not be blank")
-    .transform((value) => value.trim())
+    .trim()
     .describe("Service account that uses the key; that of Compute Engine by default.")
     .optional(),
 }).describe("Customer-managed key of the disk.");

@@ -60,7 +60,7 @@ const fallbackSchema = goObject({
   zone: required("Zone to try, in the region of the class; that of the class by default.")
     .regex(place, "must be a zone such as europe-west1-c")
     .optional(),
-}).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
+});
 
 const specSchema = goObject({
   apiVersion: text("Not looked at.").optional(),
@@ -78,7 +78,11 @@ const specSchema = goObject({
     .default(false),
   description: text("Description of the VM.").optional(),
   disks: z.array(diskSchema).min(1, "must name at least the boot disk").describe("Disks of the VM."),
-  fallbacks: z.array(fallbackSchema).max(20).default([]),
+  fallbacks: z
+    .array(fallbackSchema)
+    .max(20)
+    .describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.")
+    .default([]),
   gpu: gpuSchema.optional(),
   labels: z.record(z.string(), z.string()).describe("Labels of the VM.").default({}),
   metadata: z.array(metadataSchema).describe("Metadata of the VM, beside its user data.").default([]),

@@ -11,6 +11,10 @@ const shortNames: Readonly<Record<string, string>> = {
   azure: "@millwright/provider-azure",
 };
 
+/** The short name of the driver of this repository for `MachineClass.provider`, ignoring case; `undefined` when there is none. */
+export const shortNameFor = (provider: string): string | undefined =>
+  Object.keys(shortNames).find((name) => name === provider.toLowerCase());
+
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
 function locate(name: string, folder: string): string {
   if (name.startsWith(".") || name.startsWith("/")) return pathToFileURL(resolve(folder, name)).href;
@@ -23,7 +27,7 @@ function locate(name: string, folder: string): string {
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`).
+ * one of our own drivers (`mock`, `aws`, `gcp`).
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
