@@ -23,15 +23,6 @@ export type ApiService =
   | "token_get"
   | "other";
 
-/** One request over HTTP. One that the SDK repeats is reported each time. For metrics. */
-export interface ApiCall {
-  readonly service: ApiService;
-  /** From when it was sent, without waiting for its turn. */
-  readonly durationMs: number;
-  /** `ok`, the HTTP status, `aborted`, or the error code of the connection. */
-  readonly outcome: string;
-}
-
 const kinds: readonly (readonly [RegExp, Readonly<Record<string, ApiService>>])[] = [
   [/\/operations?(results)?\/[^/]+$/, { GET: "operation_get" }],
   [

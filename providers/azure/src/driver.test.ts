@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { ApiCall } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { ApiCall } from "./api-call.ts";
 import { aCloud, aContext, aMachine, aRequest, plainProperties } from "./testing/azure-cloud.ts";
 
 const run = promisify(execFile);
@@ -10,22 +10,23 @@ const run = promisify(execFile);
 describe("the driver", () => {
   it("reports every request, for metrics, and no secret with it", async () => {
     const calls: ApiCall[] = [];
-    const { arm, driver } = await aCloud({ vmMs: 1 }, { onApiCall: (call) => calls.push(call) });
+    const context = { ...aContext(), reportApiCall: (call: ApiCall) => void calls.push(call) };
+    const { arm, driver } = await aCloud({ vmMs: 1 });
     const dataDisks = [{ lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/data" } }];
     const imageReference = { urn: "kinvolk:flatcar:stable:4081.2.0" };
     const properties = { storageProfile: { ...plainProperties.storageProfile, imageReference, dataDisks } };
     const request = aRequest(aMachine("m"), { properties });
-    await driver.createMachine(request, aContext());
-    await driver.listMachines?.(request, aContext());
-    await driver.getNodeTemplate?.(request, aContext());
+    await driver.createMachine(request, context);
+    await driver.listMachines?.(request, context);
+    await driver.getNodeTemplate?.(request, context);
     arm.vm("m").nics.splice(0, 1, { nicId: arm.vm("m").nics[0]?.nicId ?? "", deleteOption: "Detach" });
     arm.vm("m").provisioningState = "Succeeded";
-    await driver.deleteMachine(request, aContext());
+    await driver.deleteMachine(request, context);
     arm.faults.add({
       operation: "VirtualMachines_Get",
       end: { kind: "refuse", refusal: { code: "AuthorizationFailed" } },
     });
-    await expect(driver.getMachineStatus(request, aContext())).rejects.toMatchObject({ code: "PermissionDenied" });
+    await expect(driver.getMachineStatus(request, context)).rejects.toMatchObject({ code: "PermissionDenied" });
     expect(new Set(calls.map(({ service }) => service))).toEqual(
       new Set([
         "token_get",
@@ -48,7 +49,7 @@ describe("the driver", () => {
       ]),
     );
     expect(calls.at(-1)).toMatchObject({ service: "virtual_machine_get", outcome: "403" });
-    expect(calls.every(({ durationMs }) => durationMs >= 0)).toBe(true);
+    expect(calls.every(({ seconds }) => seconds >= 0)).toBe(true);
     expect(calls).toHaveLength(arm.log.requests.length);
     expect(JSON.stringify(calls)).not.toContain("secret");
   });

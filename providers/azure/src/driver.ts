@@ -9,7 +9,6 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createSessionPool } from "@millwright/core/driver-kit";
-import type { ApiCall } from "./api-call.ts";
 import { clouds } from "./clouds.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
@@ -33,8 +32,6 @@ export interface AzureDriverOptions extends Pick<
 > {
   /** Address of Azure Resource Manager and of Entra ID, for tests and private clouds. Default: those of the class's cloud. */
   readonly endpoint?: string;
-  /** Told of every request over HTTP, for metrics. Must not throw. */
-  readonly onApiCall?: (call: ApiCall) => void;
   /** Default: the system's. For how long requests take; the methods use the clock of their context. */
   readonly clock?: Clock;
   /** For jitter. Default: the system's. */
@@ -46,10 +43,15 @@ const defaultPollMs = 2_000;
 /** Creates the driver of Azure. It holds no state but connections, tokens, and what is known of images and sizes: every call finds its VMs by name and tags. */
 export function createAzureDriver(options: AzureDriverOptions = {}): Driver<AzureSpec> {
   const { clock = systemClock, random = systemRandom, endpoint, ...apiOptions } = options;
+  // Requests that several calls share are reported with the newest one's: a host gives all of them the same.
+  let reportApiCall: DriverContext["reportApiCall"];
   const pool = createSessionPool((cloudName: keyof typeof clouds, credentials: AzureCredentials) => {
     const cloud =
       endpoint === undefined ? clouds[cloudName] : { endpoint, authorityHost: endpoint, scope: `${endpoint}/.default` };
-    return createSession(createAzureApi({ ...apiOptions, cloud, credentials, clock }), credentials.subscriptionId);
+    return createSession(
+      createAzureApi({ ...apiOptions, cloud, credentials, clock, reportApiCall: (call) => reportApiCall?.(call) }),
+      credentials.subscriptionId,
+    );
   });
 
   /** One call of a method: with a session, and with an error of the contract whatever happens. */
@@ -61,6 +63,7 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
   ): Promise<T> => {
     try {
       context.signal.throwIfAborted();
+      ({ reportApiCall } = context);
       const { spec, name } = machineClass;
       const cloud = spec.cloudConfiguration?.name ?? "AzurePublic";
       const pollMs = options.pollMs ?? defaultPollMs;

@@ -34,8 +34,11 @@ export async function findVm(request: AzureRequest, { session, keys, context }: 
   const state = stateOf(vm);
   switch (state.kind) {
     case "live":
-    case "creating":
       return vm;
+    case "creating":
+      // Azure says at the end whether there is capacity. Who knows the id already has been told.
+      if ((machine.providerId ?? "") !== "") return vm;
+      throw new MachineError("Unavailable", `VM "${name}" is still being made`);
     case "deleting":
       throw missing(`VM "${name}" is being deleted`);
     case "reclaimed":

@@ -34,6 +34,19 @@ describe("the status of a machine", () => {
     await deletion;
   });
 
+  it("is Unavailable while the VM is being made, until its id is stored: it may still come to nothing", async () => {
+    const { arm, driver } = await aCloud({ vmMs: 300 });
+    const creation = driver.createMachine(aRequest(), aContext());
+    await expect.poll(() => arm.inventory().vms.length).toBe(1);
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("still being made"),
+    });
+    const known = aRequest(aMachine("m", { providerId: "azure:///westeurope/m" }));
+    await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ nodeName: "m" });
+    await creation;
+  });
+
   it("does not take the VM of an earlier machine, or of somebody else", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());

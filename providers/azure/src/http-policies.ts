@@ -1,8 +1,8 @@
 import type { HttpClient, PipelinePolicy } from "@azure/core-rest-pipeline";
-import type { Clock } from "@millwright/core";
+import type { ApiCall, Clock } from "@millwright/core";
 import { fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
-import { type ApiCall, serviceOf } from "./api-call.ts";
+import { serviceOf } from "./api-call.ts";
 import { ArmFailure } from "./arm-failure.ts";
 import { readRetryAfter } from "./errors.ts";
 
@@ -13,12 +13,13 @@ export interface HttpClientOptions {
   readonly agent: Agent;
   /** How long one answer may take, milliseconds. */
   readonly timeoutMs: number;
-  readonly onApiCall?: (call: ApiCall) => void;
+  /** Told of every request over HTTP; one that the SDK repeats is told each time. */
+  readonly reportApiCall?: (call: ApiCall) => void;
 }
 
 /** Sends requests in their turn, with a time limit and over connections of its own, and reports them. */
 export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
-  const { clock, limit, agent, timeoutMs, onApiCall } = options;
+  const { clock, limit, agent, timeoutMs, reportApiCall } = options;
   return {
     async sendRequest(request) {
       const left = new AbortController();
@@ -31,10 +32,10 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
         return await limit(left.signal, async () => {
           const startMs = clock.monotonicMs();
           const report = (outcome: string): void =>
-            onApiCall?.({
+            reportApiCall?.({
               service: serviceOf(request.method, request.url),
-              durationMs: clock.monotonicMs() - startMs,
               outcome,
+              seconds: (clock.monotonicMs() - startMs) / 1_000,
             });
           try {
             const response = await inner.sendRequest(request);

@@ -1,6 +1,6 @@
 import { createAzureDriver } from "./driver.ts";
 
-export type { ApiCall, ApiService } from "./api-call.ts";
+export type { ApiService } from "./api-call.ts";
 export { createAzureDriver } from "./driver.ts";
 export type { AzureDriverOptions } from "./driver.ts";
 export { azureDiskCsiDriver } from "./get-volume-ids.ts";

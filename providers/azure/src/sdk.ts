@@ -8,10 +8,9 @@ import type {
 import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
 import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
 import type { TokenCredential } from "@azure/identity";
-import type { Clock } from "@millwright/core";
+import type { ApiCall, Clock } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import { Agent } from "node:https";
-import type { ApiCall } from "./api-call.ts";
 import type { Cloud } from "./clouds.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
@@ -54,7 +53,7 @@ export interface AzureApiOptions {
   /** Certificates to trust beside those of the system, as PEM. */
   readonly ca?: string;
   readonly clock: Clock;
-  readonly onApiCall?: (call: ApiCall) => void;
+  readonly reportApiCall?: (call: ApiCall) => void;
   /** How long Azure may take for one answer, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20. */
@@ -92,7 +91,7 @@ interface Clients {
 
 /** Creates the requests of one subscription and credential. The clients behind them are made with the first one. */
 export function createAzureApi(options: AzureApiOptions): AzureApi {
-  const { cloud, credentials, clock, ca, onApiCall, pollMs = defaultPollMs } = options;
+  const { cloud, credentials, clock, ca, reportApiCall, pollMs = defaultPollMs } = options;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
   const { subscriptionId } = credentials;
@@ -107,7 +106,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
         limit,
         agent,
         timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
-        ...(onApiCall === undefined ? {} : { onApiCall }),
+        ...(reportApiCall === undefined ? {} : { reportApiCall }),
       }),
       retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
     };
