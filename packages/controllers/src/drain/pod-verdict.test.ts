@@ -37,6 +37,11 @@ describe("a drain", () => {
     ["leaves a mirror pod, even with an empty mark", aPod("p", { metadata: mirror }), "skip mirror"],
     ["leaves a pod of a DaemonSet", aPod("p", { metadata: ownedBy("DaemonSet") }), "skip DaemonSet"],
     [
+      "evicts a pod that its DaemonSet left behind: nobody owns it any more",
+      aPod("p", { metadata: { ...unowned, labels: { "controller-revision-hash": "5d8f" } } }),
+      "evict unmanaged",
+    ],
+    [
       "leaves a terminating pod of a DaemonSet",
       aPod("p", { metadata: { ...ownedBy("DaemonSet"), ...terminating } }),
       "skip DaemonSet",

@@ -64,6 +64,33 @@ describe("a pod with volumes on its way", () => {
     });
   });
 
+  it("waits for all volumes of a pod, in whatever order they arrive", () => {
+    const volumes = ["a", "b"].map((name) => ({ name: `pv-${name}`, claim: `default/data-${name}` }));
+    const move = aMove("db", { ...gone, volumes });
+    const wantedClaims = new Set(volumes.map(({ claim }) => claim));
+    const missing = (...arrived: readonly string[]) => {
+      const progress = progressOf(move, view({ wantedClaims, attachedElsewhere: new Set(arrived) }), limits, testNow);
+      return progress.state === "reattaching" ? progress.volumes.map(({ name }) => name) : progress.state;
+    };
+    expect(missing()).toEqual(["pv-a", "pv-b"]);
+    expect(missing("pv-b")).toEqual(["pv-a"]);
+    expect(missing("pv-a")).toEqual(["pv-b"]);
+    expect(missing("pv-b", "pv-a")).toBe("done");
+  });
+
+  it("waits for its own volume and not for the one that it shares with another pod on the node", () => {
+    const volumes = ["own", "shared"].map((name) => ({ name: `pv-${name}`, claim: `default/data-${name}` }));
+    const move = aMove("db", { ...gone, volumes });
+    const shared = { sharedHere: new Set(["pv-shared"]) };
+    const here = view({ ...shared, attachedHere: new Set(["pv-own", "pv-shared"]) });
+    expect(progressOf(move, here, limits, testNow)).toMatchObject({
+      state: "detaching",
+      volumes: [{ name: "pv-own" }],
+    });
+    const away = view({ ...shared, attachedHere: new Set(["pv-shared"]), attachedElsewhere: new Set(["pv-own"]) });
+    expect(progressOf(move, away, limits, testNow)).toEqual({ state: "done" });
+  });
+
   it("skips the wait for arrival with a limit of zero", () => {
     for (const volumes of [wanted, unplaced, {}])
       expect(progressOf(aMove("db"), view(volumes), { ...limits, reattachMs: 0 }, testNow)).toEqual({ state: "done" });

@@ -109,6 +109,7 @@ describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
   it.each<[string, LivingMachine, Readonly<Record<string, unknown>>]>([
     ["nothing asks for it", world(aMachineIn("Running")), { E: undefined, taint: false }],
     ["nothing asks for it, nor for its Failed machine", world(aMachineIn("Failed")), { E: undefined, taint: false }],
+    ["nothing asks for it, and there is no node", withoutNode(aMachineIn("Failed")), { E: undefined }],
     [
       "the node says now",
       world(aMachineIn("Running"), aNodeWith(N("now"))),

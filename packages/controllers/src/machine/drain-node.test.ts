@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { Machine } from "@millwright/core";
+import type { Node } from "../cluster/node-objects.ts";
+import { aMachine, aNode, type Change } from "../testing/builders.ts";
+import { aPod } from "../testing/drain-objects.ts";
+import { aDrainView } from "../testing/drain-views.ts";
+import { later, testNow } from "../testing/snapshots.ts";
+import { drainNode, drainTerms } from "./drain-node.ts";
+import { defaultMachineSettings } from "./snapshot.ts";
+
+const MINUTE = 60_000;
+const startedAt = testNow.getTime();
+const snapshot = (...changes: readonly Change<Machine>[]) => ({
+  machine: aMachine(...changes),
+  settings: defaultMachineSettings,
+});
+const since = (minutes: number) => ({ lastTransitionTime: later(-minutes * MINUTE).toISOString() });
+const ready = { type: "Ready", status: "True", ...since(60) };
+const nodeWith = (...conditions: NonNullable<NonNullable<Node["status"]>["conditions"]>): Node =>
+  aNode({ spec: { unschedulable: true }, status: { conditions } });
+
+// machine-controller.md, 10.5.
+describe("the drain of a node", () => {
+  const readonly = (status: string, minutes: number) => ({ type: "ReadonlyFilesystem", status, ...since(minutes) });
+  it.each<[string, Node, "force" | "normal"]>([
+    ["whose kubelet has been silent for 6 min", nodeWith({ type: "Ready", status: "Unknown", ...since(6) }), "force"],
+    ["that has not been ready for 6 min", nodeWith({ type: "Ready", status: "False", ...since(6) }), "force"],
+    ["that has not been ready for 2 min", nodeWith({ type: "Ready", status: "False", ...since(2) }), "normal"],
+    ["whose disk has been read-only for 6 min", nodeWith(ready, readonly("True", 6)), "force"],
+    ["of whose disk nothing has been known for 6 min", nodeWith(ready, readonly("Unknown", 6)), "force"],
+    ["whose disk has been read-only for 2 min", nodeWith(ready, readonly("True", 2)), "normal"],
+    ["whose disk has been sound for 6 min", nodeWith(ready, readonly("False", 6)), "normal"],
+    [
+      "that is both for 6 min",
+      nodeWith({ type: "Ready", status: "Unknown", ...since(6) }, readonly("True", 6)),
+      "force",
+    ],
+    [
+      "that is one for 2 min, the other for 6 min",
+      nodeWith({ type: "Ready", status: "Unknown", ...since(2) }, readonly("True", 6)),
+      "force",
+    ],
+    ["for exactly 5 min", nodeWith({ type: "Ready", status: "Unknown", ...since(5) }), "normal"],
+    ["that never said anything", nodeWith(), "normal"],
+  ])("%s has the mode it should", (_, node, mode) => {
+    const drain = { startedAt, isDemanded: false, cordon: true };
+    expect(drainTerms(snapshot(), node, drain, testNow).mode).toBe(mode);
+    expect(drainTerms(snapshot(), node, { ...drain, isDemanded: true }, testNow).mode).toBe("force");
+  });
+
+  it("is forced when the node dies in the middle of it, by what the node says now and not by what the machine remembers (F25)", () => {
+    const remembered = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
+    const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
+    const drain = { view, startedAt, isDemanded: false, cordon: true };
+    const first = drainNode(remembered, drain, testNow);
+    expect(first).toMatchObject({ state: "draining", wakeAfterMs: MINUTE + 1 });
+    expect(drainNode(remembered, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
+  });
+
+  it.each<[string, Change<Machine>, number, number]>([
+    ["the settings", {}, 120, 120],
+    ["so many tries of 20 s as the machine says", { spec: { maxEvictRetries: 30 } }, 10, 120],
+    ["no tries at all, which is at once (F2)", { spec: { maxEvictRetries: 0 } }, 0, 120],
+    ["no longer than the drain may take", { spec: { maxEvictRetries: 360, drainTimeout: "5m" } }, 5, 5],
+    ["a timeout shorter than one try (F2)", { spec: { drainTimeout: "15s" } }, 0.25, 0.25],
+  ])("respects budgets for %s", (_, change, evicting, ending) => {
+    const terms = drainTerms(snapshot(change), aNode(), { startedAt, isDemanded: false, cordon: true }, testNow);
+    expect(terms).toMatchObject({
+      evictUntil: later(evicting * MINUTE).getTime(),
+      deadline: later(ending * MINUTE).getTime(),
+    });
+  });
+
+  it("that may not try at all deletes its pods, with their grace", () => {
+    const view = aDrainView({ pods: [aPod("a")] });
+    const { actions } = drainNode(
+      snapshot({ spec: { maxEvictRetries: 0 } }),
+      { view, startedAt, isDemanded: false, cordon: true },
+      testNow,
+    );
+    expect(actions).toEqual([{ kind: "DeletePod", atOnce: false, namespace: "default", name: "a", uid: "uid-a" }]);
+  });
+});
