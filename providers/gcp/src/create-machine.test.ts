@@ -1,7 +1,16 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { ownerLabelKeys } from "./owner-tags.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody, spotScheduling } from "./testing/gcp-cloud.ts";
+import {
+  aCloud,
+  aContext,
+  aMachine,
+  aRequest,
+  aSlowCloud,
+  plainSpec,
+  sentBody,
+  spotScheduling,
+} from "./testing/gcp-cloud.ts";
 
 const idOf = (name: string, zone = "europe-west1-b"): string => `gce:///my-project/${zone}/${name}`;
 
@@ -295,33 +304,36 @@ describe("creating a machine", () => {
   });
 
   it("waits until the operation is done, also when a wait ends before", async () => {
-    const { gce, driver } = await aCloud({ operationMs: 120, waitMs: 30, provisioningMs: 100 });
-    await driver.createMachine(aRequest(), aContext());
-    expect(gce.log.count("zoneOperations.wait")).toBeGreaterThan(1);
+    const { gce, driver, clock } = await aSlowCloud();
+    const creating = driver.createMachine(aRequest(), aContext());
+    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(2);
+    clock.skip(60_000);
+    await creating;
     expect(gce.inventory().instances).toMatchObject([{ status: "RUNNING" }]);
   });
 
   it("goes on waiting for the operation of a try that was killed, with other user data by then", async () => {
-    const { gce, driver } = await aCloud({ operationMs: 300, provisioningMs: 300 });
-    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(100)))).rejects.toMatchObject({
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    expect(await giveUpWaiting((context) => driver.createMachine(aRequest(), context))).toMatchObject({
       code: "DeadlineExceeded",
     });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    const made = await driver.createMachine({ ...aRequest(), userData: Secret.of("another token") }, aContext());
-    expect(made.providerId).toBe(idOf("m"));
+    const waits = gce.log.count("zoneOperations.wait");
+    const creating = driver.createMachine({ ...aRequest(), userData: Secret.of("another token") }, aContext());
+    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits);
+    clock.skip(60_000);
+    expect((await creating).providerId).toBe(idOf("m"));
     expect(gce.inventory().instances).toMatchObject([{ status: "RUNNING" }]);
+    expect(gce.log.count("instances.insert")).toBe(1);
   });
 
   it("tells how the operation of a try that was killed has failed", async () => {
-    const { gce, driver } = await aCloud({ operationMs: 200, provisioningMs: 200 });
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
     gce.world.capacity.set("n2-standard-2", 0);
-    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(60)))).rejects.toMatchObject({
-      code: "DeadlineExceeded",
-    });
-    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
-      code: "ResourceExhausted",
-      tokenIsSpent: true,
-    });
+    await giveUpWaiting((context) => driver.createMachine(aRequest(), context));
+    const creating = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
+    clock.skip(60_000);
+    expect(await creating).toMatchObject({ code: "ResourceExhausted", tokenIsSpent: true });
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
@@ -338,12 +350,12 @@ describe("creating a machine", () => {
   });
 
   it("does not take a VM that is on its way out", async () => {
-    const { gce, driver } = await aCloud({ stoppingMs: 60 });
+    const { gce, driver, clock } = await aSlowCloud({ operationMs: 0, provisioningMs: 0, stagingMs: 0 });
     await driver.createMachine(aRequest(), aContext());
     gce.stop("m");
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    await new Promise((resolve) => setTimeout(resolve, 70));
+    clock.skip(60_000);
     await expect(driver.createMachine(aRequest(), aContext())).resolves.toMatchObject({ providerId: idOf("m") });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, plainSpec, spotScheduling } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec, spotScheduling } from "./testing/gcp-cloud.ts";
 
 const providerId = "gce:///my-project/europe-west1-b/m";
 const known = (spec: object = {}) => aRequest(aMachine("m", { providerId }), { ...spec });
@@ -66,11 +66,13 @@ describe("deleting a machine", () => {
   });
 
   it("ends a VM that is still being made", async () => {
-    const { gce, driver } = await aCloud({ provisioningMs: 60_000, operationMs: 40 });
-    await expect(driver.createMachine(aRequest(), aContext(AbortSignal.timeout(20)))).rejects.toMatchObject({
-      code: "DeadlineExceeded",
-    });
-    await driver.deleteMachine(aRequest(), aContext());
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    await giveUpWaiting((context) => driver.createMachine(aRequest(), context));
+    expect(gce.inventory().instances).toMatchObject([{ status: "PROVISIONING" }]);
+    const deleting = driver.deleteMachine(aRequest(), aContext());
+    await expect.poll(() => gce.log.count("instances.delete")).toBe(1);
+    clock.skip(60_000);
+    await deleting;
     expect(gce.inventory()).toEqual(nothing);
   });
 
@@ -202,12 +204,18 @@ describe("deleting a machine", () => {
   });
 
   it("stops waiting when the deadline has passed, and goes on the next time", async () => {
-    const { gce, driver } = await aCloud({ operationMs: 200 });
-    await driver.createMachine(aRequest(), aContext());
-    await expect(driver.deleteMachine(known(), aContext(AbortSignal.timeout(60)))).rejects.toMatchObject({
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud({ provisioningMs: 0, stagingMs: 0 });
+    const creating = driver.createMachine(aRequest(), aContext());
+    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(0);
+    clock.skip(60_000);
+    await creating;
+    expect(await giveUpWaiting((context) => driver.deleteMachine(known(), context))).toMatchObject({
       code: "DeadlineExceeded",
     });
-    await driver.deleteMachine(known(), aContext());
+    const deleting = driver.deleteMachine(known(), aContext());
+    await expect.poll(() => gce.log.count("instances.delete")).toBeGreaterThan(1);
+    clock.skip(60_000);
+    await deleting;
     expect(gce.inventory()).toEqual(nothing);
   });
 });

@@ -234,7 +234,7 @@ describe("connections", () => {
   });
 
   it("that never answer are over after the time for one request", async () => {
-    const { gce, driver } = await aCloud({}, { requestTimeoutMs: 50 });
+    const { gce, driver } = await aCloud({}, { requestTimeoutMs: 400 });
     gce.faults.add({ operation: "instances.get", times: 3, end: { kind: "hang" } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "DeadlineExceeded",

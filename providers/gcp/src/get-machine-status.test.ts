@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, spotScheduling } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, aSlowCloud, spotScheduling } from "./testing/gcp-cloud.ts";
 
 const providerId = "gce:///my-project/europe-west1-b/m";
 const known = (spec: object = {}) => aRequest(aMachine("m", { providerId }), { ...spec });
@@ -23,17 +23,20 @@ describe("the status of a machine", () => {
     }
   });
 
-  it.each(["provisioningMs", "stagingMs"])(
-    "is Unavailable while a VM without a stored id is being made (%s)",
-    async (time) => {
-      const { driver } = await aCloud({ [time]: 80 });
-      await driver.createMachine(aRequest(), aContext());
-      await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+  it("is Unavailable while a VM without a stored id is being made", async () => {
+    const { gce, driver, clock } = await aSlowCloud({ operationMs: 0 });
+    await driver.createMachine(aRequest(), aContext());
+    for (const status of ["PROVISIONING", "STAGING"]) {
+      expect(gce.inventory().instances).toMatchObject([{ status }]);
+      await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+        code: "Unavailable",
+        message: expect.stringContaining(status),
+      });
       await expect(driver.getMachineStatus(known(), aContext())).resolves.toMatchObject({ providerId });
-      await new Promise((resolve) => setTimeout(resolve, 90));
-      await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ providerId });
-    },
-  );
+      clock.skip(30_000);
+    }
+    await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ providerId });
+  });
 
   it("is that of a stopped VM, as in MCM: it can be started again", async () => {
     const { gce, driver } = await aCloud();

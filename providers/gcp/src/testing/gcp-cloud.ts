@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import {
+  type Clock,
   type CreateMachineRequest,
   type DriverContext,
   type MachineIdentity,
@@ -8,7 +9,7 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
 
@@ -109,6 +110,45 @@ export function aContext(
     clock: systemClock,
     lines,
     log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}
+
+/** A clock that can be put forward: what is under way does not notice, and what is looked at later is older. */
+export function aSkippingClock(): Clock & { skip(ms: number): void } {
+  let skippedMs = 0;
+  return {
+    ...systemClock,
+    now: () => new Date(systemClock.now().getTime() + skippedMs),
+    monotonicMs: () => systemClock.monotonicMs() + skippedMs,
+    skip: (ms) => void (skippedMs += ms),
+  };
+}
+
+/** A cloud in which nothing that takes time comes to its end before the clock is put forward. */
+export async function aSlowCloud(options: GceEmulatorOptions = {}) {
+  const clock = aSkippingClock();
+  const cloud = await aCloud({
+    clock,
+    waitMs: 20,
+    operationMs: 60_000,
+    provisioningMs: 30_000,
+    stagingMs: 10_000,
+    stoppingMs: 60_000,
+    ...options,
+  });
+  const { gce } = cloud;
+  return {
+    ...cloud,
+    clock,
+    /** Makes a call, and gives it up once it waits for an operation. */
+    async giveUpWaiting(call: (context: DriverContext) => Promise<unknown>): Promise<unknown> {
+      const deadline = new AbortController();
+      const outcome = call(aContext(deadline.signal)).catch((error: unknown) => error);
+      const waits = gce.log.count("zoneOperations.wait");
+      await vi.waitFor(() => expect(gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits), 5_000);
+      deadline.abort(new DOMException("too late", "TimeoutError"));
+      return outcome;
+    },
   };
 }
 
