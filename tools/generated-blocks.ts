@@ -12,6 +12,7 @@ import {
   taintKeys,
 } from "@millwright/core";
 import { awsSpecSchema } from "@millwright/provider-aws";
+import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
 import * as z from "zod";
 import { knownDifferences } from "../test/compat/known-differences.ts";
@@ -64,6 +65,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     ["error-codes", errorTable()],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
+    ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
     ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
     ["labels", keys("packages/core/src/wire/labels.ts", "labelKeys", labelKeys)],
     ["annotations", keys("packages/core/src/wire/annotations.ts", "annotationKeys", annotationKeys)],

@@ -27,7 +27,7 @@ function locate(name: string, folder: string): string {
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`, `gcp`).
+ * one of our own drivers (`mock`, `aws`, `gcp`, `azure`).
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
