@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { controllersAgent } from "../harness/controlled-fleet.ts";
 import { type DrainingFleet, startDrainingFleet } from "../harness/draining-fleet.ts";
 import { eventually } from "../harness/eventually.ts";
 import { aBarePod, aDaemonSet, aDeployment } from "../harness/manifests.ts";
@@ -176,6 +177,33 @@ describe("a drain and the pods on its node", () => {
     await fleet.kubectl(["patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
     await fleet.untilMachineGone(machine);
     expect(fleet.evicted()).toEqual([]);
+    await fleet.invariants.check();
+  });
+
+  it("takes no pod for gone while the API server is away in the middle, and goes on where it was", async () => {
+    await begin();
+    const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
+    await fleet.settle(
+      node,
+      1,
+      aDeployment("slow", 1, { annotations: slow, spec: { terminationGracePeriodSeconds: 3600 } }),
+    );
+    await fleet.remove(machine);
+    const [pod = ""] = await namesOn();
+    await fleet.untilSays(machine, `default/${pod}`);
+    await eventually(async () => expect(fleet.evicted()).toEqual([pod]));
+    const deletions = fleet.callsOf("delete");
+    // Every read and watch of the controllers fails; the rest of the cluster lives on.
+    const away = fleet.server.faults.add({ match: { userAgent: controllersAgent }, effect: { kind: "partition" } });
+    await pause(8_000);
+    expect(fleet.callsOf("delete")).toBe(deletions);
+    away.remove();
+    await pause(4_000);
+    expect(await namesOn()).toEqual([pod]);
+    expect(fleet.callsOf("delete")).toBe(deletions);
+    expect(fleet.evicted()).toEqual([pod]);
+    await fleet.kubectl(["delete", "pod", pod, "--grace-period=0", "--force"]);
+    await fleet.untilMachineGone(machine);
     await fleet.invariants.check();
   });
 
