@@ -94,7 +94,8 @@ describe("every drain", () => {
         const busy = pods.reduce((sum, pod) => sum + (pod.endsAfter ?? 0) + (pod.detachAfter ?? 0), 0);
         // 15 s of each pod for a place to be found, and a pass every two seconds.
         expect(run.tookMs).toBeLessThanOrEqual(busy * 1000 + pods.length * 25_000);
-        expect(run.mostMoving).toBe(1);
+        // A pod that ends and lets go at once is never seen moving.
+        expect(run.mostMoving).toBeLessThanOrEqual(1);
       }),
       { numRuns: 50 },
     );
