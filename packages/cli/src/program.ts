@@ -8,6 +8,7 @@ import {
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
 import type { DrainFlags } from "./commands/drain.ts";
+import type { DriftFlags } from "./commands/drift.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
 import type { PlanFlags } from "./commands/plan.ts";
 import type { RunFlags } from "./commands/run.ts";
@@ -284,6 +285,24 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .action(async (node: string, flags: DrainFlags) => {
       const { drain } = await import("./commands/drain.ts");
       setStatus(await drain(node, flags));
+    });
+
+  program
+    .command("drift [machine]")
+    .description(
+      "print where VMs differ from what their classes ask for, and change nothing: status 0 when none does, 2 when some do, 1 when one cannot be compared",
+    )
+    .option("--deployment <name>", "the machines of a MachineDeployment (default: all machines of the namespace)")
+    .option(
+      "--provider <name...>",
+      "driver packages for classes whose driver is not one of ours: an npm package or a path",
+    )
+    .option("--kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format").choices(["text", "json"]).default("text"))
+    .action(async (machine: string | undefined, flags: DriftFlags) => {
+      const { drift } = await import("./commands/drift.ts");
+      setStatus(await drift(machine, flags));
     });
 
   program

@@ -6,6 +6,8 @@ export { createMachineClassController } from "./machine-class/controller.ts";
 export { createCapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityController } from "./machine-class/capacity-controller.ts";
 export type { CapacityDriver, ClassCall } from "./machine-class/capacity-driver.ts";
+export { secretNamesOf } from "./machine-class/references.ts";
+export { readSecretValues } from "./machine/class-view.ts";
 export { createMachineDeploymentController } from "./machine-deployment/controller.ts";
 export { createMachineSetController } from "./machine-set/controller.ts";
 export { defaultOvershootMargins } from "./safety/overshoot-limits.ts";

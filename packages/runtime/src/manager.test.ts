@@ -129,6 +129,28 @@ describe("a manager", () => {
     await running;
   });
 
+  it("fills in what a driver says of a class, and counts what the driver did", async () => {
+    const nodeTemplate = { capacity: { cpu: 2, gpu: 0, memory: "8Gi" }, instanceType: "m", region: "r", zone: "z" };
+    const driver = aDriver({
+      getNodeTemplate: async (_, { reportApiCall }) => {
+        reportApiCall?.({ service: "instance_type_get", outcome: "ok", seconds: 0.2 });
+        return { nodeTemplate };
+      },
+    });
+    const { api, clock, manager, stop } = setUp(driver);
+    const running = manager.start(stop.signal);
+    await clock.advance(1_000);
+    expect(api.peek(machineClassResource, { namespace, name: "small" })).toMatchObject({ nodeTemplate });
+    const metrics = await manager.metrics();
+    expect(metrics).toContain('mcm_cloud_api_requests_total{provider="mock",service="instance_type_get"} 1');
+    expect(metrics).toContain(
+      'mcm_cloud_api_driver_request_duration_seconds_count{provider="mock",operation="get_node_template"} 1',
+    );
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
   it.each([
     ["with MCM's margins", {}, false],
     ["with margins of its own", { overshootMargins: { up: 0 } }, true],

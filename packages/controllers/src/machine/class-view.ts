@@ -34,9 +34,13 @@ const unusable = (reason: string, problem: string, inputs: string, isMissing = f
   unread: [],
 });
 
-/** Reads base64 values into a shape that does not print. */
-const readData = (data: SecretValues): [string, Secret][] =>
-  Object.entries(data).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))]);
+/** Reads the base64 values of Secrets into a shape that does not print. Of keys that several have the last wins. */
+export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
+  Object.fromEntries(
+    secrets.flatMap((values) =>
+      Object.entries(values).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))] as const),
+    ),
+  );
 
 /** Looks up the class of a machine and its secrets; see {@link resolveNamedClass}. */
 export const resolveClass = (
@@ -101,7 +105,7 @@ function resolveContent(
     const problem = `${subject}: Secret "${unread.join('", "')}" has not been read yet`;
     return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
   }
-  const secret: SecretData = Object.fromEntries(secrets.flatMap(({ values }) => readData(values ?? {})));
+  const secret = readSecretValues(secrets.map(({ values = {} }) => values));
   if (secret[userDataKey] === undefined) {
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;

@@ -17,6 +17,7 @@ import type { Log } from "@millwright/kube";
 import { describe, expect, it, test, vi } from "vitest";
 import { aDriver, schema } from "../testing/fake-driver.ts";
 import { createDriverHost } from "./driver-host.ts";
+import type { DriverMetrics } from "./driver-metrics.ts";
 
 const machine: Machine = {
   metadata: { name: "m-1", namespace: "shoot", uid: "uid-1", labels: { name: "pool" }, annotations: { a: "b" } },
@@ -42,7 +43,7 @@ const unaborted = new AbortController().signal;
 
 function host(
   driver: Driver | Partial<DriverDefinition<unknown>> = {},
-  options: { readonly hasTarget?: boolean; readonly fence?: () => void } = {},
+  options: { readonly hasTarget?: boolean; readonly fence?: () => void; readonly metrics?: DriverMetrics } = {},
 ) {
   const clock = createVirtualClock();
   const log = vi.fn<Log>();
@@ -708,5 +709,150 @@ it("lets a driver log with its name, and without secrets", async () => {
     driver: "mock",
     method: "getMachineStatus",
     machine: "m-1",
+  });
+});
+
+describe("counting", () => {
+  it("notes how each call ended and how long it took, but not one that was not made", async () => {
+    const counted: (readonly [string, string, string, number])[] = [];
+    const metrics: DriverMetrics = {
+      countCall: (...call) => void counted.push(call),
+      countApiCall: () => {},
+    };
+    let mayAct = true;
+    const fence = (): void => {
+      if (!mayAct) throw new Error("somebody else leads");
+    };
+    const { clock, ensureVm, deleteVm, findVm } = host(
+      {
+        getMachineStatus: notFound,
+        createMachine: async (_, context) => {
+          await context.clock.sleep(3_000);
+          return theVm();
+        },
+        deleteMachine: throwing(new Error("a fault")),
+      },
+      { metrics, fence },
+    );
+    const created = ensureVm(aCall(), unaborted);
+    await clock.advance(3_000);
+    await created;
+    await deleteVm(aCall(), unaborted);
+    mayAct = false;
+    await findVm(aCall(), unaborted);
+    expect(counted).toEqual([
+      ["mock", "getMachineStatus", "NotFound", 0],
+      ["mock", "createMachine", "OK", 3],
+      ["mock", "deleteMachine", "Internal", 0],
+    ]);
+  });
+
+  it("counts a call that is left behind as it was seen: out of time, or aborted", async () => {
+    const countCall = vi.fn<DriverMetrics["countCall"]>();
+    const stop = new AbortController();
+    const never = () => new Promise<never>(() => {});
+    const metrics = { countCall, countApiCall: () => {} };
+    const { clock, findVm, deleteVm } = host({ getMachineStatus: never, deleteMachine: never }, { metrics });
+    const found = findVm(aCall(), unaborted);
+    const deleted = deleteVm(
+      aCall({ machine: { ...machine, metadata: { ...machine.metadata, uid: "2" } } }),
+      stop.signal,
+    );
+    await clock.advance(1_000);
+    stop.abort(new Error("told to stop"));
+    await deleted;
+    await clock.advance(300_000);
+    await found;
+    expect(countCall.mock.calls).toEqual([
+      ["mock", "deleteMachine", "Aborted", 1],
+      ["mock", "getMachineStatus", "DeadlineExceeded", 300],
+    ]);
+  });
+
+  it("hands every call the same function for requests to the cloud, which knows the driver", async () => {
+    const countApiCall = vi.fn<DriverMetrics["countApiCall"]>();
+    const seen = new Set<unknown>();
+    const request = { service: "instance_get", outcome: "ok", seconds: 0.1 };
+    const getMachineStatus = async (_: unknown, { reportApiCall }: DriverContext) => {
+      seen.add(reportApiCall);
+      reportApiCall?.(request);
+      return theVm();
+    };
+    const { findVm } = host({ getMachineStatus }, { metrics: { countCall: () => {}, countApiCall } });
+    await findVm(aCall(), unaborted);
+    await findVm(aCall(), unaborted);
+    expect(countApiCall.mock.calls).toEqual([
+      ["mock", request],
+      ["mock", request],
+    ]);
+    expect(seen.size).toBe(1);
+  });
+});
+
+describe("drift", () => {
+  const difference = { field: "size", wanted: "1", found: "2" };
+
+  it("is what the driver found, without secrets", async () => {
+    const { findDrift } = host({
+      findDrift: async () => ({
+        providerId: "vm-1",
+        differences: [difference, { ...difference, found: `is ${token}` }],
+      }),
+    });
+    expect(await findDrift(aCall(), unaborted)).toMatchObject({
+      ok: true,
+      value: { providerId: "vm-1", differences: [difference, { found: expect.not.stringContaining(token) }] },
+    });
+  });
+
+  it.each([
+    [undefined, "without a providerId"],
+    [{ providerId: "", differences: [] }, "without a providerId"],
+    [{ providerId: "vm-1" }, "without a list of differences"],
+    [{ providerId: "vm-1", differences: [null] }, "a difference without field"],
+    [{ providerId: "vm-1", differences: [{ ...difference, found: 2 }] }, "a difference without field"],
+  ])("is unknown when the driver answers %j", async (reply, message) => {
+    const { findDrift } = host({ findDrift: wild(reply) });
+    expect(await findDrift(aCall(), unaborted)).toMatchObject({
+      ok: false,
+      error: { code: "Internal", message: expect.stringContaining(message) },
+    });
+  });
+
+  it("is Unimplemented where the driver cannot tell", async () => {
+    expect(await host().findDrift(aCall(), unaborted)).toMatchObject({ ok: false, error: { code: "Unimplemented" } });
+  });
+});
+
+describe("capacity", () => {
+  const classCall = { machineClass, secret };
+
+  it("is asked with the class and its secret, and without a machine", async () => {
+    const getNodeTemplate = vi.fn<NonNullable<Driver["getNodeTemplate"]>>(async () => ({ nodeTemplate }));
+    const { capacityOf, tellsCapacity } = host({ getNodeTemplate });
+    expect(tellsCapacity(machineClass)).toBe(true);
+    expect(await capacityOf(classCall, unaborted)).toEqual({ ok: true, value: nodeTemplate });
+    expect(getNodeTemplate.mock.calls[0]?.[0]).toEqual({ machineClass: { name: "small", spec: { size: 1 } }, secret });
+  });
+
+  it.each([
+    [undefined, "without a nodeTemplate"],
+    [{ nodeTemplate: { ...nodeTemplate, zone: "" } }, "nodeTemplate.zone"],
+    [{ nodeTemplate: { ...nodeTemplate, capacity: { cpu: 1, memory: "1Gi" } } }, "nodeTemplate.capacity.gpu"],
+    [{ nodeTemplate: { ...nodeTemplate, capacity: { cpu: {}, gpu: 0, memory: "1Gi" } } }, "nodeTemplate.capacity.cpu"],
+    [{ nodeTemplate: { ...nodeTemplate, capacity: { cpu: -1, gpu: 0, memory: "1Gi" } } }, "nodeTemplate.capacity.cpu"],
+  ])("is refused when a class with it could make no machines: %j", async (reply, message) => {
+    const { capacityOf } = host({ getNodeTemplate: wild(reply) });
+    expect(await capacityOf(classCall, unaborted)).toMatchObject({
+      ok: false,
+      error: { code: "Internal", message: expect.stringContaining(message) },
+    });
+  });
+
+  it("is Unimplemented where the driver cannot tell", async () => {
+    const { capacityOf, tellsCapacity } = host();
+    expect(tellsCapacity(machineClass)).toBe(false);
+    expect(tellsCapacity({ ...machineClass, provider: "unknown" })).toBe(false);
+    expect(await capacityOf(classCall, unaborted)).toMatchObject({ ok: false, error: { code: "Unimplemented" } });
   });
 });

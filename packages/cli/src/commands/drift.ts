@@ -1,0 +1,55 @@
+import { ConfigError, isDriverFor, systemClock } from "@millwright/core";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { renderDrift } from "../drift/render-drift.ts";
+import { untilTold } from "../terminal/signals.ts";
+
+/** Flags of `millwright drift`. */
+export interface DriftFlags {
+  readonly deployment?: string;
+  readonly provider?: readonly string[];
+  readonly kubeconfig?: string;
+  readonly namespace?: string;
+  readonly output: "text" | "json";
+}
+
+/** Exit status by what was found. */
+const statuses = { same: 0, drifted: 2, failed: 1 } as const;
+
+/** Prints where VMs differ from their classes; resolves with the exit status. Changes nothing. */
+export async function drift(machine: string | undefined, flags: DriftFlags): Promise<number> {
+  const { deployment, provider: packages = [] } = flags;
+  if (machine !== undefined && deployment !== undefined)
+    throw new ConfigError(
+      `machine "${machine}" or --deployment ${deployment}: name one of them, or none for all machines`,
+    );
+  const { createJsonLog, loadDriver, reportDrift, shortNameFor } = await import("@millwright/runtime");
+  const named = await Promise.all(packages.map((name) => loadDriver(name)));
+  const config = await loadKubeConfig({ file: flags.kubeconfig });
+  const control = createApiClient(config, { userAgent: "millwright" });
+  try {
+    const report = await reportDrift({
+      control,
+      namespace: flags.namespace ?? config.namespace ?? "default",
+      selection:
+        machine === undefined
+          ? deployment === undefined
+            ? { kind: "all" }
+            : { kind: "deployment", name: deployment }
+          : { kind: "machine", name: machine },
+      driverFor: async (provider) => {
+        const driver = named.find((each) => isDriverFor(each, provider));
+        if (driver !== undefined) return driver;
+        const short = shortNameFor(provider);
+        if (short !== undefined) return loadDriver(short);
+        throw new ConfigError(`no driver "${provider}" is known; name its package with --provider`);
+      },
+      clock: systemClock,
+      log: createJsonLog("error"),
+      signal: untilTold(),
+    });
+    process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDrift(report));
+    return statuses[report.outcome];
+  } finally {
+    await control.close();
+  }
+}
