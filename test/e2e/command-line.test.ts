@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createApiServer } from "@millwright/devcluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startMillwright } from "../harness/millwright.ts";
 
@@ -79,6 +80,45 @@ describe("the command line", () => {
     expect(output).toContain(expected);
   });
 
+  describe("of a command that reads a cluster", () => {
+    const server = createApiServer({
+      tokens: { root: { user: "root", groups: ["system:masters"] }, jane: { user: "jane", groups: [] } },
+      authorization: "RBAC",
+    });
+    let urls: Readonly<Record<string, string>>;
+    beforeAll(async () => {
+      const { url } = await server.listen();
+      // Port 1 is the one that nobody listens on.
+      urls = { there: url, away: "http://127.0.0.1:1" };
+    });
+    afterAll(() => server.close());
+
+    it.each([
+      ["away", "root", ["describe", "machine", "m"], "the API server does not answer: .*ECONNREFUSED"],
+      ["away", "root", ["drain", "n", "--dry-run"], "the API server does not answer: .*ECONNREFUSED"],
+      ["there", "root", ["describe", "machine", "m"], "does not have the kinds of machines, .*millwright crds"],
+      ["there", "root", ["drain", "n", "--dry-run"], 'there is no node "n"'],
+      ["there", "jane", ["describe", "machine", "m"], '"m" is forbidden: .*; a description needs get on machines'],
+      ["there", "jane", ["drain", "n", "--dry-run"], '"n" is forbidden: .*; a dry run needs get and list on nodes'],
+      ["there", "nobody", ["describe", "machine", "m"], "does not accept the credentials of the kubeconfig"],
+    ] as const)(
+      "says in one line what is wrong: a server that is %s, as %s, %j",
+      async (where, who, args, expected) => {
+        const file = join(folder, `${where}-${who}.yaml`);
+        const parts = {
+          clusters: [{ name: "c", cluster: { server: urls[where] } }],
+          users: [{ name: who, user: { token: who } }],
+          contexts: [{ name: "c", context: { cluster: "c", user: who } }],
+        };
+        await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "c", ...parts }));
+        const flag = args[0] === "drain" ? "--kubeconfig" : "--control-kubeconfig";
+        const { code, output } = await run(...args, flag, file);
+        expect(code, output).toBe(1);
+        expect(oneLine(output)).toMatch(new RegExp(`^millwright: .*${expected}`));
+      },
+    );
+  });
+
   it("refuses a driver package that does not exist, and one that is no driver", async () => {
     const missing = await run("run", "--provider", "@example/no-such-driver");
     expect(missing.code).toBe(1);
@@ -100,6 +140,8 @@ describe("the command line", () => {
       code: 2,
       output: expect.stringContaining("expected a number from 0 to 999999"),
     });
+    // None at all is a number of tries.
+    expect((await run("run", "--provider=@example/none", "--machine-max-evict-retries=0")).code).toBe(1);
     expect(await run("run")).toMatchObject({ code: 2, output: expect.stringContaining("--provider") });
     expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 1 });
   });
