@@ -523,6 +523,16 @@ describe("a lack of capacity", () => {
     expect(arm.inventory().vms).toHaveLength(1);
   });
 
+  it("that leaves no VM leaves the NIC for the next candidate: Azure may keep it for that VM", async () => {
+    const { arm, driver } = await aCloud({ refusesCapacityAtOnce: true });
+    arm.world.capacity.set("Standard_D2s_v5", 0);
+    const change = { spec: { fallbacks: [{ zone: 2 }, { vmSize: "Standard_D4s_v5" }] } };
+    await driver.createMachine(aRequest(aMachine("m"), change), aContext());
+    expect(arm.vm("m").body.properties.hardwareProfile.vmSize).toBe("Standard_D4s_v5");
+    expect(arm.log.count("NetworkInterfaces_CreateOrUpdate")).toBe(1);
+    expect(arm.log.count("NetworkInterfaces_Delete")).toBe(0);
+  });
+
   it("of all of them is told with all of them", async () => {
     const { arm, driver } = await aCloud({ coreLimit: 1 });
     const change = { spec: { fallbacks: [{ vmSize: "Standard_D4s_v5" }] } };

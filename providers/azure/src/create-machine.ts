@@ -100,16 +100,18 @@ async function untilMade(request: Request, name: string, call: MethodCall): Prom
   throw new MachineError(failure.code, failure.message, { tokenIsSpent: true });
 }
 
-/** Removes a VM of ours that is of no use, and what was made for it. */
+/** Removes a VM of ours that is of no use, and what was made for it; the NIC may be of use to the next candidate. */
 async function cleanUp(
   request: Request,
   name: string,
   vm: VirtualMachine | undefined,
   call: MethodCall,
+  keeps: "nothing" | "nic" = "nothing",
 ): Promise<void> {
   const group = request.machineClass.spec.resourceGroup;
-  if (vm !== undefined) await removeVm(group, vm, call);
-  await removeParts(group, await partsOf(request, name, call), call);
+  if (vm !== undefined && isOwnedBy(vm.tags, call.keys, request.machine)) await removeVm(group, vm, call);
+  const parts = await partsOf(request, name, call);
+  await removeParts(group, keeps === "nic" ? { ...parts, nics: [] } : parts, call);
 }
 
 async function ensureNic({ spec, machine, vmName, ...launch }: Launch, call: MethodCall): Promise<void> {
@@ -139,8 +141,11 @@ async function ensureNic({ spec, machine, vmName, ...launch }: Launch, call: Met
 async function makeVm(request: Request, launch: Launch, call: MethodCall): Promise<void> {
   const { spec, vmName } = launch;
   const { signal } = call.context;
+  const candidates = candidatesOf(spec);
   const refusals: string[] = [];
-  for (const candidate of candidatesOf(spec)) {
+  for (const [index, candidate] of candidates.entries()) {
+    // It may have gone with the VM of the candidate before.
+    if (index > 0) await ensureNic(launch, call);
     const where = candidate.zone === undefined ? "" : ` in zone ${candidate.zone}`;
     try {
       return await makeCandidate(request, launch, candidate, call);
@@ -151,13 +156,12 @@ async function makeVm(request: Request, launch: Launch, call: MethodCall): Promi
     }
     try {
       const left = await call.session.api.getVm(spec.resourceGroup, vmName, signal);
-      await cleanUp(request, vmName, left, call);
+      // Azure keeps a NIC for a VM that failed for three minutes: it cannot be made anew for the next one.
+      await cleanUp(request, vmName, left, call, index < candidates.length - 1 ? "nic" : "nothing");
     } catch (error) {
       const failure = toMachineError(error, signal, "removing what is left");
       throw new MachineError("ResourceExhausted", [...refusals, failure.message].join("; "), { cause: failure });
     }
-    // The next one needs it again.
-    if (refusals.length < candidatesOf(spec).length) await ensureNic(launch, call);
   }
   throw new MachineError("ResourceExhausted", refusals.join("; "));
 }

@@ -52,6 +52,22 @@ export function readBody<Body>({ request }: ArmCall, schema: z.ZodType<Body>): B
   );
 }
 
+/** Starts what goes on with a resource after the answer. */
+export const startOperation = (
+  { world, path }: ArmCall,
+  resourceId: string,
+  tookMs: number | undefined,
+  end: Operation["end"],
+): Operation =>
+  world.operations.start({
+    provider: path.provider,
+    subscription: path.subscription,
+    location: world.location,
+    resourceId,
+    tookMs: tookMs ?? 0,
+    end,
+  });
+
 /** Headers that tell where an operation can be asked for. */
 export function operationHeaders(
   { world, request, origin }: ArmCall,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody } from "./call.ts";
+import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
 import { ArmRefusal } from "./refusal.ts";
 import { keyOf, resourceId } from "./resource-path.ts";
 import type { Disk } from "./resources.ts";
@@ -112,23 +112,16 @@ export const putDisk: ArmAction = (call) => {
     ...(known?.managedBy === undefined ? {} : { managedBy: known.managedBy }),
   };
   world.disks.set(keyOf(id), disk);
-  const operation = world.operations.start({
-    provider: "Microsoft.Compute",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.partMs ?? 0,
-    end: () => {
-      disk.provisioningState = "Succeeded";
-      return undefined;
-    },
+  const operation = startOperation(call, id, world.options.partMs, () => {
+    disk.provisioningState = "Succeeded";
+    return undefined;
   });
   return json(202, diskAnswer(disk), operationHeaders(call, operation, { async: true, location: true }));
 };
 
 /** DELETE of a disk. */
 export const deleteDisk: ArmAction = (call) => {
-  const { world, path } = call;
+  const { world } = call;
   const id = idOf(call);
   const disk = world.disks.get(keyOf(id));
   if (disk === undefined) return empty(204);
@@ -136,16 +129,9 @@ export const deleteDisk: ArmAction = (call) => {
     throw new ArmRefusal("OperationNotAllowed", `Disk ${disk.name} is attached to VM ${disk.managedBy}.`);
   }
   disk.provisioningState = "Deleting";
-  const operation = world.operations.start({
-    provider: "Microsoft.Compute",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.partMs ?? 0,
-    end: () => {
-      removeDisk(world, disk);
-      return undefined;
-    },
+  const operation = startOperation(call, id, world.options.partMs, () => {
+    removeDisk(world, disk);
+    return undefined;
   });
   return empty(202, operationHeaders(call, operation, { location: true }));
 };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody } from "./call.ts";
+import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
 import { ArmRefusal } from "./refusal.ts";
 import { keyOf, nameOf, resourceId } from "./resource-path.ts";
 import type { NetworkInterface } from "./resources.ts";
@@ -141,23 +141,16 @@ export const putNic: ArmAction = (call) => {
     ...(known?.reserved === undefined ? {} : { reserved: known.reserved }),
   };
   world.nics.set(keyOf(id), nic);
-  const operation = world.operations.start({
-    provider: "Microsoft.Network",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.partMs ?? 0,
-    end: () => {
-      nic.provisioningState = "Succeeded";
-      return undefined;
-    },
+  const operation = startOperation(call, id, world.options.partMs, () => {
+    nic.provisioningState = "Succeeded";
+    return undefined;
   });
   return json(known === undefined ? 201 : 200, nicAnswer(nic), operationHeaders(call, operation, { async: true }));
 };
 
 /** DELETE of a NIC. */
 export const deleteNic: ArmAction = (call) => {
-  const { world, path } = call;
+  const { world } = call;
   const id = idOf(call);
   const nic = world.nics.get(keyOf(id));
   if (nic === undefined) return empty(204);
@@ -171,16 +164,9 @@ export const deleteNic: ArmAction = (call) => {
     );
   }
   nic.provisioningState = "Deleting";
-  const operation = world.operations.start({
-    provider: "Microsoft.Network",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.partMs ?? 0,
-    end: () => {
-      removeNic(world, nic);
-      return undefined;
-    },
+  const operation = startOperation(call, id, world.options.partMs, () => {
+    removeNic(world, nic);
+    return undefined;
   });
   return empty(202, operationHeaders(call, operation, { async: true, location: true }));
 };

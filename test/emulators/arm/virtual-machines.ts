@@ -1,4 +1,4 @@
-import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody } from "./call.ts";
+import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
 import { diskType, removeDisk } from "./disks.ts";
 import { removeNic } from "./network-interfaces.ts";
 import type { OperationFailure } from "./operations.ts";
@@ -148,14 +148,7 @@ function create(call: ArmCall, id: string, body: VmBody) {
   };
   world.vms.set(keyOf(id), vm);
   attach(world, vm, failure !== undefined);
-  const operation = world.operations.start({
-    provider: "Microsoft.Compute",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.vmMs ?? 0,
-    end: () => endCreation(vm, failure),
-  });
+  const operation = startOperation(call, id, world.options.vmMs, () => endCreation(vm, failure));
   return json(201, vmAnswer(vm), operationHeaders(call, operation, { async: true }));
 }
 
@@ -228,16 +221,9 @@ function update(call: ArmCall, vm: VirtualMachine, body: VmBody) {
 /** Answers a change that is done, by an operation all the same. */
 function finish(call: ArmCall, vm: VirtualMachine, status: number) {
   const before = vm.provisioningState;
-  const operation = call.world.operations.start({
-    provider: "Microsoft.Compute",
-    subscription: call.path.subscription,
-    location: call.world.location,
-    resourceId: `${vm.id}/update`,
-    tookMs: call.world.options.vmMs ?? 0,
-    end: () => {
-      if (vm.provisioningState === "Updating") vm.provisioningState = before;
-      return undefined;
-    },
+  const operation = startOperation(call, `${vm.id}/update`, call.world.options.vmMs, () => {
+    if (vm.provisioningState === "Updating") vm.provisioningState = before;
+    return undefined;
   });
   if (before === "Succeeded") vm.provisioningState = "Updating";
   return json(status, vmAnswer(vm), operationHeaders(call, operation, { async: true }));
@@ -280,22 +266,15 @@ export const patchVm: ArmAction = (call) => {
 
 /** DELETE of a VM. What is going on with it is preempted. */
 export const deleteVm: ArmAction = (call) => {
-  const { world, path } = call;
+  const { world } = call;
   const id = idOf(call);
   const vm = world.vms.get(keyOf(id));
   if (vm === undefined) return empty(204);
   world.operations.preempt(id);
   vm.provisioningState = "Deleting";
-  const operation = world.operations.start({
-    provider: "Microsoft.Compute",
-    subscription: path.subscription,
-    location: world.location,
-    resourceId: id,
-    tookMs: world.options.deleteMs ?? 0,
-    end: () => {
-      removeVm(world, vm);
-      return undefined;
-    },
+  const operation = startOperation(call, id, world.options.deleteMs, () => {
+    removeVm(world, vm);
+    return undefined;
   });
   return empty(202, operationHeaders(call, operation, { async: true, location: true }));
 };
