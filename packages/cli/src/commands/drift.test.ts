@@ -67,7 +67,7 @@ describe("millwright drift", () => {
   };
   /** A machine whose VM has this type. */
   const aMachine = async (name: string, machineType: "small" | "large", className = "small"): Promise<void> => {
-    const machine = await api.create<KubeObject>(machineResource, {
+    const machine: KubeObject = await api.create(machineResource, {
       apiVersion: "machine.sapcloud.io/v1alpha1",
       kind: "Machine",
       metadata: { name, namespace },
