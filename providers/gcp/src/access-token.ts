@@ -2,6 +2,7 @@ import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Clock, MachineError } from "@millwright/core";
 import { createBatch, fieldOf } from "@millwright/core/driver-kit";
+import { unreadable } from "./gce-failure.ts";
 import type { GcpCredentials } from "./secret.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -47,8 +48,15 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
     return new URL(pathname, endpoint).href;
   };
 
-  const post = async (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> =>
-    JSON.parse(await sendRequest({ url: at(url), method: "POST", headers, body }, { clock, signal, timeoutMs }));
+  const post = async (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> => {
+    const text = await sendRequest({ url: at(url), method: "POST", headers, body }, { clock, signal, timeoutMs });
+    try {
+      return JSON.parse(text);
+    } catch {
+      // The message of the parser would repeat a part of the answer.
+      throw unreadable(200);
+    }
+  };
 
   const postForm = (url: string, form: Readonly<Record<string, string>>, signal: AbortSignal): Promise<unknown> =>
     post(

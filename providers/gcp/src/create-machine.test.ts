@@ -337,6 +337,25 @@ describe("creating a machine", () => {
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
+  it("does not ask without a pause when no wait waits", async () => {
+    const { gce, driver, clock } = await aSlowCloud({ waitMs: 0 });
+    const creating = driver.createMachine(aRequest(), aContext());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    // Pauses of 10 ms that grow to 100 ms.
+    expect(gce.log.count("zoneOperations.wait")).toBeLessThan(15);
+    clock.skip(60_000);
+    await creating;
+  });
+
+  it("says so when Compute Engine does not name the operation that it began", async () => {
+    const { gce, driver } = await aCloud();
+    const reply = { status: 200, body: JSON.stringify({ kind: "compute#operation", status: "PENDING" }) };
+    gce.faults.add({ operation: "instances.insert", end: { kind: "reply", reply }, afterAcceptance: true });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unknown" });
+    await driver.createMachine(aRequest(), aContext());
+    expect(gce.inventory().instances).toHaveLength(1);
+  });
+
   it("asks for another token when the VM of this one was deleted", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());

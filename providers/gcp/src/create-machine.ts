@@ -11,6 +11,9 @@ import type { GcpSpec } from "./spec.ts";
 import { untilDone } from "./until-done.ts";
 import { isHalted, isStarting, isStopping, nameIn, referenceOf, type Vm } from "./vm.ts";
 
+/** The contract allows 4 KiB. */
+const longestMessage = 4_000;
+
 type Creation = CreateMachineRequest<GcpSpec>;
 
 /** Makes the VM of a machine, or finds the one that an earlier try has made. */
@@ -57,10 +60,19 @@ async function makeVm(launch: Launch, request: Creation, call: MethodCall): Prom
       refusals.push(failure);
     }
   }
-  throw new MachineError("ResourceExhausted", refusals.map(({ message }) => message).join("; "), {
-    cause: refusals.at(-1),
-    tokenIsSpent: true,
-  });
+  const retryAfterMs = Math.max(0, ...refusals.map((refusal) => refusal.retryAfterMs ?? 0));
+  throw new MachineError(
+    "ResourceExhausted",
+    refusals
+      .map(({ message }) => message)
+      .join("; ")
+      .slice(0, longestMessage),
+    {
+      cause: refusals.at(-1),
+      tokenIsSpent: true,
+      ...(retryAfterMs === 0 ? {} : { retryAfterMs }),
+    },
+  );
 }
 
 const scopeOf = ({ project }: Launch, { machineType, zone }: LaunchCandidate): string =>

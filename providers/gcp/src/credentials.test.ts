@@ -192,6 +192,17 @@ describe("a service account", () => {
     });
   });
 
+  it.each(["<html>ya29.half-a-token", '{"access_token": 7}'])(
+    "that is answered with nonsense is Unavailable, and nothing of it is said: %s",
+    async (body) => {
+      const { gce, driver } = await aCloud({ serviceAccounts });
+      gce.faults.add({ operation: "oauth2.token", times: 9, end: { kind: "reply", reply: { status: 200, body } } });
+      const error: unknown = await status(driver, plainSecret).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "Unavailable" });
+      expect(String(error)).not.toContain("ya29");
+    },
+  );
+
   it("that has changed is used by the next call", async () => {
     const { gce, driver } = await aCloud({ serviceAccounts });
     await driver.createMachine(aRequest(), aContext());

@@ -25,6 +25,16 @@ function retryAfterMsOf(headers: Headers): number | undefined {
   return /^\d{1,9}$/.test(value) ? Math.min(longestRetryAfterS, Number(value)) * 1_000 : undefined;
 }
 
+/** An answer that came, and that nobody can read. What stands in it may be secret, and is not repeated. */
+export function unreadable(
+  status: number,
+  { retryAfterMs, cause }: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
+): GceFailure {
+  const failure = new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+  if (cause !== undefined) failure.cause = cause;
+  return failure;
+}
+
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /**
@@ -37,7 +47,7 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
   try {
     json = JSON.parse(body);
   } catch {
-    return new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+    return unreadable(status, { retryAfterMs });
   }
   const error = fieldOf(json, "error");
   // OAuth and STS say it so.
@@ -49,7 +59,7 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
   const reason = textOf(fieldOf(first, "reason")) || textOf(fieldOf(error, "status"));
   const message = textOf(fieldOf(error, "message")) || textOf(fieldOf(first, "message"));
   if (reason === "" && message === "") {
-    return new GceFailure(status, "", `status ${status} and what cannot be read`, retryAfterMs);
+    return unreadable(status, { retryAfterMs });
   }
   return new GceFailure(status, reason, message, retryAfterMs);
 }

@@ -50,6 +50,16 @@ describe("many machines at once", () => {
     expect(gce.log.count("instances.get") + gce.log.count("instances.list")).toBeLessThan(50);
   });
 
+  it("an answer of 100 MiB is given up before it is all there", { timeout: 30_000 }, async () => {
+    const { gce, driver } = await aCloud();
+    const reply = { status: 200, body: " ".repeat(100 * 1024 * 1024) };
+    gce.faults.add({ operation: "instances.get", end: { kind: "reply", reply } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("more than 67108864 bytes"),
+    });
+  });
+
   it("1000 calls one after the other hold on to nothing", { timeout: 60_000 }, async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());

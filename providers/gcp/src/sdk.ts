@@ -5,7 +5,7 @@ import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/co
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
 import { isCapacityCode } from "./error-codes.ts";
-import { GceFailure, isMissing } from "./gce-failure.ts";
+import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { type Operation, readOperation } from "./operation.ts";
 import type { Place } from "./provider-id.ts";
 import type { GcpCredentials } from "./secret.ts";
@@ -198,7 +198,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
           report("ok");
           return output;
         } catch (error) {
-          const failure = state.failure ?? unreadable(error);
+          const failure = state.failure ?? unreadable(200, { cause: error });
           const isOver = signal.aborted || attempts >= maxAttempts || !isPassing(failure);
           if (isOver) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
           signal.throwIfAborted();
@@ -289,13 +289,6 @@ function nextOf(answer: unknown): string | undefined {
   const token = fieldOf(answer, "nextPageToken");
   return typeof token === "string" && token !== "" ? token : undefined;
 }
-
-/** An answer that came, and that the SDK could not read. */
-const unreadable = (cause: unknown): GceFailure => {
-  const failure = new GceFailure(200, "", "status 200 and what cannot be read");
-  failure.cause = cause;
-  return failure;
-};
 
 function outcomeOf(failure: unknown): string {
   if (failure instanceof GceFailure) return failure.reason === "" ? `status ${failure.status}` : failure.reason;

@@ -1,5 +1,5 @@
-import type { Clock } from "@millwright/core";
-import { GceFailure, readFailure } from "./gce-failure.ts";
+import { type Clock, MachineError } from "@millwright/core";
+import { readFailure } from "./gce-failure.ts";
 
 /** One request. */
 export interface OutgoingRequest {
@@ -20,9 +20,9 @@ export interface Patience {
 const mostBytes = 64 * 1024 * 1024;
 
 /**
- * Sends a request and reads its answer, which has to be JSON.
+ * Sends a request and reads its answer.
  *
- * @throws GceFailure for an answer that is no success; TimeoutError when none comes in time; the signal's reason when it aborts
+ * @throws GceFailure for an answer that is no success; MachineError Unavailable for one that is too long; TimeoutError when none comes in time; the signal's reason when it aborts
  */
 export async function sendRequest(request: OutgoingRequest, { clock, signal, timeoutMs }: Patience): Promise<string> {
   signal.throwIfAborted();
@@ -41,7 +41,6 @@ export async function sendRequest(request: OutgoingRequest, { clock, signal, tim
     });
     const text = await readText(response);
     if (!response.ok) throw readFailure(response.status, response.headers, text);
-    if (!isJson(text)) throw new GceFailure(response.status, "", `status ${response.status} and what cannot be read`);
     return text;
   } catch (error) {
     // `fetch` wraps the reason when the body is cut off.
@@ -58,18 +57,10 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
     if (size > mostBytes) {
-      throw new GceFailure(response.status, "", `status ${response.status} and more than ${mostBytes} bytes`);
+      // Not worth another try.
+      throw new MachineError("Unavailable", `Compute Engine answered with more than ${mostBytes} bytes`);
     }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -8,10 +8,13 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
+import { aMachine, secretOf } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished, vi } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
+
+export { aContext, aMachine, secretOf } from "@millwright/core/testing";
 
 /** A `providerSpec` with nothing but what is required. */
 export const plainSpec = {
@@ -73,18 +76,6 @@ export const secretWith = (credentials: object): Readonly<Record<string, string>
 /** A class secret. */
 export const plainSecret: Readonly<Record<string, string>> = secretWith(plainAccount);
 
-/** Wraps the values of a secret. */
-export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
-
-/** A machine. */
-export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
-  name,
-  namespace: "shoot",
-  uid: `uid-of-${name}`,
-  ...more,
-});
-
 /** A request to make a machine; it also serves for every other method. */
 export function aRequest(
   machine: MachineIdentity = aMachine("m"),
@@ -97,19 +88,6 @@ export function aRequest(
     secret: secretOf(secret),
     idempotencyToken: `token-of-${machine.uid}`,
     userData: Secret.of("#!/bin/sh\necho hello"),
-  };
-}
-
-/** What a call gets besides its request; it collects what is logged. */
-export function aContext(
-  signal: AbortSignal = new AbortController().signal,
-): DriverContext & { readonly lines: string[] } {
-  const lines: string[] = [];
-  return {
-    signal,
-    clock: systemClock,
-    lines,
-    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
   };
 }
 
