@@ -1,16 +1,7 @@
-import type { EmulatorReply, Refusal } from "../server/index.ts";
+import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 
 /** A refusal of ARM. Thrown before anything was changed. */
-export class ArmRefusal extends Error implements Refusal {
-  readonly code: string;
-  declare readonly status?: number;
-
-  constructor(code: string, message: string, status?: number) {
-    super(message);
-    this.code = code;
-    if (status !== undefined) this.status = status;
-  }
-}
+export class ArmRefusal extends EmulatorRefusal {}
 
 /** Codes that do not come with status 400. */
 const statuses: Readonly<Record<string, number>> = {

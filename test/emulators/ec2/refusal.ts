@@ -1,17 +1,8 @@
-import type { EmulatorReply, Refusal } from "../server/index.ts";
+import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 import { xmlOf } from "./xml.ts";
 
 /** A refusal of EC2. Thrown by actions, before they have changed anything. */
-export class Ec2Refusal extends Error implements Refusal {
-  readonly code: string;
-  declare readonly status?: number;
-
-  constructor(code: string, message: string, status?: number) {
-    super(message);
-    this.code = code;
-    if (status !== undefined) this.status = status;
-  }
-}
+export class Ec2Refusal extends EmulatorRefusal {}
 
 /** Codes that do not come with status 400. */
 const statuses: Readonly<Record<string, number>> = {

@@ -1,16 +1,7 @@
-import type { EmulatorReply, Refusal } from "../server/index.ts";
+import { type EmulatorReply, EmulatorRefusal, type Refusal } from "../server/index.ts";
 
 /** A refusal of Compute Engine. Thrown by actions, before they have changed anything. `code` is the reason in Google's words. */
-export class GceRefusal extends Error implements Refusal {
-  readonly code: string;
-  declare readonly status?: number;
-
-  constructor(code: string, message: string, status?: number) {
-    super(message);
-    this.code = code;
-    if (status !== undefined) this.status = status;
-  }
-}
+export class GceRefusal extends EmulatorRefusal {}
 
 /** The refusal of a reference to something that does not exist. */
 export const notFound = (path: string): GceRefusal =>

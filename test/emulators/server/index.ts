@@ -1,4 +1,5 @@
 export type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject } from "./emulator.ts";
+export { EmulatorRefusal } from "./emulator-refusal.ts";
 export { createEmulatorServer } from "./emulator-server.ts";
 export type { EmulatorServer, EmulatorServerOptions } from "./emulator-server.ts";
 export type { FaultEnd, FaultPlan, FaultRule } from "./fault-plan.ts";

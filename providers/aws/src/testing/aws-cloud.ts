@@ -1,15 +1,11 @@
-import {
-  type CreateMachineRequest,
-  type DriverContext,
-  type MachineIdentity,
-  Secret,
-  systemClock,
-  systemRandom,
-} from "@millwright/core";
+import { type CreateMachineRequest, type MachineIdentity, Secret, systemRandom } from "@millwright/core";
+import { aMachine, secretOf } from "@millwright/core/testing";
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { onTestFinished } from "vitest";
 import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
 import { type AwsSpec, awsSpecSchema } from "../spec.ts";
+
+export { aContext, aMachine, secretOf } from "@millwright/core/testing";
 
 /** A `providerSpec` with nothing but what is required. */
 export const plainSpec = {
@@ -29,18 +25,6 @@ export const plainSecret: Readonly<Record<string, string>> = {
   userData: "#!/bin/sh\necho hello",
 };
 
-/** Wraps the values of a secret. */
-export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
-
-/** A machine. */
-export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
-  name,
-  namespace: "shoot",
-  uid: `uid-of-${name}`,
-  ...more,
-});
-
 /** A request to make a machine; it also serves for every other method. */
 export function aRequest(
   machine: MachineIdentity = aMachine("m"),
@@ -53,19 +37,6 @@ export function aRequest(
     secret: secretOf(secret),
     idempotencyToken: `token-of-${machine.uid}`,
     userData: Secret.of("#!/bin/sh\necho hello"),
-  };
-}
-
-/** What a call gets besides its request; it collects what is logged. */
-export function aContext(
-  signal: AbortSignal = new AbortController().signal,
-): DriverContext & { readonly lines: string[] } {
-  const lines: string[] = [];
-  return {
-    signal,
-    clock: systemClock,
-    lines,
-    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { aMachine, secretOf } from "@millwright/core/testing";
+import { aContext, aMachine, secretOf } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished, vi } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";

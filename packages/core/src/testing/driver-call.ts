@@ -1,0 +1,29 @@
+import { systemClock } from "../clock.ts";
+import type { DriverContext } from "../driver/driver.ts";
+import type { MachineIdentity } from "../driver/messages.ts";
+import { Secret } from "../secret.ts";
+
+/** Wraps the values of a secret, as a host does. */
+export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
+
+/** A machine in namespace `shoot`, with a UID that follows from its name. */
+export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): MachineIdentity => ({
+  name,
+  namespace: "shoot",
+  uid: `uid-of-${name}`,
+  ...more,
+});
+
+/** What a call of a driver gets besides its request, on the system's clock; it collects what is logged. */
+export function aContext(
+  signal: AbortSignal = new AbortController().signal,
+): DriverContext & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    signal,
+    clock: systemClock,
+    lines,
+    log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
+  };
+}
