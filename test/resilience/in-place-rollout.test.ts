@@ -5,18 +5,17 @@ import {
   machineDeploymentResource,
   machineResource,
 } from "@millwright/core";
-import { isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
+import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { reportUpdates } from "../harness/update-agents.ts";
 
 const result = "node.machine.sapcloud.io/update-result";
-const reasonsOf = ({ status }: NodeObject): readonly string[] => (status?.conditions ?? []).map(({ reason }) => reason);
 
 interface NodeObject extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string }[] };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };
 }
 
 describe("a rollout in place, with agents that a test plays", () => {
@@ -55,15 +54,7 @@ describe("a rollout in place, with agents that a test plays", () => {
   async function playAgents(count: number, killAt: readonly number[]): Promise<void> {
     const killed = new Set<number>();
     await eventually(async () => {
-      for (const node of await nodes()) {
-        if (!reasonsOf(node).includes("ReadyForUpdate") || node.metadata.labels?.[result] !== undefined) continue;
-        const patch = { metadata: { labels: { [result]: "successful" } } };
-        await installation.api
-          .patch(nodeResource, { name: node.metadata.name ?? "" }, patch, { kind: "merge" })
-          .catch((error: unknown) => {
-            if (!isNotFound(error)) throw error;
-          });
-      }
+      await reportUpdates(installation.api);
       const done = (await machines()).filter(({ spec }) => spec.class?.name === "big").length;
       if (killAt.includes(done) && !killed.has(done)) {
         killed.add(done);

@@ -1,0 +1,19 @@
+import { type ApiClient, isNotFound, type KubeObject, nodeResource } from "@millwright/kube";
+
+const result = "node.machine.sapcloud.io/update-result";
+
+interface NodeObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };
+}
+
+/** Plays the agents on the nodes: every one whose turn it is reports that its update in place was successful. */
+export async function reportUpdates(api: ApiClient): Promise<void> {
+  for (const { metadata, status } of (await api.list<NodeObject>(nodeResource)).items) {
+    const isReady = status?.conditions?.some(({ reason }) => reason === "ReadyForUpdate") === true;
+    if (!isReady || metadata.labels?.[result] !== undefined) continue;
+    const patch = { metadata: { labels: { [result]: "successful" } } };
+    await api.patch(nodeResource, { name: metadata.name ?? "" }, patch, { kind: "merge" }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  }
+}
