@@ -386,6 +386,32 @@ describe("decideMachineDeployment", () => {
       expect(withNode({}, true, false)).toContainEqual(cleaned());
     });
 
+    it("keeps the autoscaler away as long as an old set has machines, be none of them available (F12)", () => {
+      const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
+      const old = aMachineSet(named("old"), ownedBy(deployment), annotated({ [revision]: "0" }), oldClass(), {
+        spec: { replicas: 1 },
+        status: { replicas: 1, readyReplicas: 0, availableReplicas: 0 },
+      });
+      const { actions } = decideMachineDeployment(
+        {
+          deployment,
+          claim: {
+            owned: [old, aMachineSet(named("new"), ownedBy(deployment), annotated({ [revision]: "1" }))],
+            adopt: [],
+            release: [],
+          },
+          machines: new Map([["uid-old", [aMachine(named("a"), inPhase("Unknown"))]]]),
+          nodes: new Map([["a", aNode({ metadata: { name: "node" } })]]),
+          problems: [],
+        },
+        now,
+      );
+      expect(actions).toContainEqual({
+        kind: "PatchNodes",
+        nodes: [{ name: "node", patch: { metadata: { annotations: scaler }, spec: { taints: [taint] } } }],
+      });
+    });
+
     it("leaves nodes as they are while paused", () => {
       expect(withNode({ spec: { paused: true } }, false, false).map(({ kind }) => kind)).not.toContain("PatchNodes");
     });
