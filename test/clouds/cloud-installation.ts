@@ -48,6 +48,8 @@ export interface CloudUnderTest {
 export interface CloudInstallation {
   readonly api: ApiClient;
   run(): MillwrightProcess;
+  /** Runs another command to its end, with `--kubeconfig`. */
+  command(...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
   deploy(replicas: number): Promise<void>;
   /** Changes the deployment. */
   change(spec: Readonly<Record<string, unknown>>): Promise<void>;
@@ -126,6 +128,11 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
       const process = startMillwright(args, cloud.env);
       started.push(process);
       return process;
+    },
+    async command(...args) {
+      const process = startMillwright([...args, `--kubeconfig=${kubeconfig}`], cloud.env);
+      started.push(process);
+      return { code: await process.ended, output: process.output() };
     },
     async deploy(replicas) {
       await api.create(machineDeploymentResource, machineDeployment(name, "pool", replicas));
