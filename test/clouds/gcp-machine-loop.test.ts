@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { type MachineClass, machineClassResource } from "@millwright/core";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -92,6 +93,14 @@ describe("millwright run on Compute Engine", () => {
     for (const { name, resource } of gce.inventory().instances) {
       expect(resource.metadata.items).toEqual([{ key: "startup-script", value: `boot ${name}` }]);
     }
+
+    await eventually(async () => {
+      const pool = await installation.api.get<MachineClass>(machineClassResource, {
+        namespace: "default",
+        name: "pool",
+      });
+      expect(pool.nodeTemplate?.capacity).toEqual({ cpu: 2, gpu: 0, memory: "8192Mi" });
+    });
 
     const image = "projects/images/global/images/node-2";
     await installation.declareClass("newer", { ...providerSpec, disks: [{ ...providerSpec.disks[0], image }] });

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { google } from "@google-cloud/compute/build/protos/protos.js";
-import { type ApiCall, type Clock, isMachineError, type Random } from "@millwright/core";
+import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
-import { isCapacityCode } from "./error-codes.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { type Operation, readOperation } from "./operation.ts";
 import type { Place } from "./provider-id.ts";
+import { outcomeOf, pauseBefore } from "./repetition.ts";
 import type { GcpCredentials } from "./secret.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -59,8 +59,8 @@ const longestWaitMs = 120_000;
 const defaultMaxInFlight = 20;
 /** Operations go on while nobody waits for them: who comes to wait late gets his answer at once. */
 const maxWaits = 50;
-const maxAttempts = 3;
-const backoffMs = { ordinary: 100, throttled: 500, longest: 2_000 } as const;
+/** How much later than ours the SDK's own deadline is. */
+const graceMs = 2_000;
 /** Google's limit for one page. */
 const pageSize = 500;
 
@@ -85,18 +85,6 @@ interface CallState {
 }
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof GceFailure && error.status === 401;
-
-/** Whether a request may do better the next time. All of them may be repeated: those that change something carry a request id. */
-function isPassing(failure: unknown): boolean {
-  if (isMachineError(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
-  if (!(failure instanceof GceFailure)) return true;
-  const { status, reason, retryAfterMs = 0 } = failure;
-  if (isCapacityCode(reason) || retryAfterMs > backoffMs.longest) return false;
-  return status >= 500 || status === 408 || isThrottled(failure) || (status < 300 && reason === "");
-}
-
-const isThrottled = (failure: unknown): boolean =>
-  failure instanceof GceFailure && (failure.status === 429 || /rateLimitExceeded|RATE_LIMIT/i.test(failure.reason));
 
 interface RequestOptions {
   readonly turn?: InFlightLimit;
@@ -193,18 +181,17 @@ export function createGceApi(options: GceApiOptions): GceApi {
           reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
         try {
           // Our own deadline comes first.
-          const callOptions = { ...oneTry, timeout: oneTimeoutMs + backoffMs.longest };
+          const callOptions = { ...oneTry, timeout: oneTimeoutMs + graceMs };
           const output = await calls.run(state, () => send(sdk, callOptions));
           report("ok");
           return output;
         } catch (error) {
           const failure = state.failure ?? unreadable(200, { cause: error });
-          const isOver = signal.aborted || attempts >= maxAttempts || !isPassing(failure);
-          if (isOver) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
+          const pauseMs = signal.aborted ? undefined : pauseBefore(attempts + 1, failure, random);
+          if (pauseMs === undefined) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
           signal.throwIfAborted();
-          if (isOver) throw failure;
-          const baseMs = isThrottled(failure) ? backoffMs.throttled : backoffMs.ordinary;
-          await clock.sleep(random.next() * Math.min(backoffMs.longest, baseMs * 2 ** attempts), signal);
+          if (pauseMs === undefined) throw failure;
+          await clock.sleep(pauseMs, signal);
         }
       }
     });
@@ -288,14 +275,6 @@ const pageOf = (pageToken: string | undefined): { readonly maxResults: number; r
 function nextOf(answer: unknown): string | undefined {
   const token = fieldOf(answer, "nextPageToken");
   return typeof token === "string" && token !== "" ? token : undefined;
-}
-
-function outcomeOf(failure: unknown): string {
-  if (failure instanceof GceFailure) return failure.reason === "" ? `status ${failure.status}` : failure.reason;
-  if (isMachineError(failure)) return failure.code;
-  const cause = fieldOf(failure, "cause");
-  const code = fieldOf(cause, "code") ?? fieldOf(failure, "name");
-  return typeof code === "string" ? code : "unknown";
 }
 
 /** The address of an emulator in the options of a client. */

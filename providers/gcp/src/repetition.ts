@@ -1,0 +1,42 @@
+import { isMachineError, type Random } from "@millwright/core";
+import { fieldOf } from "@millwright/core/driver-kit";
+import { isCapacityCode } from "./error-codes.ts";
+import { GceFailure } from "./gce-failure.ts";
+
+/** How often a request is sent at most. Beyond that the controller repeats the call, and shows why. */
+const maxAttempts = 3;
+const baseMs = 100;
+const throttledBaseMs = 500;
+const longestMs = 2_000;
+
+/**
+ * How long to wait before a request is sent once more, with full jitter; undefined when it is not worth it, or Google asks to wait longer. All requests may be repeated: those that
+ * change something carry a request id.
+ *
+ * @param attempt number of the one to come; the first was 1
+ */
+export function pauseBefore(attempt: number, failure: unknown, random: Random): number | undefined {
+  if (attempt > maxAttempts || !isPassing(failure)) return undefined;
+  return random.next() * Math.min(longestMs, (isThrottled(failure) ? throttledBaseMs : baseMs) * 2 ** (attempt - 1));
+}
+
+/** Whether a request may do better the next time. */
+function isPassing(failure: unknown): boolean {
+  if (isMachineError(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
+  if (!(failure instanceof GceFailure)) return true;
+  const { status, reason, retryAfterMs = 0 } = failure;
+  if (isCapacityCode(reason) || retryAfterMs > longestMs) return false;
+  return status >= 500 || status === 408 || isThrottled(failure) || (status < 300 && reason === "");
+}
+
+const isThrottled = (failure: unknown): boolean =>
+  failure instanceof GceFailure && (failure.status === 429 || /rateLimitExceeded|RATE_LIMIT/i.test(failure.reason));
+
+/** What became of a request, in one word for metrics. */
+export function outcomeOf(failure: unknown): string {
+  if (failure instanceof GceFailure) return failure.reason === "" ? `status ${failure.status}` : failure.reason;
+  if (isMachineError(failure)) return failure.code;
+  const cause = fieldOf(failure, "cause");
+  const code = fieldOf(cause, "code") ?? fieldOf(failure, "name");
+  return typeof code === "string" ? code : "unknown";
+}
