@@ -10,7 +10,7 @@ import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-netwo
 import type { TokenCredential } from "@azure/identity";
 import type { ApiCall, Clock } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
-import { Agent } from "node:https";
+import type { Agent } from "node:https";
 import type { Cloud } from "./clouds.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
@@ -73,13 +73,14 @@ const maxRetries = 2;
 
 /** The SDKs of compute and network and what they are built on, loaded when they are first needed: together they take most of a second. */
 async function loadSdks() {
-  const [compute, network, identity, pipeline] = await Promise.all([
+  const [compute, network, identity, pipeline, https] = await Promise.all([
     import("@azure/arm-compute"),
     import("@azure/arm-network"),
     import("@azure/identity"),
     import("@azure/core-rest-pipeline"),
+    import("node:https"),
   ]);
-  return { compute, network, identity, pipeline };
+  return { compute, network, identity, pipeline, https };
 }
 
 interface Clients {
@@ -93,12 +94,15 @@ interface Clients {
 export function createAzureApi(options: AzureApiOptions): AzureApi {
   const { cloud, credentials, clock, ca, reportApiCall, pollMs = defaultPollMs } = options;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
-  const agent = new Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
   const { subscriptionId } = credentials;
   let clients: Promise<Clients> | undefined;
+  let agent: Agent | undefined;
+  let isClosed = false;
 
   const makeClients = async (): Promise<Clients> => {
-    const { compute, network, identity, pipeline } = await loadSdks();
+    const { compute, network, identity, pipeline, https } = await loadSdks();
+    agent = new https.Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
+    if (isClosed) agent.destroy();
     const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
     const transport = {
       httpClient: limitedHttpClient(pipeline.createDefaultHttpClient(), {
@@ -261,7 +265,10 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       );
       return skus.filter(({ resourceType }) => resourceType === "virtualMachines");
     },
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true;
+      agent?.destroy();
+    },
   };
 }
 
