@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { google } from "@google-cloud/compute/build/protos/protos.js";
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
@@ -9,7 +8,8 @@ import { type Operation, readOperation } from "./operation.ts";
 import type { Place } from "./provider-id.ts";
 import { outcomeOf, pauseBefore } from "./repetition.ts";
 import type { GcpCredentials } from "./secret.ts";
-import { sendRequest } from "./send-request.ts";
+import { callSdk, type SdkClients, sdkClients, sdkOrigin } from "./sdk-clients.ts";
+import { type OutgoingRequest, sendRequest } from "./send-request.ts";
 
 /** An instance in the types of the SDK. */
 export type InstanceResource = google.cloud.compute.v1.IInstance;
@@ -64,26 +64,6 @@ const graceMs = 2_000;
 /** Google's limit for one page. */
 const pageSize = 500;
 
-/** The SDK, loaded when it is first needed, by the clients that are used: it takes 0.4 s and 60 MB, all of it 1.4 s and 240 MB. */
-async function loadSdk() {
-  const [{ InstancesClient }, { ZoneOperationsClient }, { MachineTypesClient }, { PassThroughClient }] =
-    await Promise.all([
-      import("@google-cloud/compute/build/src/v1/instances_client.js"),
-      import("@google-cloud/compute/build/src/v1/zone_operations_client.js"),
-      import("@google-cloud/compute/build/src/v1/machine_types_client.js"),
-      import("google-auth-library"),
-    ]);
-  return { InstancesClient, ZoneOperationsClient, MachineTypesClient, PassThroughClient };
-}
-
-/** What the SDK does not carry from a call to its request and back. */
-interface CallState {
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-  /** What the request failed of: the SDK keeps only a part of it. */
-  failure?: unknown;
-}
-
 const isUnauthenticated = (error: unknown): boolean => error instanceof GceFailure && error.status === 401;
 
 interface RequestOptions {
@@ -94,13 +74,12 @@ interface RequestOptions {
   readonly isAnswer?: (failure: unknown) => boolean;
 }
 
-/** Creates the requests of one credential. The clients behind them are made with the first one. */
+/** Creates the requests of one credential. */
 export function createGceApi(options: GceApiOptions): GceApi {
   const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   const waitLimit = createInFlightLimit(maxWaits);
-  const calls = new AsyncLocalStorage<CallState>();
   const tokens = createTokenSource(credentials, {
     clock,
     timeoutMs,
@@ -108,85 +87,61 @@ export function createGceApi(options: GceApiOptions): GceApi {
     ...(readTokenFile === undefined ? {} : { readTokenFile }),
   });
 
-  /** What the SDK sends its requests with: our token, signal and deadline. */
-  const fetchForSdk: typeof fetch = async (input, init = {}) => {
-    const state = calls.getStore();
-    if (state === undefined) throw new Error("a request of the SDK outside of a call");
-    const send = async (token: string): Promise<string> => {
-      const headers = new Headers(init.headers);
-      headers.set("authorization", `Bearer ${token}`);
-      const { body } = init;
-      return sendRequest(
-        {
-          url: input instanceof Request ? input.url : String(input),
-          method: init.method ?? "GET",
-          headers,
-          ...(typeof body === "string" ? { body } : {}),
-        },
-        { clock, ...state },
-      );
-    };
-    try {
-      const token = await tokens.get(state.signal);
-      return new Response(
-        await send(token).catch(async (error: unknown) => {
-          if (!isUnauthenticated(error)) throw error;
-          // It may have been withdrawn, or a key was replaced.
-          tokens.forget(token);
-          return send(await tokens.get(state.signal));
-        }),
-        { headers: { "content-type": "application/json" } },
-      );
-    } catch (error) {
-      state.failure = error;
-      throw error;
-    }
-  };
+  const origin = endpoint ?? `https://compute.${credentials.universe}`;
 
-  let clients: ReturnType<typeof makeClients> | undefined;
-  const makeClients = async () => {
-    const sdk = await loadSdk();
-    const clientOptions = {
-      projectId: credentials.project,
-      authClient: new sdk.PassThroughClient({
-        universeDomain: credentials.universe,
-        transporterOptions: { fetchImplementation: fetchForSdk },
-      }),
-      ...(endpoint === undefined ? { universeDomain: credentials.universe } : addressOf(endpoint)),
+  /** Sends what the SDK has put together, with our token, to our address. */
+  const sendWithToken = async (
+    request: OutgoingRequest,
+    signal: AbortSignal,
+    oneTimeoutMs: number,
+  ): Promise<string> => {
+    const url = request.url.replace(sdkOrigin, origin);
+    const send = (token: string): Promise<string> => {
+      const headers = new Headers(request.headers);
+      headers.set("authorization", `Bearer ${token}`);
+      return sendRequest({ ...request, url, headers }, { clock, signal, timeoutMs: oneTimeoutMs });
     };
-    // Each takes 30 ms to make.
-    return {
-      instances: once(() => new sdk.InstancesClient({ ...clientOptions })),
-      operations: once(() => new sdk.ZoneOperationsClient({ ...clientOptions })),
-      machineTypes: once(() => new sdk.MachineTypesClient({ ...clientOptions })),
-    };
+    const token = await tokens.get(signal);
+    try {
+      return await send(token);
+    } catch (error) {
+      if (!isUnauthenticated(error)) throw error;
+      // It may have been withdrawn, or a key was replaced.
+      tokens.forget(token);
+      return send(await tokens.get(signal));
+    }
   };
 
   /** One request: in its turn, reported, repeated where that may help, and over as soon as the signal aborts. */
   const request = <Output>(
     service: ApiService,
     signal: AbortSignal,
-    send: (sdk: Awaited<ReturnType<typeof makeClients>>, callOptions: typeof oneTry) => Promise<Output>,
+    call: (sdk: SdkClients, callOptions: typeof oneTry) => Promise<Output>,
     { turn = limit, extraMs = 0, isAnswer = () => false }: RequestOptions = {},
   ): Promise<Output> =>
     turn(signal, async () => {
-      clients ??= makeClients();
-      const sdk = await clients;
+      const sdk = await sdkClients();
       const startMs = clock.monotonicMs();
       const oneTimeoutMs = timeoutMs + extraMs;
       for (let attempts = 1; ; attempts++) {
         signal.throwIfAborted();
-        const state: CallState = { signal, timeoutMs: oneTimeoutMs };
+        // The SDK keeps only a part of what a request failed of.
+        let failed: unknown;
+        const send = (outgoing: OutgoingRequest): Promise<string> =>
+          sendWithToken(outgoing, signal, oneTimeoutMs).catch((error: unknown) => {
+            failed = error;
+            throw error;
+          });
         const report = (outcome: string): void =>
           reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
         try {
           // Our own deadline comes first.
           const callOptions = { ...oneTry, timeout: oneTimeoutMs + graceMs };
-          const output = await calls.run(state, () => send(sdk, callOptions));
+          const output = await callSdk(send, () => call(sdk, callOptions));
           report("ok");
           return output;
         } catch (error) {
-          const failure = state.failure ?? unreadable(200, { cause: error });
+          const failure = failed ?? unreadable(200, { cause: error });
           const pauseMs = signal.aborted ? undefined : pauseBefore(attempts + 1, failure, random);
           if (pauseMs === undefined) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
           signal.throwIfAborted();
@@ -203,7 +158,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
         const [found] = await request(
           "instance_get",
           signal,
-          (sdk, callOptions) => sdk.instances().get({ ...place, instance }, callOptions),
+          (sdk, callOptions) => sdk.instances.get({ ...place, instance }, callOptions),
           { isAnswer: isNone },
         );
         return found;
@@ -214,19 +169,19 @@ export function createGceApi(options: GceApiOptions): GceApi {
     },
     async listInstances(place, pageToken, signal) {
       const [items, , answer] = await request("instance_list", signal, (sdk, callOptions) =>
-        sdk.instances().list({ ...place, ...pageOf(pageToken) }, { ...callOptions, autoPaginate: false }),
+        sdk.instances.list({ ...place, ...pageOf(pageToken) }, { ...callOptions, autoPaginate: false }),
       );
       return { items, nextPageToken: nextOf(answer) };
     },
     async insertInstance(place, instanceResource, requestId, signal) {
       const [answer] = await request("instance_create", signal, (sdk, callOptions) =>
-        sdk.instances().insert({ ...place, instanceResource, requestId }, callOptions),
+        sdk.instances.insert({ ...place, instanceResource, requestId }, callOptions),
       );
       return readOperation(answer.latestResponse);
     },
     async deleteInstance(place, instance, requestId, signal) {
       const [answer] = await request("instance_delete", signal, (sdk, callOptions) =>
-        sdk.instances().delete({ ...place, instance, requestId }, callOptions),
+        sdk.instances.delete({ ...place, instance, requestId }, callOptions),
       );
       return readOperation(answer.latestResponse);
     },
@@ -234,34 +189,27 @@ export function createGceApi(options: GceApiOptions): GceApi {
       const [answer] = await request(
         "operations_get",
         signal,
-        (sdk, callOptions) => sdk.operations().wait({ ...place, operation }, callOptions),
+        (sdk, callOptions) => sdk.operations.wait({ ...place, operation }, callOptions),
         { turn: waitLimit, extraMs: longestWaitMs },
       );
       return readOperation(answer);
     },
     async listOperations(place, operationType, pageToken, signal) {
       const [items, , answer] = await request("operations_list", signal, (sdk, callOptions) =>
-        sdk
-          .operations()
-          .list(
-            { ...place, ...pageOf(pageToken), filter: `operationType="${operationType}"` },
-            { ...callOptions, autoPaginate: false },
-          ),
+        sdk.operations.list(
+          { ...place, ...pageOf(pageToken), filter: `operationType="${operationType}"` },
+          { ...callOptions, autoPaginate: false },
+        ),
       );
       return { items: items.map(readOperation), nextPageToken: nextOf(answer) };
     },
     async getMachineType(place, machineType, signal) {
       const [type] = await request("machine_type_get", signal, (sdk, callOptions) =>
-        sdk.machineTypes().get({ ...place, machineType }, callOptions),
+        sdk.machineTypes.get({ ...place, machineType }, callOptions),
       );
       return type;
     },
   };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 /** The SDK does not repeat by itself: it would go on for ten minutes. */
@@ -275,15 +223,4 @@ const pageOf = (pageToken: string | undefined): { readonly maxResults: number; r
 function nextOf(answer: unknown): string | undefined {
   const token = fieldOf(answer, "nextPageToken");
   return typeof token === "string" && token !== "" ? token : undefined;
-}
-
-/** The address of an emulator in the options of a client. */
-function addressOf(endpoint: string) {
-  const { protocol, hostname, port } = new URL(endpoint);
-  const scheme = protocol.slice(0, -1);
-  return {
-    apiEndpoint: hostname,
-    protocol: scheme,
-    port: port === "" ? (scheme === "https" ? 443 : 80) : Number(port),
-  };
 }
