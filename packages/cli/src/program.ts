@@ -253,9 +253,20 @@ export function createProgram(setStatus: (status: number) => void): Command {
       setStatus(await run(flags));
     });
 
-  program
-    .command("describe")
-    .description("say what is going on with an object, and what comes next")
+  const describe = program.command("describe").description("say what is going on with an object, and what comes next");
+
+  describe
+    .command("deployment <name>")
+    .description("size, sets, machines by phase and conditions of a MachineDeployment: what it waits for is in these")
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option("-n, --namespace <name>", "namespace of the deployment (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format").choices(["text", "json"]).default("text"))
+    .action(async (name: string, flags: DescribeFlags) => {
+      const { describeDeploymentCommand } = await import("./commands/describe.ts");
+      await describeDeploymentCommand(name, flags);
+    });
+
+  describe
     .command("machine <name>")
     .description(
       "phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",

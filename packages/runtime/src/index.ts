@@ -1,3 +1,5 @@
+export { describeDeployment } from "./describe/describe-deployment.ts";
+export type { DeploymentReport, DescribeDeploymentOptions, SetReport } from "./describe/describe-deployment.ts";
 export { describeMachine } from "./describe/describe-machine.ts";
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
 export { previewDrain } from "./describe/preview-drain.ts";
@@ -11,7 +13,7 @@ export { reportDrift } from "./drift/report-drift.ts";
 export type { DriftReport, MachineDrift, ReportDriftOptions } from "./drift/report-drift.ts";
 export type { MachineSelection } from "./drift/select-machines.ts";
 export { createDriverHost } from "./drivers/driver-host.ts";
-export type { DriverHostOptions } from "./drivers/driver-host.ts";
+export type { DriverHost, DriverHostOptions } from "./drivers/driver-host.ts";
 export { loadDriver, shortNameFor } from "./drivers/load-driver.ts";
 export { createFileLog, createJsonLog } from "./json-log.ts";
 export { createManagerLeadership, leaseNames } from "./leadership.ts";

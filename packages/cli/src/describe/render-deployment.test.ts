@@ -1,0 +1,58 @@
+import type { DeploymentReport } from "@millwright/runtime";
+import { expect, it } from "vitest";
+import { renderDeployment } from "./render-deployment.ts";
+
+const report: DeploymentReport = {
+  name: "pool",
+  namespace: "default",
+  isObserved: true,
+  strategy: "RollingUpdate",
+  className: "large",
+  desired: 3,
+  ready: 2,
+  available: 2,
+  updated: 1,
+  conditions: [
+    {
+      type: "RollingOut",
+      status: "True",
+      reason: "RollingOut",
+      message: "Rolling out 2 not up-to-date replicas\n* Rollout is paused",
+    },
+  ],
+  sets: [
+    { name: "pool-a", revision: "2", isCurrent: true, className: "large", desired: 1, phases: { Running: 1 } },
+    { name: "pool-b", revision: "", isCurrent: false, className: "", desired: 2, phases: {} },
+  ],
+  failed: [{ name: "pool-a-1", message: "no \u001b[31mquota\nat all" }],
+};
+
+it("shows size, sets with their machines, conditions and failures, with no control character that a terminal would obey", () => {
+  expect(renderDeployment(report)).toBe(
+    [
+      "Name:       pool",
+      "Namespace:  default",
+      "Strategy:   RollingUpdate",
+      "Class:      large",
+      "Machines:   3 desired, 1 up to date, 2 ready, 2 available",
+      "Sets:",
+      "  NAME              REVISION  CLASS  DESIRED  MACHINES",
+      "  pool-a (current)  2         large  1        1 Running",
+      "  pool-b            -         -      2        -",
+      "Conditions:",
+      "  TYPE        STATUS  REASON      MESSAGE",
+      "  RollingOut  True    RollingOut  Rolling out 2 not up-to-date replicas",
+      "                                  * Rollout is paused",
+      "Failed machines:",
+      "  pool-a-1: no  [31mquota at all",
+      "",
+    ].join("\n"),
+  );
+});
+
+it("says when the conditions are about an older spec, and leaves out what there is not", () => {
+  const text = renderDeployment({ ...report, isObserved: false, sets: [], failed: [], className: "" });
+  expect(text).toContain("The controllers have not taken note of the last change yet.");
+  expect(text).toContain("Class:      -");
+  expect(text).not.toMatch(/Sets:|Failed machines:/);
+});

@@ -1,0 +1,107 @@
+import { isConfigError, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { createFakeApi, serverError } from "@millwright/kube/testing";
+import { expect, it } from "vitest";
+import { describeDeployment } from "./describe-deployment.ts";
+
+const namespace = "default";
+const revision = (value: string) => ({ annotations: { "deployment.kubernetes.io/revision": value } });
+const owner = (kind: string, name: string) => ({
+  ownerReferences: [{ apiVersion: "machine.sapcloud.io/v1alpha1", kind, name, uid: `uid-${name}`, controller: true }],
+});
+const template = (name: string) => ({ spec: { class: { kind: "MachineClass", name } } });
+
+/** A rollout from class small to large on its way, next to a deployment of somebody else. */
+function aCluster() {
+  const api = createFakeApi();
+  const deployment = {
+    metadata: { name: "pool", namespace, uid: "uid-pool", generation: 3, ...revision("2") },
+    spec: { replicas: 3, template: template("large") },
+    status: {
+      observedGeneration: 2,
+      readyReplicas: 2,
+      availableReplicas: 2,
+      updatedReplicas: 1,
+      conditions: [{ type: "RollingOut", status: "True", reason: "RollingOut", message: "Rolling out 2" }],
+      failedMachines: [{ name: "pool-new-1", lastOperation: { description: "no quota" } }],
+    },
+  };
+  api.seed(machineDeploymentResource, deployment);
+  const seedSet = (name: string, parent: string, number: string, className: string): void =>
+    void api.seed(machineSetResource, {
+      metadata: { name, namespace, uid: `uid-${name}`, ...revision(number), ...owner("MachineDeployment", parent) },
+      spec: { replicas: 2, template: template(className) },
+    });
+  seedSet("pool-old", "pool", "1", "small");
+  seedSet("pool-new", "pool", "2", "large");
+  seedSet("other-set", "other", "2", "large");
+  const seedMachine = (name: string, set: string, phase: string, more: object = {}): void =>
+    void api.seed(machineResource, {
+      metadata: { name, namespace, ...owner("MachineSet", set), ...more },
+      spec: template("small").spec,
+      status: phase === "" ? {} : { currentStatus: { phase } },
+    });
+  seedMachine("a", "pool-old", "Running");
+  seedMachine("b", "pool-old", "Running");
+  seedMachine("c", "pool-old", "Running", { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] });
+  seedMachine("d", "pool-new", "");
+  seedMachine("e", "other-set", "Running");
+  return api;
+}
+
+it("tells of the deployment, its own sets from the newest on, and their machines by phase", async () => {
+  const report = await describeDeployment({ control: aCluster(), namespace, name: "pool" });
+  expect(report).toEqual({
+    name: "pool",
+    namespace,
+    isObserved: false,
+    strategy: "RollingUpdate",
+    className: "large",
+    desired: 3,
+    ready: 2,
+    available: 2,
+    updated: 1,
+    conditions: [{ type: "RollingOut", status: "True", reason: "RollingOut", message: "Rolling out 2" }],
+    sets: [
+      {
+        name: "pool-new",
+        revision: "2",
+        isCurrent: true,
+        className: "large",
+        desired: 2,
+        phases: { "being created": 1 },
+      },
+      {
+        name: "pool-old",
+        revision: "1",
+        isCurrent: false,
+        className: "small",
+        desired: 2,
+        phases: { Running: 2, Terminating: 1 },
+      },
+    ],
+    failed: [{ name: "pool-new-1", message: "no quota" }],
+  });
+});
+
+it("writes nothing", async () => {
+  const api = aCluster();
+  await describeDeployment({ control: api, namespace, name: "pool" });
+  expect(api.writes()).toEqual([]);
+});
+
+it("says that there is no such deployment, and lets other failures through", async () => {
+  const api = aCluster();
+  const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
+  expect(isConfigError(missing)).toBe(true);
+  expect(String(missing)).toContain('there is no machinedeployment "none" in namespace default');
+  api.inject({ verb: "list", type: machineSetResource, error: serverError() });
+  const failed = await describeDeployment({ control: api, namespace, name: "pool" }).catch((error: unknown) => error);
+  expect(isConfigError(failed)).toBe(false);
+});
+
+it("names what cannot be read in a deployment", async () => {
+  const api = createFakeApi();
+  api.seed(machineDeploymentResource, { metadata: { name: "odd", namespace }, spec: { replicas: "many" } } as never);
+  const asked = describeDeployment({ control: api, namespace, name: "odd" });
+  await expect(asked).rejects.toThrow(/^machinedeployment "odd" cannot be read: .*spec/s);
+});

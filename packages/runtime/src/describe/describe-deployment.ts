@@ -1,0 +1,138 @@
+import {
+  annotationKeys,
+  ConfigError,
+  formatProblems,
+  type Machine,
+  machineDeploymentResource,
+  machineResource,
+  type MachineDeployment,
+  type MachineSet,
+  machineSetResource,
+  phaseOf,
+  readMachineDeployment,
+} from "@millwright/core";
+import { type ApiClient, type ApiObject, controllerRefOf, isNotFound } from "@millwright/kube";
+
+/** Which deployment, and where to read about it. */
+export interface DescribeDeploymentOptions {
+  readonly control: ApiClient;
+  readonly namespace: string;
+  readonly name: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A set of a deployment, with its machines by what they are doing. */
+export interface SetReport {
+  readonly name: string;
+  /** As the set carries it; empty where it carries none. */
+  readonly revision: string;
+  /** Whether it has the revision of the deployment, so that its template is the one that is rolled out. */
+  readonly isCurrent: boolean;
+  readonly className: string;
+  readonly desired: number;
+  /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
+  readonly phases: Readonly<Record<string, number>>;
+}
+
+/** What is known of a deployment. */
+export interface DeploymentReport {
+  readonly name: string;
+  readonly namespace: string;
+  /** Whether the controllers have taken note of the spec as it is: until then the conditions are about an older one. */
+  readonly isObserved: boolean;
+  readonly strategy: string;
+  readonly className: string;
+  readonly desired: number;
+  readonly ready: number;
+  readonly available: number;
+  readonly updated: number;
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+  /** The newest revision first. */
+  readonly sets: readonly SetReport[];
+  /** Machines whose last operation failed, with what was said of it. */
+  readonly failed: readonly { readonly name: string; readonly message: string }[];
+}
+
+const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
+const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean => {
+  const { uid } = owner.metadata;
+  return uid !== undefined && controllerRefOf(object)?.uid === uid;
+};
+
+function countPhases(machines: readonly Machine[]): Readonly<Record<string, number>> {
+  const phases = machines.map((machine): string =>
+    machine.metadata.deletionTimestamp == null ? phaseOf(machine) || "being created" : "Terminating",
+  );
+  const names = [...new Set(phases)].toSorted();
+  return Object.fromEntries(names.map((name) => [name, phases.filter((phase) => phase === name).length]));
+}
+
+async function readDeployment(options: DescribeDeploymentOptions): Promise<MachineDeployment> {
+  const { control, namespace, name, signal } = options;
+  try {
+    const raw = await control.get(
+      machineDeploymentResource,
+      { namespace, name },
+      signal === undefined ? {} : { signal },
+    );
+    const read = readMachineDeployment(raw);
+    if (!read.ok) throw new ConfigError(`machinedeployment "${name}" cannot be read: ${formatProblems(read.problems)}`);
+    return read.value;
+  } catch (error) {
+    if (isNotFound(error)) throw new ConfigError(`there is no machinedeployment "${name}" in namespace ${namespace}`);
+    throw error;
+  }
+}
+
+/**
+ * Reads a deployment, its sets and their machines, and says how far it is. What is waited for is in the conditions, which the controllers write.
+ *
+ * @throws ConfigError when there is no such deployment, or none that can be read
+ */
+export async function describeDeployment(options: DescribeDeploymentOptions): Promise<DeploymentReport> {
+  const { control, namespace, signal } = options;
+  const deployment = await readDeployment(options);
+  const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
+  const [allSets, allMachines] = await Promise.all([
+    control.list<MachineSet>(machineSetResource, asked),
+    control.list<Machine>(machineResource, asked),
+  ]);
+  const { metadata, spec, status = {} } = deployment;
+  const sets = allSets.items
+    .filter((set) => isOwnedBy(set, deployment))
+    .map((set): SetReport => ({
+      name: set.metadata.name,
+      revision: revisionOf(set),
+      isCurrent: revisionOf(set) !== "" && revisionOf(set) === revisionOf(deployment),
+      className: set.spec?.template?.spec?.class?.name ?? "",
+      desired: set.spec?.replicas ?? 0,
+      phases: countPhases(allMachines.items.filter((machine) => isOwnedBy(machine, set))),
+    }));
+  return {
+    name: metadata.name,
+    namespace,
+    isObserved: (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    strategy: spec.strategy?.type ?? "RollingUpdate",
+    className: spec.template.spec.class?.name ?? "",
+    desired: spec.replicas ?? 0,
+    ready: status.readyReplicas ?? 0,
+    available: status.availableReplicas ?? 0,
+    updated: status.updatedReplicas ?? 0,
+    conditions: (status.conditions ?? []).map(({ type, status: is, reason = "", message = "" }) => ({
+      type,
+      status: is,
+      reason,
+      message,
+    })),
+    sets: sets.toSorted((a, b) => Number(b.revision) - Number(a.revision) || (a.name < b.name ? -1 : 1)),
+    failed: (status.failedMachines ?? []).map(({ name = "", lastOperation }) => ({
+      name,
+      message: lastOperation?.description ?? "",
+    })),
+  };
+}
