@@ -592,6 +592,38 @@ describe("deleting the VM", () => {
   });
 });
 
+describe("a machine without a VM whose class the driver refuses", () => {
+  const machine = (...changes: readonly Change<Machine>[]) =>
+    aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
+  const forced = labelled({ "force-deletion": "True" });
+
+  it("is kept, since nobody can look, and says what to do", () => {
+    const operation = failed("find", "InvalidArgument");
+    expect(textOf({ machine: machine(), operation })).toContain(
+      'Mend the class; or, where there is none, set the label force-deletion to "True"',
+    );
+  });
+
+  it("goes when deletion is forced, which says that there is no VM", () => {
+    expect(kindsOf(decide({ machine: machine(forced), operation: failed("find", "InvalidArgument") }))).toEqual([
+      "StartOperation",
+    ]);
+    expect(
+      kindsOf(
+        decide({
+          machine: at(marker.vm, forced, { spec: { providerID: null } }),
+          operation: failed("delete", "InvalidArgument"),
+        }),
+      ),
+    ).toEqual(["PatchMachine"]);
+  });
+
+  it("stays when its VM is known, forced or not", () => {
+    const operation = failed("delete", "InvalidArgument");
+    expect(kindsOf(decide({ machine: at(marker.vm, forced), operation }))).not.toContain("PatchMachine");
+  });
+});
+
 describe("deleting the node", () => {
   it("is done when the API server has accepted it, so that the machine goes with the same pass", () => {
     const node = itsNode({ metadata: { deletionTimestamp: "2026-01-01T00:10:00Z" } });

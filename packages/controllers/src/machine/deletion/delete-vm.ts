@@ -1,7 +1,7 @@
-import { deletionEvents, encodeMachineError, labelKeys, retryClassOf } from "@millwright/core";
+import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
 import { readIntent } from "../creation/intent.ts";
 import { untilRetry } from "../retry.ts";
-import { isForceDeletion } from "./force-deletion.ts";
+import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
 /** Lets the driver delete the VM. Only its word that there is none any more ends the stage. */
@@ -13,6 +13,8 @@ export const deleteVm: Stage = (snapshot, now) => {
   if (operation?.kind === "delete" && operation.state === "failed") {
     if (operation.code === "NotFound") return { next: "DeleteNode", happened: deletionEvents.vmNotFound() };
     const error = encodeMachineError(operation);
+    if (isBeyondDriver(machine, operation.code) && isForceDeletion(machine))
+      return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
     const isTransient = retryClassOf(operation.code) === "transient";
     const happened = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
     const wakeAfterMs = untilRetry(operation, inputs, now);
@@ -28,7 +30,7 @@ export const deleteVm: Stage = (snapshot, now) => {
     if (neverHadVm) return { next: "DeleteNode", happened: classView.problem };
     const happened =
       providerID === ""
-        ? `A VM that may exist cannot be deleted: ${classView.problem}; where there is none, set the label ${labelKeys.forceDeletion} to "True"`
+        ? `A VM that may exist cannot be deleted: ${classView.problem}; ${forceWhereNoVm}`
         : `VM ${providerID} cannot be deleted: ${classView.problem}`;
     return { next: "stay", happened, state: "Failed" };
   }

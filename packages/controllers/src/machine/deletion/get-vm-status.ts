@@ -2,6 +2,7 @@ import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeTe
 import { readIntent } from "../creation/intent.ts";
 import { untilRetry } from "../retry.ts";
 import { recordIds } from "../vm-ids.ts";
+import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
 /** Finds the node of the machine: by what the objects say, else by asking the driver. */
@@ -25,7 +26,10 @@ export const getVmStatus: Stage = (snapshot, now) => {
     if (operation.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
     if (operation.code === "Unimplemented") return { next: "Drain" };
     const wakeAfterMs = untilRetry(operation, snapshot.inputs, now);
-    const happened = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
+    const isBeyond = isBeyondDriver(machine, operation.code);
+    const said = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
+    if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: said };
+    const happened = isBeyond ? `${said}. Mend the class; or, ${forceWhereNoVm}` : said;
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], wakeAfterMs };
     if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
