@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** Sources run as they are: the condition picks `src/index.ts` of every package instead of its build. */
@@ -12,6 +13,8 @@ const project = (name: string, folder: string, test: object = {}) => ({
 
 export default defineConfig({
   test: {
+    // Tests of whole processes wait more than they work.
+    maxWorkers: availableParallelism() + 2,
     reporters: ["default", "./tools/summary-reporter.ts"],
     coverage: {
       provider: "v8",
