@@ -51,13 +51,19 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
   return { deployment, claim: { owned: [old, fresh], adopt: [], release: [] }, machines, nodes, problems: [] };
 }
 
+/** Processor time of this thread, milliseconds: others that use the computer do not count. */
+function usedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 /** The quickest of some passes, milliseconds: what the code costs, whatever else the computer does. */
 function quickest(snapshot: MachineDeploymentSnapshot): number {
   let best = Number.POSITIVE_INFINITY;
   for (let run = 0; run < 20; run++) {
-    const start = performance.now();
+    const start = usedMs();
     decideMachineDeployment(snapshot, now);
-    best = Math.min(best, performance.now() - start);
+    best = Math.min(best, usedMs() - start);
   }
   return best;
 }
