@@ -66,7 +66,7 @@ describe("refusals of Compute Engine", () => {
     ["UNSUPPORTED_OPERATION", 400, "InvalidArgument"],
     ["NOBODY_HAS_HEARD_OF_THIS", 0, "Unavailable"],
   ])("in an operation keep their code: %s is %s", async (code, httpErrorStatusCode, expected) => {
-    const { gce, driver } = await aCloud({ operationMs: 5 });
+    const { gce, driver } = await aCloud({ operationMs: 60_000 });
     const operation = {
       id: "1",
       name: "o",
