@@ -1,22 +1,35 @@
+import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
 /**
- * Vitest reporter whose only output is the closing line `N passed, N failed` (with `, N skipped` when tests were skipped).
- * A file that cannot be loaded and an error outside of any test count as one failure each, so that the line never says
- * "0 failed" about a run that failed.
+ * Vitest reporter whose only output are a line `failed: FILE > TEST: REASON` for each failure and the closing line
+ * `N passed, N failed` (with `, N skipped` when tests were skipped). A file that cannot be loaded and an error outside of
+ * any test count as one failure each, so that the line never says "0 failed" about a run that failed.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    for (const error of unhandledErrors) console.log(`failed: outside of any test: ${firstLine([error])}`);
     for (const module of modules) {
-      if (module.errors().length > 0) count.failed += 1;
+      const file = relative(process.cwd(), module.moduleId);
+      if (module.errors().length > 0) {
+        count.failed += 1;
+        console.log(`failed: ${file}: ${firstLine(module.errors())}`);
+      }
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
         // A test that never finished (the run was interrupted) has not passed.
-        count[state === "pending" ? "failed" : state] += 1;
+        const outcome = state === "pending" ? "failed" : state;
+        count[outcome] += 1;
+        if (outcome === "failed") console.log(`failed: ${file} > ${test.fullName}: ${firstLine(errors ?? [])}`);
       }
     }
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : "";
     console.log(`${count.passed} passed, ${count.failed} failed${skipped}`);
   }
+}
+
+function firstLine(errors: readonly { readonly message: string }[]): string {
+  return stripVTControlCharacters(errors[0]?.message ?? "not finished").split("\n", 1)[0] ?? "";
 }

@@ -33,7 +33,8 @@ export const insertInstance: GceAction = (call) => {
     targetName: resource.name,
     ...(error === undefined ? {} : { error, finish: () => removeInstance(call, key) }),
   });
-  return jsonReply(200, operationJson(operation, world.nowMs()));
+  // As it was when it began: what takes time is never done in this answer, however busy the computer is.
+  return jsonReply(200, operationJson(operation, operation.startedAtMs));
 };
 
 function checkReferences({ world, project, zone }: GceCall, resource: InstanceResource): void {
