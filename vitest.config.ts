@@ -8,7 +8,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 /** One project per package, so that `vitest run --project core` tests just that package. */
 const project = (name: string, folder: string, test: object = {}) => ({
   ...shared,
-  test: { name, root: folder, include: ["**/*.test.ts"], ...test },
+  // Limits are for what hangs, not for a busy computer.
+  test: { name, root: folder, include: ["**/*.test.ts"], testTimeout: 30_000, hookTimeout: 30_000, ...test },
 });
 
 export default defineConfig({
@@ -27,8 +28,7 @@ export default defineConfig({
     projects: [
       project("core", "packages/core"),
       project("kube", "packages/kube"),
-      // Properties play thousands of passes: the limit is there for what hangs.
-      project("controllers", "packages/controllers", { testTimeout: 30_000 }),
+      project("controllers", "packages/controllers"),
       project("runtime", "packages/runtime"),
       project("devcluster", "packages/devcluster"),
       project("cli", "packages/cli"),
