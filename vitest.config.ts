@@ -9,7 +9,15 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const project = (name: string, folder: string, test: object = {}) => ({
   ...shared,
   // Limits are for what hangs, not for a busy computer.
-  test: { name, root: folder, include: ["**/*.test.ts"], testTimeout: 30_000, hookTimeout: 30_000, ...test },
+  test: {
+    name,
+    root: folder,
+    include: ["**/*.test.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
+    ...test,
+  },
 });
 
 export default defineConfig({
