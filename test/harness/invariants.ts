@@ -28,8 +28,13 @@ export interface InvariantOptions {
 
 /** Watches a run from its start, so that what was wrong for a moment is found at the end. */
 export interface InvariantWatch {
-  /** I4: so many pods with the label `app` are ready from now on, unless the returned function was called. */
+  /**
+   * I4: so many pods with the label `app` are ready from now on, unless the returned function was called. Counts from when the
+   * watch, which may lag behind the caller, has seen so many.
+   */
   promise(app: string, atLeast: number): () => void;
+  /** So many volumes are attached from now on: what leaves with its volumes leaves one after another. Counts as `promise` does. */
+  promiseAttached(atLeast: number): void;
   /** I5: from now on pods may be deleted past their budgets, because a deadline has passed or somebody asked for it. */
   allowForce(): void;
   /** Fails with everything that was wrong. */
@@ -70,6 +75,16 @@ const isReady = ({ metadata, status }: PodObject): boolean =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
 
+const isAttached = ({ status }: AttachmentObject): boolean => status?.attached === true;
+
+/** Something of which there have to be so many. */
+interface Promised {
+  readonly what: string;
+  readonly count: () => number;
+  readonly atLeast: number;
+  wasSeen: boolean;
+}
+
 /** Starts watching. */
 export function watchInvariants({ fleet, maxVms, canary, alive, started }: InvariantOptions): InvariantWatch {
   const { api, cloud } = fleet;
@@ -89,15 +104,27 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   const attachments = createInformer<AttachmentObject>({ ...options, type: volumeAttachmentResource });
   const running = [pods.run(stop.signal), attachments.run(stop.signal)];
 
-  const promises = new Set<{ readonly app: string; readonly atLeast: number }>();
-  pods.store.subscribe(() => {
-    for (const { app, atLeast } of promises) {
-      const ready = pods.store.list().filter((pod) => pod.metadata.labels?.["app"] === app && isReady(pod)).length;
-      if (ready < atLeast) wrong.add(`I4: only ${ready} pods of ${app} were ready, ${atLeast} are promised`);
+  const readyPods = (app: string): number =>
+    pods.store.list().filter((pod) => pod.metadata.labels?.["app"] === app && isReady(pod)).length;
+  const attachedVolumes = (): number => attachments.store.list().filter(isAttached).length;
+  const promises = new Set<Promised>();
+  const promise = (what: string, count: () => number, atLeast: number): (() => void) => {
+    const promised = { what, count, atLeast, wasSeen: count() >= atLeast };
+    promises.add(promised);
+    return () => void promises.delete(promised);
+  };
+  const checkPromises = (): void => {
+    for (const promised of promises) {
+      const { what, atLeast } = promised;
+      const count = promised.count();
+      promised.wasSeen ||= count >= atLeast;
+      if (promised.wasSeen && count < atLeast) wrong.add(`${what}: only ${count}, ${atLeast} are promised`);
     }
-  });
+  };
+  pods.store.subscribe(checkPromises);
+  attachments.store.subscribe(checkPromises);
   attachments.store.subscribe(() => {
-    const attached = attachments.store.list().filter(({ status }) => status?.attached === true);
+    const attached = attachments.store.list().filter(isAttached);
     const byVolume = Map.groupBy(attached, ({ spec }) => spec?.source?.persistentVolumeName ?? "");
     for (const [volume, all] of byVolume)
       if (all.length > 1) wrong.add(`volume ${volume} was attached to ${all.length} nodes at once`);
@@ -113,11 +140,8 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   };
 
   return {
-    promise(app, atLeast) {
-      const promised = { app, atLeast };
-      promises.add(promised);
-      return () => void promises.delete(promised);
-    },
+    promise: (app, atLeast) => promise(`I4: ready pods of ${app}`, () => readyPods(app), atLeast),
+    promiseAttached: (atLeast) => void promise("attached volumes", attachedVolumes, atLeast),
     allowForce() {
       forcedFrom = Math.min(forcedFrom, Date.now());
     },
@@ -134,6 +158,8 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       const secrets = [canary, Buffer.from(canary).toString("base64")];
       const sinks = [await objects(), ...started().map((process) => process.output())];
       if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("I6: a secret was told");
+      for (const { what, atLeast, wasSeen } of promises)
+        if (!wasSeen) wrong.add(`${what}: there never were ${atLeast}`);
       for (const problem of hottest(fleet.requests())) wrong.add(problem);
       for (const { child, output } of alive())
         if (child.exitCode !== null) wrong.add(`I7: a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);

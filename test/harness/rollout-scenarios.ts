@@ -230,8 +230,10 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       ROLLOUT_MS,
     );
     await reach("small");
-    expect((await deployment()).metadata.labels ?? {}).not.toHaveProperty("freeze");
-    expect(await condition("Frozen")).toContain("undefined");
+    await eventually(async () => {
+      expect((await deployment()).metadata.labels ?? {}).not.toHaveProperty("freeze");
+      expect(await condition("Frozen")).toContain("undefined");
+    }, ROLLOUT_MS);
   });
 
   it("takes everything with it when it is deleted", async () => {

@@ -28,10 +28,10 @@ describe("a drain and the volumes of its pods", () => {
   const specOf = (replicas: number): object => aStatefulSet("db", replicas)["spec"] ?? {};
   const settled = (): Promise<string> => fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=40s"]);
 
-  it("moves a database one pod at a time, each served again before the next goes", async () => {
+  it("moves a database one pod at a time, each with its volumes attached again before the next goes", async () => {
     await begin();
     await fleet.settle(node, 3, ...database(3));
-    fleet.invariants.promise("db", 2);
+    fleet.invariants.promiseAttached(2);
     await fleet.remove(machine);
     await fleet.untilMachineGone(machine, 60_000);
     expect(fleet.evicted()).toEqual(["db-0", "db-1", "db-2"]);
@@ -42,7 +42,7 @@ describe("a drain and the volumes of its pods", () => {
   it("keeps moving one pod at a time over kills in the middle", async () => {
     await begin();
     await fleet.settle(node, 4, ...database(4));
-    fleet.invariants.promise("db", 3);
+    fleet.invariants.promiseAttached(3);
     await fleet.remove(machine);
     for (const count of [1, 2]) {
       await eventually(async () => expect(fleet.evicted().length).toBeGreaterThanOrEqual(count));
@@ -102,7 +102,7 @@ describe("a drain and the volumes of its pods", () => {
   it("moves 60 volumes off a node whose CSI driver runs on it, to the end and in order (89)", async () => {
     await begin();
     await fleet.settle(node, 61, aDaemonSet("csi-driver"), ...database(60));
-    fleet.invariants.promise("db", 59);
+    fleet.invariants.promiseAttached(59);
     await fleet.remove(machine);
     await eventually(async () => expect(fleet.evicted().length).toBeGreaterThan(30), 120_000);
     // The driver of the volumes stays as long as there are volumes.
