@@ -22,3 +22,9 @@ export function readFilter(text: string): (fieldOf: (name: string) => string | u
   }
   return (fieldOf) => terms.every(({ field, isEqual, value }) => (fieldOf(field) === value) === isEqual);
 }
+
+/** The fields of something with a name and labels that filters may ask for. */
+export const labelledFields =
+  ({ name, labels }: { readonly name: string; readonly labels: Readonly<Record<string, string>> }) =>
+  (field: string): string | undefined =>
+    field === "name" ? name : field.startsWith("labels.") ? labels[field.slice("labels.".length)] : undefined;

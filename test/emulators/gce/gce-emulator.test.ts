@@ -1,3 +1,4 @@
+import { DisksClient } from "@google-cloud/compute/build/src/v1/disks_client.js";
 import { InstancesClient } from "@google-cloud/compute/build/src/v1/instances_client.js";
 import { MachineTypesClient } from "@google-cloud/compute/build/src/v1/machine_types_client.js";
 import { ZoneOperationsClient } from "@google-cloud/compute/build/src/v1/zone_operations_client.js";
@@ -15,7 +16,8 @@ afterEach(async () => {
 });
 
 const place = { project: "my-project", zone: "europe-west1-b" };
-const once = { timeout: 5_000, retry: null };
+/** The limit is for what hangs. */
+const once = { timeout: 60_000, retry: null };
 
 /** The unmodified SDK, and a cloud for it. */
 async function aGce(options: GceEmulatorOptions = {}) {
@@ -32,6 +34,7 @@ async function aGce(options: GceEmulatorOptions = {}) {
     authClient,
   };
   const instances = new InstancesClient(clientOptions);
+  const disks = new DisksClient(clientOptions);
   const operations = new ZoneOperationsClient(clientOptions);
   const types = new MachineTypesClient(clientOptions);
   const insert = async (change: object = {}, requestId?: string) => {
@@ -43,7 +46,7 @@ async function aGce(options: GceEmulatorOptions = {}) {
     return shown(latestResponse);
   };
   const get = async (instance = "m") => (await instances.get({ ...place, instance }, once))[0];
-  return { emulator, url, instances, operations, types, insert, get };
+  return { emulator, url, instances, disks, operations, types, insert, get };
 }
 
 /** An operation of the SDK; its types know too little of those that come back from an insertion. */
@@ -197,12 +200,15 @@ describe("the Compute Engine emulator", () => {
   });
 
   it("fails an operation for which there is no capacity, and leaves nothing of it", async () => {
-    const { insert, operations, emulator } = await aGce({ operationMs: 20 });
-    emulator.world.capacity.set("n2-standard-2/europe-west1-b", 0);
+    const clock = createVirtualClock({ now: new Date() });
+    const { insert, operations, emulator } = await aGce({ clock, operationMs: 20 });
+    emulator.world.capacity.set("n2-standard-2/europe-west1-b", 0).set("n2-standard-2/europe-west1-c", 1);
     const { name } = await insert();
     expect(emulator.inventory().instances).toHaveLength(1);
+    await clock.advance(20);
     const [done] = await operations.wait({ ...place, operation: String(name) }, once);
     expect(done).toMatchObject({ error: { errors: [{ code: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS" }] } });
+    expect(JSON.stringify(done)).toContain('"zonesAvailable":"europe-west1-c"');
     expect(emulator.inventory()).toEqual({ instances: [], disks: [] });
   });
 
@@ -238,6 +244,38 @@ describe("the Compute Engine emulator", () => {
     const [filtered] = await instances.list({ ...place, filter: "labels.a=b" }, once);
     expect(filtered).toHaveLength(4);
     await expect(instances.list({ ...place, filter: "a ~ b" }, once)).rejects.toMatchObject({ httpStatusCode: 400 });
+  });
+
+  it("lists disks by their labels, and deletes those that no instance has", async () => {
+    const { insert, disks, emulator } = await aGce();
+    const [boot] = anInstance.disks;
+    const labelled = { ...boot, boot: false, initializeParams: { ...boot?.initializeParams, labels: { a: "b" } } };
+    await insert({ disks: [boot, labelled] });
+    const [all] = await disks.list(place, once);
+    expect(all.map(({ name, sizeGb, users }) => [name, sizeGb, users?.length])).toEqual([
+      ["m", "50", 1],
+      ["m-1", "50", 1],
+    ]);
+    await expect(disks.delete({ ...place, disk: "m-1" }, once)).rejects.toMatchObject({
+      httpStatusCode: 400,
+      message: expect.stringContaining("already being used by"),
+    });
+    emulator.remove("m", { keepDisks: true });
+    const [labelledOnes] = await disks.list({ ...place, filter: 'labels.a="b"' }, once);
+    expect(labelledOnes.map(({ name, users }) => [name, users])).toEqual([["m-1", []]]);
+    await disks.delete({ ...place, disk: "m-1" }, once);
+    await expect(disks.delete({ ...place, disk: "m-1" }, once)).rejects.toMatchObject({ httpStatusCode: 404 });
+    expect(emulator.inventory().disks.map(({ name }) => name)).toEqual(["m"]);
+  });
+
+  it("refuses what the role does not allow, and names it", async () => {
+    const { insert, get, disks } = await aGce({ permissions: ["compute.instances.get", "compute.instances.create"] });
+    await expect(get()).rejects.toMatchObject({ httpStatusCode: 404 });
+    await expect(insert()).rejects.toMatchObject({ message: expect.stringContaining("'compute.disks.create'") });
+    await expect(disks.list(place, once)).rejects.toMatchObject({
+      httpStatusCode: 403,
+      message: expect.stringContaining("Required 'compute.disks.list' permission"),
+    });
   });
 
   it("refuses to delete what is protected", async () => {

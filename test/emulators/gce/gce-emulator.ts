@@ -14,12 +14,14 @@ import {
   issueToken,
   tokenPaths,
 } from "./access-tokens.ts";
-import type { GceAction } from "./call.ts";
+import type { GceAction, GceCall } from "./call.ts";
+import { deleteDisk, listDisks } from "./disks.ts";
 import { insertInstance, removeInstance } from "./insert-instance.ts";
 import type { Disk, Instance, InstanceStatus } from "./instance.ts";
 import { deleteInstance, getInstance, listInstances } from "./instances.ts";
 import { getMachineType } from "./machine-types.ts";
 import { getOperation, listOperations, waitForOperation } from "./operations.ts";
+import { demand } from "./permissions.ts";
 import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
 import { createGceWorld, type GceWorld, type GceWorldOptions } from "./world.ts";
 
@@ -43,25 +45,55 @@ export interface GceEmulator extends EmulatorServer {
   reclaim(name: string): void;
   /** Stops an instance, as somebody with a console does. */
   stop(name: string): void;
+  /** Deletes an instance at once, as somebody with a console does, who may keep its disks. */
+  remove(name: string, options?: { readonly keepDisks?: boolean }): void;
   /** Attaches a disk that was there before, as a CSI driver does. */
   attachDisk(name: string, diskName: string): void;
 }
 
 interface Route {
   readonly operation: string;
+  /** What one has to be allowed; an action may ask for more. */
+  readonly permission: string;
   readonly action: GceAction;
 }
 
 /** By method, collection and what follows it: a name, a verb. */
 const routes: Readonly<Record<string, Route>> = {
-  "POST instances": { operation: "instances.insert", action: insertInstance },
-  "GET instances": { operation: "instances.list", action: listInstances },
-  "GET instances/*": { operation: "instances.get", action: getInstance },
-  "DELETE instances/*": { operation: "instances.delete", action: deleteInstance },
-  "GET operations": { operation: "zoneOperations.list", action: listOperations },
-  "GET operations/*": { operation: "zoneOperations.get", action: getOperation },
-  "POST operations/*/wait": { operation: "zoneOperations.wait", action: waitForOperation },
-  "GET machineTypes/*": { operation: "machineTypes.get", action: getMachineType },
+  "POST instances": {
+    operation: "instances.insert",
+    permission: "compute.instances.create",
+    action: insertInstance,
+  },
+  "GET instances": { operation: "instances.list", permission: "compute.instances.list", action: listInstances },
+  "GET instances/*": { operation: "instances.get", permission: "compute.instances.get", action: getInstance },
+  "DELETE instances/*": {
+    operation: "instances.delete",
+    permission: "compute.instances.delete",
+    action: deleteInstance,
+  },
+  "GET disks": { operation: "disks.list", permission: "compute.disks.list", action: listDisks },
+  "DELETE disks/*": { operation: "disks.delete", permission: "compute.disks.delete", action: deleteDisk },
+  "GET operations": {
+    operation: "zoneOperations.list",
+    permission: "compute.zoneOperations.list",
+    action: listOperations,
+  },
+  "GET operations/*": {
+    operation: "zoneOperations.get",
+    permission: "compute.zoneOperations.get",
+    action: getOperation,
+  },
+  "POST operations/*/wait": {
+    operation: "zoneOperations.wait",
+    permission: "compute.zoneOperations.get",
+    action: waitForOperation,
+  },
+  "GET machineTypes/*": {
+    operation: "machineTypes.get",
+    permission: "compute.machineTypes.get",
+    action: getMachineType,
+  },
 };
 
 interface Target {
@@ -113,8 +145,10 @@ async function answer(request: EmulatorRequest, world: GceWorld): Promise<Emulat
   if (!world.zones.has(zone)) {
     throw new GceRefusal("invalid", `Invalid value for field 'zone': '${zone}'. Unknown zone.`);
   }
+  const call: GceCall = { world, request, project, zone, name, user };
+  demand(call, route.permission);
   world.settle();
-  return route.action({ world, request, project, zone, name, user });
+  return route.action(call);
 }
 
 /** The name in the body of an insertion, for the log. */
@@ -185,6 +219,7 @@ export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator
         project: instance.project,
         zone: instance.zone,
         operationType: "compute.instances.preempted",
+        collection: "instances",
         targetId: instance.id,
         targetName: name,
         user: "system",
@@ -198,9 +233,15 @@ export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator
     stop(name) {
       keyed(name)[1].stoppedAtMs = world.nowMs();
     },
+    remove(name, { keepDisks = false } = {}) {
+      const [key, { id }] = keyed(name);
+      for (const disk of world.disks.values()) if (keepDisks && disk.instanceId === id) disk.autoDelete = false;
+      removeInstance({ world }, key);
+    },
     attachDisk(name, diskName) {
       const [, { id, project, zone }] = keyed(name);
       const disk: Disk = {
+        id: world.nextId(),
         name: diskName,
         project,
         zone,

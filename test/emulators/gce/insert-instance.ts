@@ -1,9 +1,11 @@
 import { type GceAction, type GceCall, knownParameters } from "./call.ts";
 import type { Instance } from "./instance.ts";
 import { type InstanceResource, readInstance } from "./instance-resource.ts";
-import { operationJson, type Operation } from "./operation.ts";
-import { GceRefusal, invalidValue, jsonReply, notFound } from "./refusal.ts";
+import type { Operation } from "./operation.ts";
+import { demand, permissionsToInsert } from "./permissions.ts";
+import { GceRefusal, invalidValue, notFound } from "./refusal.ts";
 import { replayed, startOperation } from "./start-operation.ts";
+import type { GceWorld } from "./world.ts";
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const regionOf = (zone: string): string => zone.slice(0, zone.lastIndexOf("-"));
@@ -13,8 +15,9 @@ export const insertInstance: GceAction = (call) => {
   const { world, request, project, zone } = call;
   knownParameters(call, "requestId");
   const known = replayed(call);
-  if (known !== undefined) return jsonReply(200, operationJson(known, world.nowMs()));
+  if (known !== undefined) return known;
   const resource = readInstance(request.body);
+  demand(call, ...permissionsToInsert(resource));
   checkReferences(call, resource);
   const key = `${project}/${zone}/${resource.name}`;
   if (world.instances.has(key)) {
@@ -27,14 +30,13 @@ export const insertInstance: GceAction = (call) => {
   checkQuota(call, resource);
   const instance = makeInstance(call, resource);
   const error = lackOfCapacity(call, resource);
-  const operation = startOperation(call, {
+  return startOperation(call, {
     operationType: "insert",
+    collection: "instances",
     targetId: instance.id,
     targetName: resource.name,
     ...(error === undefined ? {} : { error, finish: () => removeInstance(call, key) }),
   });
-  // As it was when it began: what takes time is never done in this answer, however busy the computer is.
-  return jsonReply(200, operationJson(operation, operation.startedAtMs));
 };
 
 function checkReferences({ world, project, zone }: GceCall, resource: InstanceResource): void {
@@ -123,7 +125,7 @@ function lackOfCapacity({ world, project, zone }: GceCall, { machineType }: Inst
       errorInfo: {
         reason: "resource_availability",
         domain: "compute.googleapis.com",
-        metadatas: { zone, vmType: type, zonesAvailable: "" },
+        metadatas: { zone, vmType: type, zonesAvailable: zonesWith(world, type, zone).join(",") },
       },
     },
     { localizedMessage: { locale: "en-US", message } },
@@ -136,6 +138,12 @@ function lackOfCapacity({ world, project, zone }: GceCall, { machineType }: Inst
     },
   ];
   return { errors: [{ code: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", message, errorDetails }], httpStatus: 503 };
+}
+
+/** Other zones of the region that the test has given room for a type. */
+function zonesWith({ capacity }: GceWorld, type: string, zone: string): readonly string[] {
+  const prefix = `${type}/${regionOf(zone)}-`;
+  return [...capacity].flatMap(([key, left]) => (key.startsWith(prefix) && left > 0 ? [lastPart(key)] : []));
 }
 
 function makeInstance({ world, project, zone }: GceCall, resource: InstanceResource): Instance {
@@ -159,6 +167,7 @@ function makeInstance({ world, project, zone }: GceCall, resource: InstanceResou
     if (type === "SCRATCH") continue;
     const name = diskNameOf(resource.name, index, initializeParams?.diskName);
     world.disks.set(`${project}/${zone}/${name}`, {
+      id: world.nextId(),
       name,
       project,
       zone,
@@ -173,7 +182,7 @@ function makeInstance({ world, project, zone }: GceCall, resource: InstanceResou
   return instance;
 }
 
-/** Removes an instance, and the disks that go with it. */
+/** Removes an instance, and the disks that go with it. Also the end of an insertion that fails: disks that do not go with their instance are left. */
 export function removeInstance({ world }: Pick<GceCall, "world">, key: string): void {
   const instance = world.instances.get(key);
   if (instance === undefined) return;

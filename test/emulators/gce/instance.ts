@@ -5,6 +5,7 @@ export type InstanceStatus = "PROVISIONING" | "STAGING" | "RUNNING" | "STOPPING"
 
 /** A disk, whether or not it is attached. */
 export interface Disk {
+  readonly id: string;
   readonly name: string;
   readonly project: string;
   readonly zone: string;

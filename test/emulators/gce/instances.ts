@@ -1,8 +1,8 @@
 import { type GceAction, type GceCall, knownParameters } from "./call.ts";
-import { readFilter } from "./filter.ts";
+import { labelledFields, readFilter } from "./filter.ts";
 import type { Instance } from "./instance.ts";
 import { removeInstance } from "./insert-instance.ts";
-import { operationJson, zoneUrl } from "./operation.ts";
+import { zoneUrl } from "./operation.ts";
 import { pageOf } from "./pages.ts";
 import { GceRefusal, jsonReply, notFound } from "./refusal.ts";
 import { replayed, startOperation } from "./start-operation.ts";
@@ -102,13 +102,9 @@ export const listInstances: GceAction = (call) => {
       instance.project === project &&
       instance.zone === zone &&
       fits((field) =>
-        field.startsWith("labels.")
-          ? instance.resource.labels[field.slice("labels.".length)]
-          : field === "name"
-            ? instance.name
-            : field === "status"
-              ? world.status(instance)
-              : undefined,
+        field === "status"
+          ? world.status(instance)
+          : labelledFields({ name: instance.name, labels: instance.resource.labels })(field),
       ),
   );
   const page = pageOf(instances, parameters);
@@ -126,7 +122,7 @@ export const deleteInstance: GceAction = (call) => {
   const { world, project, zone, name } = call;
   knownParameters(call, "requestId");
   const known = replayed(call);
-  if (known !== undefined) return jsonReply(200, operationJson(known, world.nowMs()));
+  if (known !== undefined) return known;
   const instance = find(call);
   if (instance.resource.deletionProtection) {
     throw new GceRefusal(
@@ -138,12 +134,11 @@ export const deleteInstance: GceAction = (call) => {
     throw new GceRefusal("resourceNotReady", `The resource '${pathOf(call)}' is not ready`);
   }
   instance.deletingSinceMs = world.nowMs();
-  const operation = startOperation(call, {
+  return startOperation(call, {
     operationType: "delete",
+    collection: "instances",
     targetId: instance.id,
     targetName: name,
     finish: () => removeInstance(call, `${project}/${zone}/${name}`),
   });
-  // As it was when it began: what takes time is never done in this answer, however busy the computer is.
-  return jsonReply(200, operationJson(operation, operation.startedAtMs));
 };

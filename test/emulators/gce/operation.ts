@@ -12,6 +12,8 @@ export interface Operation {
   readonly project: string;
   readonly zone: string;
   readonly operationType: "insert" | "delete" | "compute.instances.preempted";
+  /** What kind of thing it is about. */
+  readonly collection: "instances" | "disks";
   readonly targetId: string;
   readonly targetName: string;
   readonly user: string;
@@ -46,7 +48,8 @@ const statusTexts: Readonly<Record<number, string>> = {
 
 /** The answer that shows an operation. */
 export function operationJson(operation: Operation, nowMs: number): Readonly<Record<string, unknown>> {
-  const { id, name, project, zone, operationType, targetId, targetName, user, insertTime, error } = operation;
+  const { id, name, project, zone, operationType, collection, targetId, targetName, user, insertTime, error } =
+    operation;
   const status = operationStatus(operation, nowMs);
   const isDone = status === "DONE";
   const at = zoneUrl(project, zone);
@@ -56,7 +59,7 @@ export function operationJson(operation: Operation, nowMs: number): Readonly<Rec
     name,
     zone: at,
     operationType,
-    targetLink: `${at}/instances/${targetName}`,
+    targetLink: `${at}/${collection}/${targetName}`,
     targetId,
     status,
     progress: isDone ? 100 : 0,

@@ -40,6 +40,8 @@ export interface GceWorldOptions extends Partial<LifeTimes> {
   readonly waitMs?: number;
   /** CPUs that may be used in a region. Default: any number. */
   readonly cpuQuota?: number;
+  /** What who asks may do, such as `compute.instances.get`: the permissions of a role. Default: everything. */
+  readonly permissions?: readonly string[];
 }
 
 /** All that Compute Engine knows. Times are those of the clock, in milliseconds. */

@@ -1,0 +1,38 @@
+import type { GceCall } from "./call.ts";
+import type { InstanceResource } from "./instance-resource.ts";
+import { GceRefusal } from "./refusal.ts";
+
+/**
+ * Refuses who lacks a permission, where the world has a role at all.
+ *
+ * @throws GceRefusal
+ */
+export function demand({ world, project, zone }: GceCall, ...permissions: readonly string[]): void {
+  const { permissions: granted } = world.options;
+  const missing = permissions.find((permission) => granted?.includes(permission) === false);
+  if (missing === undefined) return;
+  throw new GceRefusal("forbidden", `Required '${missing}' permission for 'projects/${project}/zones/${zone}'`);
+}
+
+/** What `instances.insert` asks for beside `compute.instances.create`, by what the new instance has (the permissions that the API reference lists with the method). */
+export function permissionsToInsert(resource: InstanceResource): readonly string[] {
+  const { disks, networkInterfaces, labels, metadata, tags, serviceAccounts } = resource;
+  const needed = new Set<string>();
+  const need = (isNeeded: boolean, permission: string): void => void (isNeeded && needed.add(permission));
+  for (const { type, initializeParams } of disks) {
+    need(type === "PERSISTENT", "compute.disks.create");
+    need(Object.keys(initializeParams?.labels ?? {}).length > 0, "compute.disks.setLabels");
+    need(initializeParams?.sourceImage !== undefined, "compute.images.useReadOnly");
+    need(initializeParams?.storagePool !== undefined, "compute.storagePools.use");
+  }
+  for (const { subnetwork, accessConfigs } of networkInterfaces) {
+    const at = subnetwork === undefined ? "networks" : "subnetworks";
+    need(true, `compute.${at}.use`);
+    need(accessConfigs.length > 0, `compute.${at}.useExternalIp`);
+  }
+  need(Object.keys(labels).length > 0, "compute.instances.setLabels");
+  need(metadata.items.length > 0, "compute.instances.setMetadata");
+  need(tags.items.length > 0, "compute.instances.setTags");
+  need(serviceAccounts.length > 0, "compute.instances.setServiceAccount");
+  return [...needed];
+}
