@@ -4,6 +4,8 @@ export type ApiService =
   | "instance_delete"
   | "instance_get"
   | "instance_list"
+  | "disk_list"
+  | "disk_delete"
   | "operations_get"
   | "operations_list"
   | "machine_type_get";

@@ -378,19 +378,6 @@ describe("creating a machine", () => {
     await expect(driver.createMachine(aRequest(), aContext())).resolves.toMatchObject({ providerId: idOf("m") });
   });
 
-  it("says so when the name of a disk is taken", async () => {
-    const { gce, driver } = await aCloud();
-    await driver.createMachine(
-      aRequest(aMachine("m"), { disks: [{ ...plainSpec.disks[0], autoDelete: false }] }),
-      aContext(),
-    );
-    await driver.deleteMachine(aRequest(), aContext());
-    await expect(driver.createMachine({ ...aRequest(), idempotencyToken: "second" }, aContext())).rejects.toMatchObject(
-      { code: "AlreadyExists", message: expect.stringContaining("disks/m") },
-    );
-    expect(gce.inventory().instances).toEqual([]);
-  });
-
   it("deletes a spot VM that was taken back before it was used, and asks for another token", async () => {
     const { gce, driver } = await aCloud();
     const request = aRequest(aMachine("m"), { scheduling: spotScheduling });

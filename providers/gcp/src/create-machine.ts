@@ -3,9 +3,10 @@ import { toMachineError } from "./errors.ts";
 import { isReclaimed, ownVm, vmsNamed } from "./find-vm.ts";
 import { isRefusal } from "./gce-failure.ts";
 import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./instance-resource.ts";
+import { removeLeftDisks } from "./left-disks.ts";
 import type { MethodCall } from "./method-call.ts";
 import { hasFailed, operationError } from "./operation.ts";
-import { ownerLabelKeys, specHashOf } from "./owner-tags.ts";
+import { labelValueOf, ownerLabelKeys, specHashOf } from "./owner-tags.ts";
 import { type Place, providerIdOf } from "./provider-id.ts";
 import type { GcpSpec } from "./spec.ts";
 import { untilDone } from "./until-done.ts";
@@ -99,20 +100,43 @@ async function makeCandidate(
       context.signal,
     );
     const done = await untilDone(begun, place, call);
-    // The request id goes on standing for an operation that came to nothing.
-    if (hasFailed(done)) throw operationError(done, scopeOf(launch, candidate), { tokenIsSpent: true });
+    if (hasFailed(done)) {
+      await removeDisksOf(launch, place, call);
+      // The request id goes on standing for an operation that came to nothing.
+      throw operationError(done, scopeOf(launch, candidate), { tokenIsSpent: true });
+    }
   } catch (error) {
     if (!isRefusal(error, "alreadyExists")) throw error;
     const there = await existing(request, call);
-    // Something else of that name: a disk that was left.
-    if (there === undefined) throw error;
-    return takeOver(there, launch, call);
+    if (there !== undefined) return takeOver(there, launch, call);
+    // Something else of that name: a disk.
+    throw (await clearTheWay(launch, place, call)) ?? error;
   }
   const made = await session.find(place, launch.machine.name, context);
   if (made !== undefined) return made;
   throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was made and is gone again`, {
     tokenIsSpent: true,
   });
+}
+
+/** Deletes what a creation that failed has left: nobody has used it. Compute Engine takes away by itself what goes with the VM. */
+async function removeDisksOf({ spec, machine, token }: Launch, place: Place, call: MethodCall): Promise<void> {
+  if (spec.disks.every(({ autoDelete }) => autoDelete)) return;
+  const uid = labelValueOf(machine.uid);
+  const label = labelValueOf(token);
+  await removeLeftDisks(place, (disk) => disk.machineUid === uid && disk.token === label, call);
+}
+
+/** Deletes disks of this machine whose VM somebody has deleted without them, and says so; undefined when there are none. */
+async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall): Promise<MachineError | undefined> {
+  const uid = labelValueOf(machine.uid);
+  const gone = await removeLeftDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
+  if (gone.length === 0) return undefined;
+  const names = gone.toSorted().join(", ");
+  return new MachineError(
+    "Aborted",
+    `disks of an earlier VM of machine "${machine.name}" were in the way and have been deleted: ${names}`,
+  );
 }
 
 /** Takes a VM that is there already, once it is sure to stay. */

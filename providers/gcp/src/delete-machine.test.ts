@@ -83,15 +83,6 @@ describe("deleting a machine", () => {
     expect(gce.inventory()).toEqual(nothing);
   });
 
-  it("keeps the disk that the class wants to keep, and those that were attached later", async () => {
-    const { gce, driver } = await aCloud();
-    const disks = [plainSpec.disks[0], { type: "pd-ssd", sizeGb: 10, autoDelete: false }];
-    await driver.createMachine(aRequest(aMachine("m"), { disks }), aContext());
-    gce.attachDisk("m", "pv-1");
-    await driver.deleteMachine(known(), aContext());
-    expect(gce.inventory().disks.map(({ name }) => name)).toEqual(["m-1", "pv-1"]);
-  });
-
   it.each<[string, object]>([
     ["of an earlier machine of the same name", { labels: { "millwright-machine-uid": "other" } }],
     ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] } }],

@@ -1,21 +1,35 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { vmsNamed } from "./find-vm.ts";
+import { placesOf, vmsNamed } from "./find-vm.ts";
 import { isMissing, isRefusal } from "./gce-failure.ts";
+import { type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./left-disks.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { hasFailed, operationError } from "./operation.ts";
-import { isOwnedBy } from "./owner-tags.ts";
+import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
 import { untilDone } from "./until-done.ts";
 import type { Vm } from "./vm.ts";
 
 /**
- * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that the class wants to go with it do;
- * those that were attached later stay.
+ * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that were made for it go too, also when somebody has
+ * deleted the VM without them. Those stay that the class wants to keep, and those that were attached later.
  */
 export async function deleteMachine(request: GcpRequest, call: MethodCall): Promise<DeleteMachineResponse> {
   const going = await vmsToDelete(request, call);
   await Promise.all(going.map((vm) => remove(vm, call)));
+  await removeLeftovers(request, going, call);
   return {};
+}
+
+/** Looks for disks only where there may be some: as a rule all have gone with the VM. */
+async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: MethodCall): Promise<void> {
+  const { machine, machineClass } = request;
+  if (gone.length > 0 && !gone.some((vm) => mayLeaveDisks(vm, machineClass.spec))) return;
+  // An orphan has no machine: what it was made for stands on the VM.
+  const uids = new Set(gone.map(({ labels }) => labels[ownerLabelKeys.machineUid] ?? ""));
+  if (machine.uid !== "") uids.add(labelValueOf(machine.uid));
+  const places = gone.length > 0 ? gone.map(({ place }) => place) : placesOf(request, call);
+  const isLeftover = ({ machineUid, isKept }: LeftDisk): boolean => uids.has(machineUid) && !isKept;
+  await Promise.all(places.map((place) => removeLeftDisks(place, isLeftover, call)));
 }
 
 /** With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. */

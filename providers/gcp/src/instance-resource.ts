@@ -1,6 +1,6 @@
 import { MachineError, type MachineIdentity, type Secret, userDataKey } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
-import { ownerLabelsOf } from "./owner-tags.ts";
+import { keptDiskLabel, ownerLabelsOf } from "./owner-tags.ts";
 import type { InstanceResource } from "./sdk.ts";
 import type { GcpSpec } from "./spec.ts";
 import { type Disk, isScratch } from "./spec-disks.ts";
@@ -119,7 +119,9 @@ function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>)
     initializeParams: {
       diskType: `zones/${zone}/diskTypes/${isLocal ? "local-ssd" : disk.type}`,
       // Local disks cannot have labels.
-      ...(isLocal ? {} : { labels: { ...disk.labels, ...own } }),
+      ...(isLocal
+        ? {}
+        : { labels: { ...disk.labels, ...own, ...(disk.autoDelete ? {} : { [keptDiskLabel]: "true" }) } }),
       ...(disk.sizeGb === 0 ? {} : { diskSizeGb: disk.sizeGb }),
       ...(disk.image === "" ? {} : { sourceImage: disk.image }),
       ...(disk.provisionedIops === 0 ? {} : { provisionedIops: disk.provisionedIops }),

@@ -3,6 +3,14 @@ import { fieldOf } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
 import { saidBy } from "./errors.ts";
 
+/** What went wrong in an operation. */
+export interface OperationError {
+  readonly code: string;
+  readonly message: string;
+  /** Where Compute Engine has what it lacks in this zone, in its words; empty when it does not say. */
+  readonly zonesAvailable: string;
+}
+
 /** Something that goes on in a zone, as far as the driver looks at it. */
 export interface Operation {
   /** Name or id: both find it. */
@@ -11,7 +19,7 @@ export interface Operation {
   /** Names the instance at its end. */
   readonly targetLink: string;
   readonly targetId: string;
-  readonly errors: readonly { readonly code: string; readonly message: string }[];
+  readonly errors: readonly OperationError[];
   /** HTTP status of a failure; 0 when there is none. */
   readonly httpStatus: number;
 }
@@ -32,10 +40,19 @@ export function readOperation(value: unknown): Operation {
       ? errors.map((error: unknown) => ({
           code: textOf(fieldOf(error, "code")),
           message: textOf(fieldOf(error, "message")),
+          zonesAvailable: zonesAvailableOf(fieldOf(error, "errorDetails")),
         }))
       : [],
     httpStatus: typeof httpStatus === "number" ? httpStatus : 0,
   };
+}
+
+function zonesAvailableOf(details: unknown): string {
+  if (!Array.isArray(details)) return "";
+  const zones = details.map((detail: unknown) =>
+    textOf(fieldOf(fieldOf(fieldOf(detail, "errorInfo"), "metadatas"), "zonesAvailable")),
+  );
+  return zones.find((text) => text !== "") ?? "";
 }
 
 /** Whether an operation has come to nothing. */
@@ -52,12 +69,12 @@ export function operationError(
   options: MachineErrorOptions = {},
 ): MachineError {
   const decisive = errors.findLast(({ code }) => isCapacityCode(code)) ?? errors.at(-1);
-  const message = errors
-    .map((error) => error.message)
-    .filter((text) => text !== "")
+  const text = errors
+    .flatMap(({ message, zonesAvailable }) => [message, zonesAvailable && `there is some in ${zonesAvailable}`])
+    .filter((part) => part !== "")
     .join("; ");
   return saidBy(
-    { code: decisive?.code ?? "", status: httpStatus, message: message === "" ? "the operation failed" : message },
+    { code: decisive?.code ?? "", status: httpStatus, message: text === "" ? "the operation failed" : text },
     what,
     options,
   );

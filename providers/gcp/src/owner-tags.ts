@@ -16,11 +16,14 @@ export const ownerLabelKeys = {
   specHash: "millwright-spec-hash",
 } as const;
 
-/** How many labels are the driver's own. */
-export const ownLabelCount: number = Object.keys(ownerLabelKeys).length;
+/** How many labels are the driver's own, on a disk. */
+export const ownLabelCount: number = Object.keys(ownerLabelKeys).length + 1;
+
+/** Label of disks that the class wants to keep when their VM goes (`autoDelete: false`); its value says nothing. */
+export const keptDiskLabel = "millwright-kept";
 
 /** Value of the label {@link ownerLabelKeys.managedBy}. */
-const managedBy = "millwright";
+export const managedBy = "millwright";
 
 const longestValue = 63;
 

@@ -26,13 +26,19 @@ const fetchForSdk: typeof fetch = async (input, { method = "GET", headers, body 
 export const callSdk = <T>(send: SendForSdk, call: () => Promise<T>): Promise<T> => senders.run(send, call);
 
 async function makeClients() {
-  const [{ InstancesClient }, { ZoneOperationsClient }, { MachineTypesClient }, { PassThroughClient }] =
-    await Promise.all([
-      import("@google-cloud/compute/build/src/v1/instances_client.js"),
-      import("@google-cloud/compute/build/src/v1/zone_operations_client.js"),
-      import("@google-cloud/compute/build/src/v1/machine_types_client.js"),
-      import("google-auth-library"),
-    ]);
+  const [
+    { InstancesClient },
+    { DisksClient },
+    { ZoneOperationsClient },
+    { MachineTypesClient },
+    { PassThroughClient },
+  ] = await Promise.all([
+    import("@google-cloud/compute/build/src/v1/instances_client.js"),
+    import("@google-cloud/compute/build/src/v1/disks_client.js"),
+    import("@google-cloud/compute/build/src/v1/zone_operations_client.js"),
+    import("@google-cloud/compute/build/src/v1/machine_types_client.js"),
+    import("google-auth-library"),
+  ]);
   const universeDomain = "googleapis.com";
   const options = {
     // Every call names its project; without one the SDK would look for one.
@@ -42,6 +48,7 @@ async function makeClients() {
   };
   return {
     instances: new InstancesClient({ ...options }),
+    disks: new DisksClient({ ...options }),
     operations: new ZoneOperationsClient({ ...options }),
     machineTypes: new MachineTypesClient({ ...options }),
   };

@@ -5,6 +5,7 @@ import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { type Operation, readOperation } from "./operation.ts";
+import { managedBy, ownerLabelKeys } from "./owner-tags.ts";
 import type { Place } from "./provider-id.ts";
 import { outcomeOf, pauseBefore } from "./repetition.ts";
 import type { GcpCredentials } from "./secret.ts";
@@ -13,6 +14,8 @@ import { type OutgoingRequest, sendRequest } from "./send-request.ts";
 
 /** An instance in the types of the SDK. */
 export type InstanceResource = google.cloud.compute.v1.IInstance;
+/** A disk in the types of the SDK. */
+export type DiskResource = google.cloud.compute.v1.IDisk;
 /** A machine type in the types of the SDK. */
 export type MachineTypeResource = google.cloud.compute.v1.IMachineType;
 
@@ -29,6 +32,9 @@ export interface GceApi {
   listInstances(place: Place, pageToken: string | undefined, signal: AbortSignal): Promise<Page<InstanceResource>>;
   insertInstance(place: Place, instance: InstanceResource, requestId: string, signal: AbortSignal): Promise<Operation>;
   deleteInstance(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
+  /** Disks that the driver has made. */
+  listOwnDisks(place: Place, pageToken: string | undefined, signal: AbortSignal): Promise<Page<DiskResource>>;
+  deleteDisk(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
   /** Returns when the operation is done, or earlier, as it is then. */
   waitForOperation(place: Place, name: string, signal: AbortSignal): Promise<Operation>;
   listOperations(
@@ -182,6 +188,21 @@ export function createGceApi(options: GceApiOptions): GceApi {
     async deleteInstance(place, instance, requestId, signal) {
       const [answer] = await request("instance_delete", signal, (sdk, callOptions) =>
         sdk.instances.delete({ ...place, instance, requestId }, callOptions),
+      );
+      return readOperation(answer.latestResponse);
+    },
+    async listOwnDisks(place, pageToken, signal) {
+      const [items, , answer] = await request("disk_list", signal, (sdk, callOptions) =>
+        sdk.disks.list(
+          { ...place, ...pageOf(pageToken), filter: `labels.${ownerLabelKeys.managedBy}="${managedBy}"` },
+          { ...callOptions, autoPaginate: false },
+        ),
+      );
+      return { items, nextPageToken: nextOf(answer) };
+    },
+    async deleteDisk(place, disk, requestId, signal) {
+      const [answer] = await request("disk_delete", signal, (sdk, callOptions) =>
+        sdk.disks.delete({ ...place, disk, requestId }, callOptions),
       );
       return readOperation(answer.latestResponse);
     },

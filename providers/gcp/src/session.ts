@@ -2,7 +2,7 @@ import { MachineError } from "@millwright/core";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { Operation } from "./operation.ts";
 import { type Place, providerIdOf } from "./provider-id.ts";
-import type { GceApi, InstanceResource, Page } from "./sdk.ts";
+import type { DiskResource, GceApi, InstanceResource, Page } from "./sdk.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One project seen with one credential: the requests, and the questions that many machines ask at once. */
@@ -12,6 +12,8 @@ export interface Session extends PooledSession {
   find(place: Place, name: string, asking: Asking): Promise<Vm | undefined>;
   /** All VMs of a zone. Who asks at about the same time shares one list. */
   all(place: Place, asking: Asking): Promise<readonly Vm[]>;
+  /** The disks of a zone that the driver has made. Shared as lists are. */
+  disks(place: Place, asking: Asking): Promise<readonly DiskResource[]>;
   /** Operations by which Compute Engine has taken VMs of a zone back, as far as it remembers them. Shared as lists are. */
   reclamations(place: Place, asking: Asking): Promise<readonly Operation[]>;
   /** Operations that have made VMs of a zone, or still do. Shared as lists are. */
@@ -28,6 +30,7 @@ const operationTypes = { reclamation: "compute.instances.preempted", insertion: 
 interface ZoneQuestions {
   readonly find: ReturnType<typeof createBatch<Vm>>;
   readonly all: ReturnType<typeof createBatch<readonly Vm[]>>;
+  readonly disks: ReturnType<typeof createBatch<readonly DiskResource[]>>;
   /** By their type. */
   readonly operations: ReturnType<typeof createBatch<readonly Operation[]>>;
 }
@@ -80,6 +83,12 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
       windowMs,
       ask: async ([key = ""], signal) => new Map([[key, await list(signal)]]),
     }),
+    disks: createBatch<readonly DiskResource[]>({
+      maxKeys,
+      windowMs,
+      ask: async ([key = ""], signal) =>
+        new Map([[key, (await allPages((token) => api.listOwnDisks(place, token, signal))).flat()]]),
+    }),
     operations: createBatch<readonly Operation[]>({
       maxKeys,
       windowMs,
@@ -106,6 +115,7 @@ export function createSession(api: GceApi): Session {
     api,
     find: (place, name, asking) => questionsOf(place).find(name, asking),
     all: async (place, asking) => (await questionsOf(place).all("", asking)) ?? [],
+    disks: async (place, asking) => (await questionsOf(place).disks("", asking)) ?? [],
     reclamations: (place, asking) => operationsOf(place, operationTypes.reclamation, asking),
     insertions: (place, asking) => operationsOf(place, operationTypes.insertion, asking),
     // Connections are those of the process; a session holds a token only.

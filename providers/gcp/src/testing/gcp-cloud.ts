@@ -9,6 +9,7 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { aContext, aMachine, secretOf } from "@millwright/core/testing";
+import { readFileSync } from "node:fs";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished, vi } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
@@ -66,6 +67,11 @@ export const otherAccount = {
   private_key: otherKeys.privateKey,
   client_email: "others@my-project.iam.gserviceaccount.com",
 } as const;
+
+/** The role that the README tells people to give to the driver. */
+export const roleOfReadme: readonly string[] = [
+  ...readFileSync(new URL("../../README.md", import.meta.url), "utf8").matchAll(/^ {2}- (compute\.\S+)$/gm),
+].map(([, permission = ""]) => permission);
 
 /** A class secret with such credentials. */
 export const secretWith = (credentials: object): Readonly<Record<string, string>> => ({
@@ -130,9 +136,12 @@ export async function aSlowCloud(options: GceEmulatorOptions = {}) {
   };
 }
 
-/** An emulated Compute Engine and the driver against it over TCP. Both end with the test; what the emulator itself threw fails it. */
+/**
+ * An emulated Compute Engine and the driver against it over TCP. The driver may do what the role in the README allows, and nothing else. Both end with the test; what the emulator itself threw
+ * fails it.
+ */
 export async function aCloud(emulatorOptions: GceEmulatorOptions = {}, driverOptions: GcpDriverOptions = {}) {
-  const gce = createGceEmulator(emulatorOptions);
+  const gce = createGceEmulator({ permissions: roleOfReadme, ...emulatorOptions });
   const { url } = await gce.listen();
   onTestFinished(() => closeCloud(gce));
   const driver = createGcpDriver({

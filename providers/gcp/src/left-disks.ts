@@ -1,0 +1,68 @@
+import { isMissing } from "./gce-failure.ts";
+import type { MethodCall } from "./method-call.ts";
+import { hasFailed, operationError } from "./operation.ts";
+import { keptDiskLabel, ownerLabelKeys } from "./owner-tags.ts";
+import type { Place } from "./provider-id.ts";
+import type { DiskResource } from "./sdk.ts";
+import type { GcpSpec } from "./spec.ts";
+import { isScratch } from "./spec-disks.ts";
+import { untilDone } from "./until-done.ts";
+import type { Vm } from "./vm.ts";
+
+/** A disk that the driver has made, and that no VM has. */
+export interface LeftDisk {
+  readonly name: string;
+  /** UID of the machine that it was made for, as the label has it. */
+  readonly machineUid: string;
+  /** Token of the creation that it was made in, as the label has it. */
+  readonly token: string;
+  /** Whether the class wanted it to stay when the VM goes. */
+  readonly isKept: boolean;
+}
+
+/** Reads a disk; undefined for one that a VM has, or that says no machine. */
+function readLeftDisk({ name, labels, users }: DiskResource): LeftDisk | undefined {
+  const machineUid = labels?.[ownerLabelKeys.machineUid] ?? "";
+  if (!name || machineUid === "" || (users ?? []).length > 0) return undefined;
+  return {
+    name,
+    machineUid,
+    token: labels?.[ownerLabelKeys.token] ?? "",
+    isKept: labels?.[keptDiskLabel] !== undefined,
+  };
+}
+
+/** Whether disks may be left when a VM goes: fewer go with it than its class asks for. Those that were attached later do not count. */
+export function mayLeaveDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
+  const going = (instance.disks ?? []).filter(({ autoDelete, type }) => autoDelete === true && type !== "SCRATCH");
+  return going.length < disks.filter((disk) => !isScratch(disk)).length;
+}
+
+/**
+ * Deletes disks of a zone that the driver has made and no VM has. All are tried, so that one that cannot be deleted does not keep the others.
+ *
+ * @param isMeant which of them
+ * @returns the names of those that are gone
+ */
+export async function removeLeftDisks(
+  place: Place,
+  isMeant: (disk: LeftDisk) => boolean,
+  call: MethodCall,
+): Promise<readonly string[]> {
+  const disks = await call.session.disks(place, call.context);
+  const left = disks.flatMap((disk) => readLeftDisk(disk) ?? []).filter(isMeant);
+  const outcomes = await Promise.allSettled(left.map(({ name }) => removeDisk(place, name, call)));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  return left.map(({ name }) => name);
+}
+
+async function removeDisk(place: Place, name: string, call: MethodCall): Promise<void> {
+  const { session, context, random } = call;
+  try {
+    const begun = await session.api.deleteDisk(place, name, random.uuid(), context.signal);
+    const done = await untilDone(begun, place, call);
+    if (hasFailed(done)) throw operationError(done, `deleting disk ${name} in ${place.zone} (${place.project})`);
+  } catch (error) {
+    if (!isMissing(error, `disks/${name}`)) throw error;
+  }
+}
