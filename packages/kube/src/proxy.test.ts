@@ -88,7 +88,7 @@ async function clientFor(api: { readonly port: number; readonly ca: string }, pr
       contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
     }),
   );
-  const client = createApiClient(await loadKubeConfig({ file }), { timeoutMs: 5_000 });
+  const client = createApiClient(await loadKubeConfig({ file }));
   closers.push(client.close);
   return client;
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Clock, systemClock } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "./api-client.ts";
@@ -14,22 +15,28 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-async function serve(handle: (response: ServerResponse) => void | Promise<void>) {
+async function serve(handle: (response: ServerResponse) => void | Promise<void>, clock: Clock = systemClock) {
   const server = await startLoopbackServer((_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
     return handle(response);
   });
-  const api = createApiClient({ server: server.url });
+  const api = createApiClient({ server: server.url }, { clock });
   closers.push(api.close, server.close);
   return { server, api };
 }
 
 /** Reads a watch to its end; what it threw is the second part. */
-async function readAll(watch: AsyncIterable<WatchEvent>): Promise<{ events: WatchEvent[]; error?: unknown }> {
+async function readAll(
+  watch: AsyncIterable<WatchEvent>,
+  onEvent: () => void = () => {},
+): Promise<{ events: WatchEvent[]; error?: unknown }> {
   const events: WatchEvent[] = [];
   try {
-    for await (const event of watch) events.push(event);
+    for await (const event of watch) {
+      events.push(event);
+      onEvent();
+    }
     return { events };
   } catch (error) {
     return { events, error };
@@ -113,19 +120,22 @@ test("throws an ERROR event in the middle as the error that it carries", async (
 });
 
 test("fails when the connection is reset", async () => {
-  const { api } = await serve(async (response) => {
+  let reset = (): void => {};
+  const { api } = await serve((response) => {
+    reset = () => response.socket?.resetAndDestroy();
     response.write(event("ADDED", node("2")));
-    await delay(20);
-    response.socket?.resetAndDestroy();
   });
-  const { events, error } = await readAll(api.watch(nodeResource, from, never));
+  // Once the event is there: a reset takes what was not read yet with it.
+  const { events, error } = await readAll(api.watch(nodeResource, from, never), () => reset());
   expect(events).toHaveLength(1);
   expect(error).toMatchObject({ status: 0 });
 });
 
 test("gives up a connection on which nothing arrives any more, and closes it", async () => {
-  const { server, api } = await serve((response) => void response.write(event("ADDED", node("2"))));
-  const { events, error } = await readAll(api.watch(nodeResource, { ...from, inactivityMs: 200 }, never));
+  const clock = createVirtualClock();
+  const { server, api } = await serve((response) => void response.write(event("ADDED", node("2"))), clock);
+  const watch = api.watch(nodeResource, { ...from, inactivityMs: 200 }, never);
+  const { events, error } = await readAll(watch, () => void clock.advance(200));
   expect(events).toHaveLength(1);
   expect(error).toMatchObject({ reason: "WatchSilent" });
   expect(String(error)).toContain("nothing arrived on the watch within 200 ms");
@@ -154,14 +164,18 @@ test("gives up a TCP connection on which nothing arrives any more after 50 s, an
 });
 
 test("stays on a slow connection as long as something arrives", async () => {
-  const { api } = await serve(async (response) => {
-    for (let version = 2; version < 8; version++) {
-      response.write(event("BOOKMARK", node(String(version))));
-      await delay(100);
-    }
-    response.end();
-  });
-  const { events, error } = await readAll(api.watch(nodeResource, { ...from, inactivityMs: 400 }, never));
+  const clock = createVirtualClock();
+  let version = 2;
+  let goOn = (): void => {};
+  const { api } = await serve((response) => {
+    goOn = () => {
+      if (version < 8) response.write(event("BOOKMARK", node(String(version++))));
+      else response.end();
+    };
+    goOn();
+  }, clock);
+  const watch = api.watch(nodeResource, { ...from, inactivityMs: 400 }, never);
+  const { events, error } = await readAll(watch, () => void clock.advance(300).then(goOn));
   expect(error).toBeUndefined();
   expect(events).toHaveLength(6);
 });
@@ -170,8 +184,7 @@ test("ends with the reason of its signal and leaves no connection behind", async
   const { server, api } = await serve((response) => void response.write(event("ADDED", node("2"))));
   const stop = new AbortController();
   const reason = new Error("stopping");
-  setTimeout(() => stop.abort(reason), 50);
-  const { events, error } = await readAll(api.watch(nodeResource, from, stop.signal));
+  const { events, error } = await readAll(api.watch(nodeResource, from, stop.signal), () => stop.abort(reason));
   expect(events).toHaveLength(1);
   expect(error).toBe(reason);
   await expect.poll(server.open).toBe(0);
