@@ -42,10 +42,12 @@ test.each([409, 410, 429, 500, 503])("answers %i as often as it is told, then se
 });
 
 test("delays requests of one user agent only", async () => {
-  server.server.faults.add({ match: { userAgent: "slow" }, effect: { kind: "latency", ms: 150 } });
+  const fault = server.server.faults.add({ match: { userAgent: "slow" }, effect: { kind: "latency", ms: 150 } });
   const get = (agent: string) => server.call("GET", "/api/v1/nodes", undefined, { "user-agent": agent });
   expect(await millisecondsOf(() => get("slow-controller/1"))).toBeGreaterThan(140);
-  expect(await millisecondsOf(() => get("quick"))).toBeLessThan(140);
+  expect(fault.hits).toBe(1);
+  await get("quick");
+  expect(fault.hits).toBe(1);
 });
 
 test("resets the connection before a write, which is not applied, or after it, when it is", async () => {
@@ -59,10 +61,10 @@ test("resets the connection before a write, which is not applied, or after it, w
 });
 
 test("a silent watch sends neither bytes nor its end", async () => {
-  const watch = await openWatch("&timeoutSeconds=1");
+  const watch = await openWatch("&timeoutSeconds=3");
   server.server.faults.add({ match: { verbs: ["watch"] }, effect: { kind: "silence" }, times: 1 });
   await server.call("POST", maps, map("lost"));
-  const silence = new Promise((resolve) => setTimeout(() => resolve("silence"), 1500));
+  const silence = new Promise((resolve) => setTimeout(() => resolve("silence"), 3_500));
   const next = watch.next().catch(() => "closed");
   expect(await Promise.race([next, silence])).toBe("silence");
   watch.close();

@@ -42,7 +42,7 @@ async function ready(name: string): Promise<string | undefined> {
 }
 
 const desired = [{ nodeName: "n1", providerId: "mock:///n1", labels: { zone: "a" } }];
-const wait = { timeout: 5000, interval: 50 };
+const wait = { timeout: 20_000, interval: 50 };
 
 test("a node joins with its machine, is ready and keeps its lease fresh", async () => {
   simulate().sync(desired);

@@ -39,6 +39,7 @@ async function writeUntilDeath(
   url: string,
   writer: number,
   known: Map<string, string | undefined>,
+  onAnswer: () => void,
 ): Promise<Set<string>> {
   const open = new Set<string>();
   for (let step = 0; ; step += 1) {
@@ -64,6 +65,7 @@ async function writeUntilDeath(
       expect(response.ok).toBe(true);
       known.set(name, removes ? undefined : value);
       open.delete(name);
+      onAnswer();
     } catch (error) {
       if (error instanceof TypeError) return open;
       throw error;
@@ -75,12 +77,16 @@ test("a kill at any moment loses nothing that a client got an answer for", { tim
   const known = new Map<string, string | undefined>();
   for (let round = 0; round < 5; round += 1) {
     const { url, process: victim } = await spawnServer();
-    const writers = [0, 1, 2, 3].map((writer) => writeUntilDeath(url, writer, known));
+    // At any moment after so many answers, which even a busy computer reaches.
+    let answersLeft = 5 + Math.floor(systemRandom.next() * 300);
+    const onAnswer = (): void => {
+      answersLeft -= 1;
+      if (answersLeft === 0) setTimeout(() => victim.kill("SIGKILL"), systemRandom.next() * 10);
+    };
+    const writers = [0, 1, 2, 3].map((writer) => writeUntilDeath(url, writer, known, onAnswer));
     const exited = new Promise((resolve) => {
       victim.once("exit", resolve);
     });
-    const delayMs = 30 + systemRandom.next() * 400;
-    setTimeout(() => victim.kill("SIGKILL"), delayMs);
     const undecided = new Set((await Promise.all(writers)).flatMap((open) => [...open]));
     await exited;
     const survivor = await startServer({ storage: openFileStorage(directory) });

@@ -91,6 +91,9 @@ test("sends rows to clients that ask for tables, with columns in the first event
   expect(objectAt(first, "object")).toMatchObject({ kind: "Table", rows: [{ cells: ["a", 1, expect.any(String)] }] });
   expect(objectAt(first, "object")["columnDefinitions"]).toHaveLength(3);
   const second = await watch.next();
-  expect(objectAt(second, "object")).toMatchObject({ columnDefinitions: null, rows: [{ cells: ["b", 0, "0s"] }] });
+  expect(objectAt(second, "object")).toMatchObject({
+    columnDefinitions: null,
+    rows: [{ cells: ["b", 0, expect.any(String)] }],
+  });
   watch.close();
 });

@@ -9,8 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => cluster.stop());
 
-const limitMs = 15_000;
-const wait = { timeout: 10_000, interval: 40 };
+const wait = { timeout: 20_000, interval: 40 };
 const pods = "/api/v1/namespaces/default/pods";
 const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
 const containers = [{ name: "web", image: "web:1" }];
@@ -53,115 +52,103 @@ test("a pod's life is told in events, from its way to a node to its end", async 
     ]);
 });
 
-test(
-  "a kubelet that stops: the node is tainted, its pods are evicted when their toleration is over, and stay until somebody vouches for its end",
-  async () => {
-    cluster.join("a", "b");
-    const tolerations = [
-      { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
-    ];
-    await runPod("brief", { nodeSelector: { zone: "a" }, tolerations });
-    await runPod("patient", { nodeSelector: { zone: "a" } });
-    await expect.poll(() => isRunning("brief"), wait).toBe(true);
-    const trouble = cluster.server.troubles.add({ kind: "kubelet-stops", nodes: ["a"] });
-    await expect.poll(() => isNodeReady("a"), wait).toBe("Unknown");
-    await expect
-      .poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait)
-      .toMatchObject([
-        { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
-        { key: "node.kubernetes.io/unreachable", effect: "NoExecute" },
-      ]);
-    expect(await isNodeReady("b")).toBe("True");
-    await expect.poll(async () => at(await get(`${pods}/brief`), "metadata", "deletionTimestamp"), wait).toBeDefined();
-    expect(conditionOf(await get(`${pods}/brief`), "DisruptionTarget")).toMatchObject({
-      reason: "DeletionByTaintManager",
-    });
-    expect(await said("brief")).toContain("Normal TaintManagerEviction: Marking for deletion Pod default/brief");
-    expect(at(await get(`${pods}/patient`), "metadata", "deletionTimestamp")).toBeUndefined();
-    // Its grace may be over: nobody is there to end it.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await codeOf(`${pods}/brief`)).toBe(200);
-    const taints = arrayAt(await get("/api/v1/nodes/a"), "spec", "taints");
-    const outOfService = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
-    await cluster.patch("/api/v1/nodes/a", { spec: { taints: [...taints, outOfService] } });
-    await expect.poll(() => codeOf(`${pods}/brief`), wait).toBe(404);
-    await expect.poll(() => codeOf(`${pods}/patient`), wait).toBe(404);
-    trouble.remove();
-    await expect.poll(() => isNodeReady("a"), wait).toBe("True");
-    await expect
-      .poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait)
-      .toEqual([outOfService]);
-  },
-  limitMs,
-);
+test("a kubelet that stops: the node is tainted, its pods are evicted when their toleration is over, and stay until somebody vouches for its end", async () => {
+  await cluster.stop();
+  cluster = await startCluster({ silenceMs: 1_200 });
+  cluster.join("a", "b");
+  const tolerations = [
+    { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
+  ];
+  await runPod("brief", { nodeSelector: { zone: "a" }, tolerations });
+  await runPod("patient", { nodeSelector: { zone: "a" } });
+  await expect.poll(() => isRunning("brief"), wait).toBe(true);
+  const trouble = cluster.server.troubles.add({ kind: "kubelet-stops", nodes: ["a"] });
+  await expect.poll(() => isNodeReady("a"), wait).toBe("Unknown");
+  await expect
+    .poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait)
+    .toMatchObject([
+      { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
+      { key: "node.kubernetes.io/unreachable", effect: "NoExecute" },
+    ]);
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+  await expect.poll(async () => at(await get(`${pods}/brief`), "metadata", "deletionTimestamp"), wait).toBeDefined();
+  expect(conditionOf(await get(`${pods}/brief`), "DisruptionTarget")).toMatchObject({
+    reason: "DeletionByTaintManager",
+  });
+  expect(await said("brief")).toContain("Normal TaintManagerEviction: Marking for deletion Pod default/brief");
+  expect(at(await get(`${pods}/patient`), "metadata", "deletionTimestamp")).toBeUndefined();
+  // Its grace may be over: nobody is there to end it.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await codeOf(`${pods}/brief`)).toBe(200);
+  const taints = arrayAt(await get("/api/v1/nodes/a"), "spec", "taints");
+  const outOfService = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
+  await cluster.patch("/api/v1/nodes/a", { spec: { taints: [...taints, outOfService] } });
+  await expect.poll(() => codeOf(`${pods}/brief`), wait).toBe(404);
+  await expect.poll(() => codeOf(`${pods}/patient`), wait).toBe(404);
+  trouble.remove();
+  await expect.poll(() => isNodeReady("a"), wait).toBe("True");
+  await expect.poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait).toEqual([outOfService]);
+});
 
-test(
-  "a volume that never comes off its node: its pod cannot start elsewhere, and says why, until the volume is let go",
-  async () => {
-    cluster.join("a", "b");
-    await cluster.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
-      metadata: { name: "lazy" },
-      provisioner: "csi.sim",
-      volumeBindingMode: "WaitForFirstConsumer",
-    });
-    const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
-    const claim = {
-      accessModes: ["ReadWriteOnce"],
-      storageClassName: "lazy",
-      resources: { requests: { storage: "1Gi" } },
-    };
-    await cluster.call("POST", claims, { metadata: { name: "data" }, spec: claim });
-    await expect
-      .poll(() => said("data"), wait)
-      .toEqual(["Normal WaitForFirstConsumer: waiting for first consumer to be created before binding"]);
-    expect(await items("/api/v1/persistentvolumes")).toEqual([]);
-    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
-    await runPod("first", { volumes, nodeSelector: { zone: "a" }, terminationGracePeriodSeconds: 1 });
-    await expect.poll(() => isRunning("first"), wait).toBe(true);
-    expect(await said("first")).toContainEqual(
-      expect.stringMatching(/SuccessfulAttachVolume: AttachVolume.Attach succeeded/),
-    );
-    const trouble = cluster.server.troubles.add({ kind: "never-detaches", nodes: ["a"] });
-    await cluster.call("DELETE", `${pods}/first`);
-    await runPod("second", { volumes, nodeSelector: { zone: "b" } });
-    await expect
-      .poll(() => said("second"), wait)
-      .toContainEqual(expect.stringMatching(/^Warning FailedAttachVolume: Multi-Attach error for volume "pvc-/));
-    expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "a" }, status: { attached: true } }]);
-    expect(await isRunning("second")).toBe(false);
-    trouble.remove();
-    await expect.poll(() => isRunning("second"), wait).toBe(true);
-    expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "b" } }]);
-    await cluster.call("DELETE", `${pods}/second?gracePeriodSeconds=1`);
-    await cluster.call("DELETE", `${claims}/data`);
-    await expect.poll(() => items("/api/v1/persistentvolumes"), wait).toEqual([]);
-  },
-  limitMs,
-);
+test("a volume that never comes off its node: its pod cannot start elsewhere, and says why, until the volume is let go", async () => {
+  cluster.join("a", "b");
+  await cluster.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+    metadata: { name: "lazy" },
+    provisioner: "csi.sim",
+    volumeBindingMode: "WaitForFirstConsumer",
+  });
+  const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  const claim = {
+    accessModes: ["ReadWriteOnce"],
+    storageClassName: "lazy",
+    resources: { requests: { storage: "1Gi" } },
+  };
+  await cluster.call("POST", claims, { metadata: { name: "data" }, spec: claim });
+  await expect
+    .poll(() => said("data"), wait)
+    .toEqual(["Normal WaitForFirstConsumer: waiting for first consumer to be created before binding"]);
+  expect(await items("/api/v1/persistentvolumes")).toEqual([]);
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+  await runPod("first", { volumes, nodeSelector: { zone: "a" }, terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("first"), wait).toBe(true);
+  expect(await said("first")).toContainEqual(
+    expect.stringMatching(/SuccessfulAttachVolume: AttachVolume.Attach succeeded/),
+  );
+  const trouble = cluster.server.troubles.add({ kind: "never-detaches", nodes: ["a"] });
+  await cluster.call("DELETE", `${pods}/first`);
+  await runPod("second", { volumes, nodeSelector: { zone: "b" } });
+  await expect
+    .poll(() => said("second"), wait)
+    .toContainEqual(expect.stringMatching(/^Warning FailedAttachVolume: Multi-Attach error for volume "pvc-/));
+  expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "a" }, status: { attached: true } }]);
+  expect(await isRunning("second")).toBe(false);
+  trouble.remove();
+  await expect.poll(() => isRunning("second"), wait).toBe(true);
+  expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "b" } }]);
+  await cluster.call("DELETE", `${pods}/second?gracePeriodSeconds=1`);
+  await cluster.call("DELETE", `${claims}/data`);
+  await expect.poll(() => items("/api/v1/persistentvolumes"), wait).toEqual([]);
+});
 
-test(
-  "pods that never end, never start or lose their readiness do so as long as they are told to",
-  async () => {
-    cluster.join("a");
-    const { troubles } = cluster.server;
-    const start = troubles.add({ kind: "pod-never-starts", names: ["late"] });
-    await runPod("late");
-    await runPod("stays", { terminationGracePeriodSeconds: 1 });
-    await expect.poll(() => isRunning("stays"), wait).toBe(true);
-    expect(await isRunning("late")).toBe(false);
-    start.remove();
-    await expect.poll(() => isRunning("late"), wait).toBe(true);
-    troubles.add({ kind: "pod-not-ready", labels: { app: "late" } });
-    await expect.poll(() => isRunning("late"), wait).toBe(false);
-    const ending = troubles.add({ kind: "pod-never-ends", namespaces: ["default"], names: ["stays"] });
-    await cluster.call("DELETE", `${pods}/stays`);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(await codeOf(`${pods}/stays`)).toBe(200);
-    ending.remove();
-    await expect.poll(() => codeOf(`${pods}/stays`), wait).toBe(404);
-  },
-  limitMs,
-);
+test("pods that never end, never start or lose their readiness do so as long as they are told to", async () => {
+  cluster.join("a");
+  const { troubles } = cluster.server;
+  const start = troubles.add({ kind: "pod-never-starts", names: ["late"] });
+  await runPod("late");
+  await runPod("stays", { terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("stays"), wait).toBe(true);
+  expect(await isRunning("late")).toBe(false);
+  start.remove();
+  await expect.poll(() => isRunning("late"), wait).toBe(true);
+  troubles.add({ kind: "pod-not-ready", labels: { app: "late" } });
+  await expect.poll(() => isRunning("late"), wait).toBe(false);
+  const ending = troubles.add({ kind: "pod-never-ends", namespaces: ["default"], names: ["stays"] });
+  await cluster.call("DELETE", `${pods}/stays`);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await codeOf(`${pods}/stays`)).toBe(200);
+  ending.remove();
+  await expect.poll(() => codeOf(`${pods}/stays`), wait).toBe(404);
+});
 
 test("a pod that a finalizer holds ends and stays, without its kubelet going on about it", async () => {
   cluster.join("a");
@@ -179,39 +166,35 @@ test("a pod that a finalizer holds ends and stays, without its kubelet going on 
   await expect.poll(() => codeOf(`${pods}/held`), wait).toBe(404);
 });
 
-test(
-  "nodes flap, have conditions of others, and do not join, as they are told over HTTP",
-  async () => {
-    const troubles = "/millwright/troubles";
-    const post = (trouble: JsonObject) => cluster.call("POST", troubles, trouble);
-    const late = (await post({ kind: "never-joins", nodes: ["b"] })).body;
-    expect(late).toMatchObject({ kind: "never-joins", nodes: ["b"], id: expect.any(String) });
-    cluster.join("a", "b");
-    await expect.poll(() => isNodeReady("a"), wait).toBe("True");
-    expect(await codeOf("/api/v1/nodes/b")).toBe(404);
-    await cluster.call("DELETE", `${troubles}/${stringAt(late, "id")}`);
-    await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+test("nodes flap, have conditions of others, and do not join, as they are told over HTTP", async () => {
+  const troubles = "/millwright/troubles";
+  const post = (trouble: JsonObject) => cluster.call("POST", troubles, trouble);
+  const late = (await post({ kind: "never-joins", nodes: ["b"] })).body;
+  expect(late).toMatchObject({ kind: "never-joins", nodes: ["b"], id: expect.any(String) });
+  cluster.join("a", "b");
+  await expect.poll(() => isNodeReady("a"), wait).toBe("True");
+  expect(await codeOf("/api/v1/nodes/b")).toBe(404);
+  await cluster.call("DELETE", `${troubles}/${stringAt(late, "id")}`);
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
 
-    await post({ kind: "node-condition", nodes: ["a"], type: "ReadonlyFilesystem", reason: "FilesystemIsReadOnly" });
-    const condition = async () => conditionOf(await get("/api/v1/nodes/a"), "ReadonlyFilesystem");
-    await expect.poll(condition, wait).toMatchObject({ status: "True", reason: "FilesystemIsReadOnly" });
-    await post({ kind: "node-flaps", nodes: ["b"], everyMs: 700 });
-    const seen: (Json | undefined)[] = [];
-    await expect
-      .poll(async () => {
-        const ready = await isNodeReady("b");
-        if (seen.at(-1) !== ready) seen.push(ready);
-        return seen.length;
-      }, wait)
-      .toBeGreaterThan(3);
-    expect(await isNodeReady("a")).toBe("True");
-    expect(await items(troubles)).toHaveLength(2);
-    await cluster.call("DELETE", troubles);
-    await expect.poll(condition, wait).toMatchObject({ status: "False" });
-    await expect.poll(() => isNodeReady("b"), wait).toBe("True");
-  },
-  limitMs,
-);
+  await post({ kind: "node-condition", nodes: ["a"], type: "ReadonlyFilesystem", reason: "FilesystemIsReadOnly" });
+  const condition = async () => conditionOf(await get("/api/v1/nodes/a"), "ReadonlyFilesystem");
+  await expect.poll(condition, wait).toMatchObject({ status: "True", reason: "FilesystemIsReadOnly" });
+  await post({ kind: "node-flaps", nodes: ["b"], everyMs: 700 });
+  const seen: (Json | undefined)[] = [];
+  await expect
+    .poll(async () => {
+      const ready = await isNodeReady("b");
+      if (seen.at(-1) !== ready) seen.push(ready);
+      return seen.length;
+    }, wait)
+    .toBeGreaterThan(3);
+  expect(await isNodeReady("a")).toBe("True");
+  expect(await items(troubles)).toHaveLength(2);
+  await cluster.call("DELETE", troubles);
+  await expect.poll(condition, wait).toMatchObject({ status: "False" });
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+});
 
 test.each([
   [{}, /^kind: .*expected one of kubelet-stops, never-joins/],

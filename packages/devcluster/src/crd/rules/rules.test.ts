@@ -158,10 +158,12 @@ test("a rule that would take too long is not begun", async () => {
     properties: { n: { type: "array", items: { type: "integer" }, "x-kubernetes-validations": [{ rule }] } },
   });
   expect((await create({ n: Array.from({ length: 20 }, (_, index) => index) })).code).toBe(201);
-  const start = performance.now();
+  const start = process.cpuUsage();
   const refused = await update({ n: Array.from({ length: 2000 }, (_, index) => index) });
   expect(firstCause(refused)).toMatchObject({ reason: "FieldValueForbidden" });
-  expect(performance.now() - start).toBeLessThan(2000);
+  const { user, system } = process.cpuUsage(start);
+  // Time on the processor: others use the machine too.
+  expect((user + system) / 1_000).toBeLessThan(2_000);
 });
 
 test.each([
