@@ -1,3 +1,5 @@
 export { aContext, aMachine, secretOf } from "./driver-call.ts";
+export { createSkippingClock } from "./skipping-clock.ts";
+export type { SkippingClock } from "./skipping-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";
 export type { VirtualClock, VirtualClockOptions } from "./virtual-clock.ts";

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { systemClock } from "../clock.ts";
+import { createSkippingClock } from "./skipping-clock.ts";
+
+it("is put forward by as much as it is told, on the wall and in durations", () => {
+  const clock = createSkippingClock();
+  const [wallMs, sinceMs] = [clock.now().getTime(), clock.monotonicMs()];
+  clock.skip(3_600_000);
+  clock.skip(3_600_000);
+  expect(clock.now().getTime() - wallMs).toBeGreaterThanOrEqual(7_200_000);
+  expect(clock.monotonicMs() - sinceMs).toBeGreaterThanOrEqual(7_200_000);
+  expect(systemClock.monotonicMs() - sinceMs).toBeLessThan(7_200_000);
+});
