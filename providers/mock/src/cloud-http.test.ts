@@ -22,7 +22,8 @@ describe("cloud over HTTP", () => {
   let url: string;
 
   beforeEach(async () => {
-    cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 30, deleteDelayMs: 30 });
+    // Nothing changes by itself while a test looks, however busy the computer is.
+    cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs: 3_600_000, deleteDelayMs: 3_600_000 });
     server = createCloudServer(cloud);
     ({ url } = await server.listen());
     client = createCloudClient({ endpoint: url });
@@ -63,15 +64,20 @@ describe("cloud over HTTP", () => {
   });
 
   it("streams changes by long poll until the VM runs", async () => {
-    let { cursor } = await client.changes({});
-    await client.createVm(vm("a"));
+    const quick = createSimulatedCloud({ clock: systemClock, bootDelayMs: 30 });
+    const quickServer = createCloudServer(quick);
+    const quickClient = createCloudClient({ endpoint: (await quickServer.listen()).url });
+    let { cursor } = await quickClient.changes({});
+    await quickClient.createVm(vm("a"));
     const states: string[] = [];
     while (!states.includes("running")) {
-      const next = await client.changes(cursor, { waitMs: 2000 });
+      const next = await quickClient.changes(cursor, { waitMs: 2000 });
       cursor = next.cursor;
       states.push(...next.vms.map((changed) => changed.state));
     }
     expect(states.at(-1)).toBe("running");
+    quick.close();
+    await quickServer.close();
   });
 
   it("ends a waiting call when the server closes, at once", async () => {
@@ -84,7 +90,8 @@ describe("cloud over HTTP", () => {
     const start = systemClock.monotonicMs();
     await server.close();
     await expect(waiting).resolves.toBeOneOf(["answered", "Unavailable"]);
-    expect(systemClock.monotonicMs() - start).toBeLessThan(2000);
+    // Far less than it would wait.
+    expect(systemClock.monotonicMs() - start).toBeLessThan(15_000);
   });
 
   it("ends a waiting call when the caller aborts", async () => {
@@ -203,7 +210,9 @@ describe("cloud client", () => {
       "DeadlineExceeded",
     ],
   ])("answers %s with a contract code", async (_what, answer, code) => {
-    const client = createCloudClient({ endpoint: await serve(answer), timeoutMs: 150 });
+    // Only what never answers is given up for its time.
+    const timeoutMs = code === "DeadlineExceeded" ? 150 : 30_000;
+    const client = createCloudClient({ endpoint: await serve(answer), timeoutMs });
     await expect(client.listVms()).rejects.toMatchObject({ name: "CloudError", code });
   });
 

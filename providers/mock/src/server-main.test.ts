@@ -17,7 +17,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-describe("millwright-mock-cloud", { timeout: 20_000 }, () => {
+describe("millwright-mock-cloud", { timeout: 60_000 }, () => {
   let folder: string;
   const started = new Set<ChildProcessWithoutNullStreams>();
 
@@ -77,7 +77,7 @@ describe("millwright-mock-cloud", { timeout: 20_000 }, () => {
     const first = start("--data", file, "--boot-delay", "0s");
     const client = createCloudClient({ endpoint: await ready(first) });
     await client.createVm({ name: "a", token: "t", machineType: "small", region: "r", zone: "z", image: "i" });
-    await expect.poll(async () => readFile(file, "utf8"), { timeout: 5000 }).toContain('"running"');
+    await expect.poll(async () => readFile(file, "utf8"), { timeout: 30_000 }).toContain('"running"');
     first.kill("SIGKILL");
     await end(first);
     const second = start("--data", file);
