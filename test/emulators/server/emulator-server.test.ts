@@ -81,7 +81,11 @@ describe("the server of an emulator", () => {
   it("never answers on demand, until the caller leaves", async () => {
     const { server, url, done } = await aServer();
     server.faults.add({ operation: "*", end: { kind: "hang" } });
-    await expect(fetch(`${url}/make`, { signal: AbortSignal.timeout(50) })).rejects.toThrow("aborted");
+    const stop = new AbortController();
+    const asked = fetch(`${url}/make`, { signal: stop.signal }).then(String, String);
+    await expect.poll(() => server.log.count()).toBe(1);
+    stop.abort();
+    expect(await asked).toContain("aborted");
     await expect.poll(() => server.log.requests[0]?.end).toBe("hang");
     expect(done).toEqual([]);
   });
@@ -91,6 +95,19 @@ describe("the server of an emulator", () => {
     server.faults.add({ operation: "*", end: { kind: "truncate" } });
     await expect(fetch(`${url}/make`).then((response) => response.text())).rejects.toThrow("terminated");
     expect(done).toEqual(["/make"]);
+  });
+
+  it("stops in the middle of an answer on demand, until the caller leaves", async () => {
+    const { server, url, done } = await aServer();
+    server.faults.add({ operation: "*", end: { kind: "stall" } });
+    const stop = new AbortController();
+    const response = await fetch(`${url}/make`, { signal: stop.signal });
+    const body = response.text().then(String, String);
+    await expect.poll(() => done).toEqual(["/make"]);
+    expect(server.log.requests[0]?.end).toBeUndefined();
+    stop.abort();
+    expect(await body).toContain("aborted");
+    await expect.poll(() => server.log.requests[0]?.end).toBe("stalled");
   });
 
   it("takes its time by the clock that it was given", async () => {
@@ -121,8 +138,12 @@ describe("the server of an emulator", () => {
   });
 
   it("counts what is under way at once", async () => {
-    const { server, url } = await aServer({ latencyMs: 30 });
-    await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/make`)));
+    const clock = createVirtualClock();
+    const { server, url } = await aServer({ clock, latencyMs: 30 });
+    const answers = Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/make`)));
+    await expect.poll(() => clock.pending()).toBe(5);
+    await clock.advance(30);
+    await answers;
     expect(server.log.peakInFlight).toBe(5);
   });
 });
