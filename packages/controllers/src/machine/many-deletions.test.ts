@@ -1,8 +1,7 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { machineClassResource, type Machine, machineResource, seededRandom, systemClock } from "@millwright/core";
 import { nodeResource, podDisruptionBudgetResource, podResource, secretResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi, notFoundError } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createControlCaches, createTargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import {
@@ -139,9 +138,31 @@ describe("machines that are deleted at once", { timeout: 60_000 }, () => {
   });
 });
 
+/**
+ * Measures how long the event loop is held at a time, from one tick of a short timer to the next, in processor time of this thread: others use the computer
+ * too. The returned function ends it, and gives the milliseconds of each turn, sorted.
+ */
+function measureTurns(): () => readonly number[] {
+  const turns: number[] = [];
+  const usedMs = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let before = usedMs();
+  const timer = setInterval(() => {
+    const now = usedMs();
+    turns.push(now - before);
+    before = now;
+  }, 5);
+  return () => {
+    clearInterval(timer);
+    return turns.toSorted((a, b) => a - b);
+  };
+}
+
 it(
   "a hundred nodes that are drained at once leave the event loop free, at the rate of one queue",
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async () => {
     const [NODES, PODS, SECONDS] = [100, 100, 4];
     const shared = { clock: systemClock, random: seededRandom(1) };
@@ -173,20 +194,24 @@ it(
       },
       driver,
     );
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
+    const evicted = (): number => api.writes().filter(({ subresource }) => subresource === "eviction").length;
+    const startMs = systemClock.monotonicMs();
+    const stopMeasuring = measureTurns();
     for (const name of names) await api.delete(machineResource, { namespace: testNamespace, name });
+    // All orders are given, and wait in the queue.
+    await vi.waitFor(() => expect(evicted() + pendingEvictions()).toBeGreaterThan(NODES * PODS - 100), {
+      timeout: 60_000,
+      interval: 500,
+    });
     await new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000));
-    delay.disable();
-    const p99 = delay.percentile(99) / 1e6;
-    const evictions = api.writes().filter(({ subresource }) => subresource === "eviction").length;
-    const text = `p99 ${p99.toFixed(1)} ms, longest ${(delay.max / 1e6).toFixed(1)} ms, ${evictions} evictions`;
+    const turns = stopMeasuring();
+    const [evictions, elapsedS] = [evicted(), (systemClock.monotonicMs() - startMs) / 1_000];
+    const p99 = turns[Math.floor(turns.length * 0.99)] ?? Number.POSITIVE_INFINITY;
+    const text = `p99 ${p99.toFixed(1)} ms, longest ${turns.at(-1)?.toFixed(1)} ms, ${evictions} evictions in ${elapsedS} s`;
     if (process.env["MILLWRIGHT_MEASURE"] !== undefined) console.log(text);
-    // Fifty a second over all drains, whose orders all wait in the queue.
+    // Fifty a second over all drains, and a burst of as many.
     expect(evictions, text).toBeGreaterThan(0);
-    expect(evictions, text).toBeLessThanOrEqual(50 * (SECONDS + 2));
-    expect(pendingEvictions(), text).toBeGreaterThan(NODES * PODS - 50 * (SECONDS + 2) - 100);
+    expect(evictions, text).toBeLessThanOrEqual(50 * (elapsedS + 2));
     expect(p99, text).toBeLessThan(50);
   },
 );
