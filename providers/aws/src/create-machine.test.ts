@@ -1,4 +1,5 @@
 import { Secret } from "@millwright/core";
+import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { ownerTagKeys } from "./owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, plainSpec, sentParameters } from "./testing/aws-cloud.ts";
@@ -75,8 +76,9 @@ describe("creating a machine", () => {
           },
         },
         { deviceName: "/dev/sdf", ebs: { volumeSize: 5, volumeType: "gp3", throughput: 200, snapshotID: "snap-1" } },
-        { deviceName: "/dev/sdg", noDevice: "x" },
+        { deviceName: "/dev/sdg", noDevice: "x", ebs: { volumeSize: 5, volumeType: "gp3" } },
         { deviceName: "/dev/xvdba", virtualName: "ephemeral0" },
+        { deviceName: "/dev/sdh", virtualName: "ephemeral1", ebs: { volumeSize: 5, volumeType: "gp3", kmsKeyID: "k" } },
       ],
       networkInterfaces: [
         {
@@ -127,6 +129,7 @@ describe("creating a machine", () => {
       "BlockDeviceMapping.2.Ebs.SnapshotId": "snap-1",
       "BlockDeviceMapping.3.NoDevice": "x",
       "BlockDeviceMapping.4.VirtualName": "ephemeral0",
+      "BlockDeviceMapping.5.Ebs.Encrypted": "true",
       "NetworkInterface.1.Description": "first",
       "NetworkInterface.1.DeleteOnTermination": "false",
       "NetworkInterface.1.SecurityGroupId.2": "sg-2",
@@ -153,6 +156,47 @@ describe("creating a machine", () => {
       "InstanceMarketOptions.MarketType": "spot",
       "InstanceMarketOptions.SpotOptions.MaxPrice": "0.5",
     });
+    // What MCM reads and forgets keeps no class of its from working: a volume goes with nothing else.
+    expect(
+      Object.keys(sent)
+        .filter((key) => key.startsWith("BlockDeviceMapping.3"))
+        .toSorted(),
+    ).toEqual(["BlockDeviceMapping.3.DeviceName", "BlockDeviceMapping.3.NoDevice"]);
+    expect(sent).not.toHaveProperty("BlockDeviceMapping.5.VirtualName");
+  });
+
+  it("always makes the root disk, whatever its entry says besides", async () => {
+    const { ec2, driver } = await aCloud();
+    const blockDevices = [{ noDevice: "x", virtualName: "ephemeral0", ebs: { volumeSize: 20, volumeType: "gp3" } }];
+    await driver.createMachine(aRequest(aMachine("m"), { blockDevices }), aContext());
+    expect(ec2.inventory().volumes).toMatchObject([{ deviceName: "/dev/xvda", sizeGiB: 20 }]);
+  });
+
+  it("has no primary address where an interface gets none", async () => {
+    const { ec2, driver } = await aCloud();
+    const networkInterfaces = [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"], ipv6AddressCount: 0 }];
+    await driver.createMachine(aRequest(aMachine("m"), { networkInterfaces }), aContext());
+    const sent = sentParameters(ec2, "RunInstances");
+    expect([sent["NetworkInterface.1.Ipv6AddressCount"], sent["NetworkInterface.1.PrimaryIpv6"]]).toEqual([
+      "0",
+      undefined,
+    ]);
+  });
+
+  it("leaves out of its own tags what only people read, where the class has too many for all", async () => {
+    const { ec2, driver } = await aCloud();
+    const more = Object.fromEntries(Array.from({ length: 44 }, (_, at) => [`t${at}`, "1"]));
+    const request = aRequest(aMachine("m"), { tags: { ...plainSpec.tags, ...more } });
+    await driver.createMachine(request, aContext());
+    const tags = ec2.inventory().instances[0]?.tags;
+    expect([tags?.size, tags?.get("Name"), tags?.get(ownerTagKeys.machineUid), tags?.get(ownerTagKeys.token)]).toEqual([
+      50,
+      "m",
+      "uid-of-m",
+      "token-of-uid-of-m",
+    ]);
+    await driver.deleteMachine(request, aContext());
+    expect(ec2.inventory().instances).toEqual([]);
   });
 
   it.each<[string, Record<string, unknown>, Record<string, string>]>([
@@ -294,13 +338,14 @@ describe("creating a machine", () => {
   });
 
   it("says so when EC2 shows no name, and takes the VM that is there the next time", async () => {
-    const { ec2, driver } = await aCloud({ nameMs: 400 }, { patience: { visibleMs: 50 } });
+    const clock = createSkippingClock();
+    const { ec2, driver } = await aCloud({ clock, nameMs: 600_000 }, { patience: { visibleMs: 50 } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
       message: expect.stringContaining("DNS hostnames"),
     });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    clock.skip(600_000);
     await driver.createMachine(aRequest(), aContext());
     expect(ec2.inventory().instances).toHaveLength(1);
   });
@@ -317,16 +362,27 @@ describe("creating a machine", () => {
     expect(ec2.inventory().instances).toHaveLength(1);
   });
 
-  it("says that there was no capacity when a VM ends before it runs", async () => {
-    const { ec2, driver } = await aCloud({ nameMs: 80 });
-    const creating = driver.createMachine(aRequest(), aContext());
-    await expect.poll(() => ec2.inventory().instances.length).toBe(1);
-    const [vm] = ec2.world.instances.values();
-    if (vm !== undefined) {
+  it.each([
+    ["Server.InsufficientInstanceCapacity", "ResourceExhausted"],
+    ["Client.VolumeLimitExceeded", "ResourceExhausted"],
+    // EC2 says so of a key that the VM's volumes may not use.
+    ["Client.InternalError", "FailedPrecondition"],
+    ["Client.InvalidSnapshot.NotFound", "FailedPrecondition"],
+    ["Client.UserInitiatedShutdown", "Aborted"],
+    ["Server.InternalError", "Aborted"],
+  ])("says what it means that a VM ends before it runs: %s is %s", async (code, expected) => {
+    const { ec2, driver } = await aCloud({ nameMs: 600_000 });
+    const creating = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
+    await expect.poll(() => ec2.inventory().instances.length, { timeout: 10_000 }).toBe(1);
+    for (const vm of ec2.world.instances.values()) {
       vm.terminatedAtMs = ec2.world.nowMs();
-      vm.stateReason = { code: "Server.InsufficientInstanceCapacity", message: "no room" };
+      vm.stateReason = { code, message: "because" };
     }
-    await expect(creating).rejects.toMatchObject({ code: "ResourceExhausted", tokenIsSpent: true });
+    expect(await creating).toMatchObject({
+      code: expected,
+      message: expect.stringContaining(code),
+      tokenIsSpent: true,
+    });
   });
 
   it("refuses an image without a root disk", async () => {

@@ -1,11 +1,16 @@
 import { createHash } from "node:crypto";
-import { type CreateMachineRequest, type CreateMachineResponse, MachineError } from "@millwright/core";
+import {
+  type CreateMachineRequest,
+  type CreateMachineResponse,
+  MachineError,
+  type MachineErrorCode,
+} from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isCapacityCode, machineCodeOf } from "./error-codes.ts";
-import { isRefusal, toMachineError } from "./errors.ts";
+import { isCapacityCode } from "./error-codes.ts";
+import { isLaunchRefused, isRefusal, toMachineError } from "./errors.ts";
 import { candidatesOf, type Launch, type LaunchCandidate, launchInput } from "./launch-input.ts";
 import { type MethodCall, pausesOf } from "./method-call.ts";
-import { isOwnedBy, ownerTagKeys, specHashOf } from "./owner-tags.ts";
+import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf } from "./owner-tags.ts";
 import type { AwsSpec } from "./spec.ts";
 import { endOf, isLive, isTerminated, ownLiveVm, readVm, referenceOf, type Vm } from "./vm.ts";
 
@@ -17,13 +22,13 @@ export async function createMachine(
   const { machine, machineClass, idempotencyToken, userData } = request;
   const { session, keys, context } = call;
   const { spec } = machineClass;
-  const named = await session.named(keys, machine.name, context);
+  const named = await session.named(machine.name, context);
   const own = ownLiveVm(named, keys, machine);
   if (own !== undefined) {
     const fit = fitting(own, spec);
     return fit.nodeName === "" ? ready(fit, call) : referenceOf(fit);
   }
-  const stranger = named.find((vm) => isLive(vm) && !isOwnedBy(vm.tags, keys, machine));
+  const stranger = named.find((vm) => isLive(vm) && isOfCluster(vm.tags, keys) && !isOwnedBy(vm.tags, keys, machine));
   if (stranger !== undefined) {
     throw new MachineError(
       "AlreadyExists",
@@ -70,9 +75,14 @@ async function makeCandidate(
   call: MethodCall,
 ): Promise<Vm> {
   const { api, region } = call.session;
+  const { launches } = call;
   const input = launchInput(launch, candidate);
   const run = async (ClientToken: string): Promise<Vm> => {
-    const instance = await api.runInstance({ ...input, ClientToken }, call.context.signal);
+    const instance = await api.runInstance({ ...input, ClientToken }, call.context.signal).catch((error: unknown) => {
+      if (!isLaunchRefused(error)) launches.asked(launch.machine);
+      throw error;
+    });
+    launches.asked(launch.machine);
     const vm = instance === undefined ? undefined : readVm(instance, region);
     if (vm === undefined) throw new MachineError("Unknown", "EC2 accepted a VM and did not say its id");
     return vm;
@@ -101,7 +111,7 @@ const derivedToken = (token: string, { machineType, subnetId = "" }: LaunchCandi
 async function findMade({ machine, token, spec }: Launch, call: MethodCall, limitMs: number): Promise<Vm | undefined> {
   const { session, keys, context } = call;
   const found = await poll({ ...pausesOf(call), limitMs }, async () => {
-    const named = await session.named(keys, machine.name, context);
+    const named = await session.named(machine.name, context);
     return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm.tags, keys, machine));
   });
   return found === undefined || !isLive(found) ? found : fitting(found, spec);
@@ -114,8 +124,15 @@ function fitting(vm: Vm, spec: AwsSpec): Vm {
   throw new MachineError("AlreadyExists", `VM ${vm.id} of this machine was made from another providerSpec`);
 }
 
-/** Codes of EC2 for a VM that ended before it ran come as `Server.…` or `Client.…`. */
-const codeOfEnd = (reason: string): string => reason.slice(reason.indexOf(".") + 1);
+/**
+ * What it means that a VM ended before it ran. EC2 says `Server.…` where it is its own matter and `Client.…` where it is ours: a volume whose key may not be used ends every VM of the class, and
+ * would do so every few seconds; but somebody may also have ended this one.
+ */
+function codeOfEnd(reason: string): MachineErrorCode {
+  const code = reason.slice(reason.indexOf(".") + 1);
+  if (isCapacityCode(code)) return "ResourceExhausted";
+  return reason.startsWith("Client.") && !code.endsWith("InitiatedShutdown") ? "FailedPrecondition" : "Aborted";
+}
 
 /** Waits until EC2 shows the VM with a name: who looks for it then finds it. */
 async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse> {
@@ -131,8 +148,8 @@ async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse>
       last === made ? "does not show it yet" : "gives it no private DNS name; are DNS hostnames on in its VPC?";
     throw new MachineError("Unavailable", `VM ${made.id} was made, but EC2 ${what}`);
   }
-  const reason = codeOfEnd(settled.reason);
-  const code = isCapacityCode(reason) ? machineCodeOf(reason, 500) : "Aborted";
   // The token goes on standing for a VM that will never run.
-  throw new MachineError(code, `VM ${endOf(settled)} before it could be used`, { tokenIsSpent: true });
+  throw new MachineError(codeOfEnd(settled.reason), `VM ${endOf(settled)} before it could be used`, {
+    tokenIsSpent: true,
+  });
 }

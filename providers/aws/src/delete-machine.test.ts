@@ -1,3 +1,4 @@
+import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
 
@@ -63,11 +64,59 @@ describe("deleting a machine", () => {
     expect(ec2.inventory().volumes).toHaveLength(1);
   });
 
+  it("does not wait for a VM of which nobody can know: EC2 was not asked for it, or refused, and not just now", async () => {
+    const { ec2, driver } = await aCloud({}, { patience: { visibleMs: 60_000 } });
+    const clock = createSkippingClock();
+    const context = { ...aContext(), clock };
+    const looksFor = async (name: string): Promise<number> => {
+      ec2.log.clear();
+      await driver.deleteMachine(aRequest(aMachine(name)), context);
+      return ec2.log.count("DescribeInstances");
+    };
+    // This process has only just begun: the one before it may have asked.
+    expect(await looksFor("a")).toBe(2);
+    clock.skip(60_000);
+    expect(await looksFor("a")).toBe(1);
+
+    const refusal = { code: "InvalidParameterValue" };
+    ec2.faults.add({ operation: "RunInstances", end: { kind: "refuse", refusal } });
+    await expect(driver.createMachine(aRequest(aMachine("a")), context)).rejects.toMatchObject({
+      code: "InvalidArgument",
+    });
+    expect(await looksFor("a")).toBe(1);
+
+    ec2.faults.add({ operation: "RunInstances", times: 3, end: { kind: "reset" } });
+    await expect(driver.createMachine(aRequest(aMachine("a")), context)).rejects.toMatchObject({ code: "Unavailable" });
+    expect(await looksFor("b")).toBe(1);
+    expect(await looksFor("a")).toBe(2);
+    clock.skip(60_000);
+    expect(await looksFor("a")).toBe(1);
+  });
+
+  it("still knows its VM when the tags of the class have changed since", async () => {
+    const { ec2, driver } = await aCloud();
+    const tags = { "kubernetes.io/cluster/renamed": "1", "kubernetes.io/role/worker": "1" };
+    const { providerId } = await driver.createMachine(aRequest(aMachine("a")), aContext());
+    await driver.createMachine(aRequest(aMachine("b")), aContext());
+    const a = aRequest(aMachine("a", { providerId }), { tags });
+    const b = aRequest(aMachine("b"), { tags });
+    await expect(driver.getMachineStatus(a, aContext())).resolves.toMatchObject({ providerId });
+    await expect(driver.createMachine(b, aContext())).rejects.toMatchObject({ code: "AlreadyExists" });
+    await driver.deleteMachine(a, aContext());
+    await driver.deleteMachine(b, aContext());
+    expect(ec2.inventory().instances).toEqual([]);
+    expect(ec2.log.count("RunInstances")).toBe(2);
+  });
+
   it.each<[string, (tags: Map<string, string>) => void]>([
     ["of another machine", (tags) => tags.set("Name", "other")],
     ["of an earlier machine of the same name", (tags) => tags.set("millwright.dev/machine-uid", "other")],
-    ["of another cluster", (tags) => tags.delete("kubernetes.io/cluster/shoot")],
-    ["of another role", (tags) => tags.delete("kubernetes.io/role/node")],
+    [
+      "of another cluster",
+      (tags) => tags.set("millwright.dev/machine-uid", "other").delete("kubernetes.io/cluster/shoot"),
+    ],
+    ["MCM's, of another cluster", (tags) => asOfMcm(tags).delete("kubernetes.io/cluster/shoot")],
+    ["MCM's, of another role", (tags) => asOfMcm(tags).delete("kubernetes.io/role/node")],
     ["without tags", (tags) => tags.clear()],
   ])("leaves a VM alone that is %s, and says so", async (_, change) => {
     const { ec2, driver } = await aCloud();
@@ -85,9 +134,7 @@ describe("deleting a machine", () => {
   it("deletes the VM that MCM's driver has made, which has no tags of ours", async () => {
     const { ec2, driver } = await aCloud();
     const { providerId } = await driver.createMachine(aRequest(), aContext());
-    for (const { tags } of ec2.world.instances.values()) {
-      for (const key of tags.keys()) if (key.startsWith("millwright.dev/")) tags.delete(key);
-    }
+    for (const { tags } of ec2.world.instances.values()) asOfMcm(tags);
     await driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext());
     expect(ec2.inventory().instances).toEqual([]);
   });
@@ -144,6 +191,12 @@ describe("deleting a machine", () => {
     expect(ec2.inventory().instances).toEqual([]);
   });
 });
+
+/** Takes away what MCM's driver does not write. */
+function asOfMcm(tags: Map<string, string>): Map<string, string> {
+  for (const key of tags.keys()) if (key.startsWith("millwright.dev/")) tags.delete(key);
+  return tags;
+}
 
 const never = (): never => {
   throw new Error("there is no VM");

@@ -2,7 +2,7 @@ import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { isRefusal } from "./errors.ts";
 import { type AwsRequest, type MethodCall, pausesOf } from "./method-call.ts";
-import { isOwnedBy } from "./owner-tags.ts";
+import { isOwnedBy, ownerTagKeys } from "./owner-tags.ts";
 import { readProviderId } from "./provider-id.ts";
 import { isTerminated, type Vm } from "./vm.ts";
 
@@ -29,7 +29,7 @@ export async function deleteMachine(request: AwsRequest, call: MethodCall): Prom
  * count: the deletion ends when they have ended.
  */
 async function vmsToDelete({ machine }: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
-  const { session, keys, context, patience } = call;
+  const { session, keys, context, patience, launches } = call;
   const { providerId = "" } = machine;
   if (providerId !== "") {
     const { instanceId } = readProviderId(providerId);
@@ -38,14 +38,13 @@ async function vmsToDelete({ machine }: AwsRequest, call: MethodCall): Promise<r
     if (isOwnedBy(vm.tags, keys, machine)) return [vm];
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.id} does not carry the tags of machine "${machine.name}" ("Name", "${keys.cluster}", "${keys.role}"); it is left alone`,
+      `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or, without that tag, "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put the tags on it`,
     );
   }
   const find = async (): Promise<readonly Vm[]> =>
-    (await session.named(keys, machine.name, context)).filter((vm) => isOwnedBy(vm.tags, keys, machine));
+    (await session.named(machine.name, context)).filter((vm) => isOwnedBy(vm.tags, keys, machine));
   let own = await find();
-  if (own.length === 0) {
-    // A VM that was accepted a moment ago may not be shown yet.
+  if (own.length === 0 && launches.mayBeHidden(machine)) {
     await context.clock.sleep(patience.lookAgainMs, context.signal);
     own = await find();
   }

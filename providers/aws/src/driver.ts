@@ -21,6 +21,7 @@ import { listMachines } from "./list-machines.ts";
 import type { AwsClass, MethodCall, Patience } from "./method-call.ts";
 import { clusterKeysOf } from "./owner-tags.ts";
 import { readProviderId } from "./provider-id.ts";
+import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./sdk.ts";
 import { type AwsCredentials, awsSecretSchema, readCredentials } from "./secret.ts";
 import { createSession } from "./session.ts";
@@ -44,6 +45,8 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
   const patience = { ...defaultPatience, ...options.patience };
   /** Requests serve several calls at once, and all calls report to the same place. */
   let reportApiCall: DriverContext["reportApiCall"];
+  /** Begins with the first call: who waits to lead has not seen what others asked for meanwhile. */
+  let launches: RecentLaunches | undefined;
   const pool = createSessionPool((region, credentials: AwsCredentials) =>
     createSession(
       createEc2Api({
@@ -69,12 +72,13 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
   ): Promise<T> => {
     try {
       ({ reportApiCall } = context);
+      const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
       context.signal.throwIfAborted();
       const { spec, name } = machineClass;
       // A VM is where its id says, also when the class has moved on.
       const region = (providerId === "" ? "" : readProviderId(providerId).region) || spec.region;
       return await pool.use(name, region, readCredentials(secret), (session) =>
-        act({ session, keys: clusterKeysOf(spec), context, random, patience }),
+        act({ session, keys: clusterKeysOf(spec), context, random, patience, launches: recent }),
       );
     } catch (error) {
       throw toMachineError(error, context.signal, what);

@@ -1,7 +1,9 @@
 import { createServer } from "node:net";
+import type { Driver } from "@millwright/core";
 import type { FaultEnd } from "@millwright/emulators/server";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createAwsDriver } from "./driver.ts";
+import type { AwsSpec } from "./spec.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
 
 const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
@@ -154,6 +156,13 @@ describe("refusals of EC2", () => {
 });
 
 describe("connections", () => {
+  /** Sooner or later: a busy computer may take longer than one request may. */
+  const expectUsable = (driver: Driver<AwsSpec>): Promise<void> =>
+    vi.waitFor(
+      () => expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" }),
+      10_000,
+    );
+
   it("that nobody takes are Unavailable", async () => {
     const { driver } = await aCloud({}, { endpoint: "http://127.0.0.1:1" });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
@@ -180,7 +189,28 @@ describe("connections", () => {
       code: "DeadlineExceeded",
       message: expect.stringContaining("did not answer in time"),
     });
-    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
+    await expectUsable(driver);
+  });
+
+  it("that stop in the middle of an answer are over after the time for one request", async () => {
+    const { ec2, driver } = await aCloud({}, { requestTimeoutMs: 50 });
+    ec2.faults.add({ operation: "DescribeInstances", times: 3, end: { kind: "stall" } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "DeadlineExceeded",
+      message: expect.stringContaining("did not answer in time"),
+    });
+    ec2.faults.clear();
+    await expectUsable(driver);
+  });
+
+  it("that bring more than any answer has are given up", async () => {
+    const { ec2, driver } = await aCloud();
+    const reply = { status: 200, headers: { "content-type": "text/xml" }, body: " ".repeat(70 * 1024 * 1024) };
+    ec2.faults.add({ operation: "DescribeInstances", end: { kind: "reply", reply } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringMatching(/: an answer has more than 67108864 bytes$/),
+    });
   });
 
   it.each([
@@ -207,9 +237,8 @@ describe("connections", () => {
       "findDrift",
     ] as const) {
       ec2.faults.add({ operation: "*", end: { kind: "hang" } });
-      const startMs = performance.now();
+      // The time for one request is longer than that for this test.
       await expect(driver[method]?.(request, aContext(signalOf()))).rejects.toMatchObject({ code });
-      expect(performance.now() - startMs).toBeLessThan(1_000);
       ec2.faults.clear();
     }
     await expect(

@@ -1,6 +1,7 @@
 import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
-import { machineCodeOf, remedies } from "./error-codes.ts";
+import { answerTooLong } from "./answer-limits.ts";
+import { isCapacityCode, machineCodeOf, remedies } from "./error-codes.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
@@ -12,6 +13,8 @@ export interface SdkFailure {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly retryAfterMs: number | undefined;
+  /** How often the SDK has sent the request, as far as it says. */
+  readonly attempts: number | undefined;
 }
 
 /** Reads an error of the SDK without trusting its shape. */
@@ -23,16 +26,25 @@ export function readSdkFailure(error: unknown): SdkFailure {
   const status =
     fieldOf(fieldOf(error, "$metadata"), "httpStatusCode") ?? fieldOf(fieldOf(error, "$response"), "statusCode");
   const retryAfter = fieldOf(fieldOf(fieldOf(error, "$response"), "headers"), "retry-after");
+  const attempts = fieldOf(fieldOf(error, "$metadata"), "attempts");
   const seconds = typeof retryAfter === "string" && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : undefined;
   return {
     code: isNamed ? name : typeof system === "string" ? system : typeof name === "string" ? name : "Unknown",
     status: typeof status === "number" ? status : 0,
     retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,
+    attempts: typeof attempts === "number" ? attempts : undefined,
   };
 }
 
 /** Whether EC2 refused with this code. */
 export const isRefusal = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
+
+/** Whether a launch has been refused for sure, so that no VM comes of it. With several attempts an earlier one may have been accepted. */
+export function isLaunchRefused(error: unknown): boolean {
+  const { code, status, attempts } = readSdkFailure(error);
+  if (attempts !== 1 || code === "IdempotentParameterMismatch") return false;
+  return isCapacityCode(code) || (status >= 400 && status < 500);
+}
 
 /** Takes out what differs from try to try, and what nobody can read. */
 const steady = (message: string): string =>
@@ -56,6 +68,10 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
     const [machineCode, text] = withoutAnswer(code, error, message);
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
   }
+  if (code === answerTooLong)
+    return new MachineError("Unavailable", `${what}: ${message.split("\n")[0] ?? ""}`, options);
+  if (code === "TimeoutError")
+    return new MachineError("DeadlineExceeded", `${what}: EC2 did not answer in time`, options);
   // A body that is no answer of EC2: a proxy's page, or half an answer.
   if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
     return new MachineError("Unavailable", `${what}: EC2 answered with status ${status} what cannot be read`, options);

@@ -11,7 +11,7 @@ import { endOf, isLive, ownLiveVm, type Vm } from "./vm.ts";
  * @throws MachineError NotFound, with the reason where EC2 says why it is gone; OutOfRange when there are several
  */
 export async function findVm({ machine }: AwsRequest, { session, keys, context }: MethodCall): Promise<Vm> {
-  const named = await session.named(keys, machine.name, context);
+  const named = await session.named(machine.name, context);
   const own = ownLiveVm(named, keys, machine);
   const { providerId = "" } = machine;
   if (providerId === "") {

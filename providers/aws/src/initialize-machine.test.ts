@@ -69,11 +69,19 @@ describe("initializing a machine", () => {
   });
 
   it("is too early for a VM that cannot be seen yet", async () => {
-    const { ec2, driver } = await aCloud({}, { patience: { lookAgainMs: 200 } });
+    const { ec2, driver } = await aCloud({}, { patience: { lookAgainMs: 500 } });
     const { providerId } = await driver.createMachine(aRequest(), aContext());
-    for (const vm of ec2.world.instances.values()) vm.visibleAtMs = ec2.world.nowMs() + 100;
+    const showFrom = (ms: number): void => {
+      for (const vm of ec2.world.instances.values()) vm.visibleAtMs = ms;
+    };
+    showFrom(Number.POSITIVE_INFINITY);
+    ec2.log.clear();
     const request = aRequest(aMachine("m", { providerId }));
-    await expect(driver.initializeMachine?.(request, aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    const tooEarly = driver.initializeMachine?.(request, aContext()).catch((error: unknown) => error);
+    // By name, by id, and by id before it waits.
+    await expect.poll(() => ec2.log.count("DescribeInstances"), { timeout: 10_000 }).toBe(3);
+    showFrom(0);
+    expect(await tooEarly).toMatchObject({ code: "Unavailable" });
     await expect(driver.initializeMachine?.(request, aContext())).resolves.toMatchObject({ providerId });
   });
 });

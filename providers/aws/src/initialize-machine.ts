@@ -29,6 +29,7 @@ async function findReady(request: AwsRequest, call: MethodCall): Promise<Vm> {
   } catch (error) {
     const { providerId = "" } = request.machine;
     if (!isMachineError(error) || error.code !== "NotFound" || providerId === "") throw error;
+    if (!call.launches.mayBeHidden(request.machine)) throw error;
     const { instanceId } = readProviderId(providerId);
     if ((await call.session.byId(instanceId, call.context)) !== undefined) throw error;
     await call.context.clock.sleep(call.patience.lookAgainMs, call.context.signal);

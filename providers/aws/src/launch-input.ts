@@ -90,24 +90,23 @@ function blockDevicesOf(devices: readonly BlockDevice[], { rootDeviceName, spec 
     if (isRoot && !isGiven(rootDeviceName)) {
       throw new MachineError("InvalidArgument", `providerSpec.ami: image "${spec.ami}" has no root disk`);
     }
+    const DeviceName = isRoot ? rootDeviceName : deviceName;
+    // MCM's driver wants a volume in every entry: what else an entry says must not keep a class of its from working.
+    if (isGiven(noDevice) && !isRoot) return { DeviceName, NoDevice: noDevice };
+    if (ebs === undefined) return { DeviceName, VirtualName: virtualName };
     return {
-      DeviceName: isRoot ? rootDeviceName : deviceName,
-      ...(isGiven(noDevice) ? { NoDevice: noDevice } : {}),
-      ...(isGiven(virtualName) ? { VirtualName: virtualName } : {}),
-      ...(ebs === undefined
-        ? {}
-        : {
-            Ebs: {
-              DeleteOnTermination: ebs.deleteOnTermination,
-              Encrypted: ebs.encrypted,
-              VolumeSize: ebs.volumeSize,
-              VolumeType: ebs.volumeType,
-              ...(ebs.iops > 0 ? { Iops: ebs.iops } : {}),
-              ...(ebs.throughput === undefined ? {} : { Throughput: ebs.throughput }),
-              ...(isGiven(ebs.kmsKeyID) ? { KmsKeyId: ebs.kmsKeyID } : {}),
-              ...(isGiven(ebs.snapshotID) ? { SnapshotId: ebs.snapshotID } : {}),
-            },
-          }),
+      DeviceName,
+      Ebs: {
+        DeleteOnTermination: ebs.deleteOnTermination,
+        // A key is of no use without encryption, and EC2 refuses one.
+        Encrypted: ebs.encrypted || isGiven(ebs.kmsKeyID),
+        VolumeSize: ebs.volumeSize,
+        VolumeType: ebs.volumeType,
+        ...(ebs.iops > 0 ? { Iops: ebs.iops } : {}),
+        ...(ebs.throughput === undefined ? {} : { Throughput: ebs.throughput }),
+        ...(isGiven(ebs.kmsKeyID) ? { KmsKeyId: ebs.kmsKeyID } : {}),
+        ...(isGiven(ebs.snapshotID) ? { SnapshotId: ebs.snapshotID } : {}),
+      },
     };
   });
 }
@@ -128,7 +127,11 @@ function networkInterfaceOf(
     ...(card.networkCardIndex === undefined ? {} : { NetworkCardIndex: card.networkCardIndex }),
     ...(card.ipv6AddressCount === undefined
       ? {}
-      : { Ipv6AddressCount: card.ipv6AddressCount, PrimaryIpv6: card.primaryIpv6 ?? true }),
+      : {
+          Ipv6AddressCount: card.ipv6AddressCount,
+          // None can be the first of none.
+          ...(card.ipv6AddressCount > 0 ? { PrimaryIpv6: card.primaryIpv6 ?? true } : {}),
+        }),
   };
 }
 

@@ -1,14 +1,15 @@
 import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
 import type { PollOptions } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "./owner-tags.ts";
+import type { RecentLaunches } from "./recent-launches.ts";
 import type { Session } from "./session.ts";
 import type { AwsSpec } from "./spec.ts";
 
 /** How long the driver waits for what EC2 shows late. */
 export interface Patience {
-  /** For a VM that was made to become visible with a name, milliseconds. */
+  /** For a VM that was made to become visible with a name, milliseconds. For as long a VM that was asked for may exist unseen. */
   readonly visibleMs: number;
-  /** Before a VM without a stored id that was not found is looked for once more, milliseconds. */
+  /** Before a VM that was not found, and was asked for a short while ago, is looked for once more, milliseconds. */
   readonly lookAgainMs: number;
   /** Between two looks at a VM that is starting or going, milliseconds: the first time. Grows to ten times as much. */
   readonly pollMs: number;
@@ -21,6 +22,7 @@ export interface MethodCall {
   readonly context: DriverContext;
   readonly random: Random;
   readonly patience: Patience;
+  readonly launches: RecentLaunches;
 }
 
 /** How a method looks again for what EC2 shows late: until its own deadline. */

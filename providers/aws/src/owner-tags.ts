@@ -37,38 +37,51 @@ export function clusterKeysOf({ tags }: Pick<AwsSpec, "tags">): ClusterKeys {
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
 export const specHashOf = (spec: AwsSpec): string => stableHash(spec).slice(0, 16);
 
-/** All tags of a new VM. Those of the class cannot overwrite the driver's. */
+/** EC2's limit for the tags of one resource. */
+const mostTags = 50;
+
+/** Without these a VM cannot be told from another one's, or found again by its token. */
+const neededTags = 3;
+
+/** How many tags a class may have besides `Name`. */
+export const mostClassTags: number = mostTags - neededTags;
+
+/**
+ * All tags of a new VM. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then those are left out that only
+ * people read.
+ */
 export function tagsOf(
   spec: AwsSpec,
   machine: MachineIdentity,
   machineClass: string,
   token: string,
 ): Readonly<Record<string, string>> {
-  return {
-    ...spec.tags,
-    [ownerTagKeys.name]: machine.name,
-    [ownerTagKeys.managedBy]: managedBy,
-    [ownerTagKeys.namespace]: machine.namespace,
-    [ownerTagKeys.machineUid]: machine.uid,
-    [ownerTagKeys.machineClass]: machineClass,
-    [ownerTagKeys.token]: token,
-    [ownerTagKeys.specHash]: specHashOf(spec),
-  };
+  const own: readonly (readonly [string, string])[] = [
+    [ownerTagKeys.name, machine.name],
+    [ownerTagKeys.machineUid, machine.uid],
+    [ownerTagKeys.token, token],
+    [ownerTagKeys.specHash, specHashOf(spec)],
+    [ownerTagKeys.namespace, machine.namespace],
+    [ownerTagKeys.machineClass, machineClass],
+    [ownerTagKeys.managedBy, managedBy],
+  ];
+  const ownKeys = new Set(own.map(([key]) => key));
+  const given = Object.entries(spec.tags).filter(([key]) => !ownKeys.has(key));
+  return Object.fromEntries([...given, ...own.slice(0, mostTags - given.length)]);
 }
 
 /** Tags of a VM as EC2 lists them. */
 export type Tags = ReadonlyMap<string, string>;
 
+/** Whether a VM belongs to a cluster and role. */
+export const isOfCluster = (tags: Tags, { cluster, role }: ClusterKeys): boolean => tags.has(cluster) && tags.has(role);
+
 /**
- * Whether a VM was made for this machine: the cluster's and the role's tag, the machine's name and, where both sides know it, its UID. A machine
- * that was deleted and created anew under the same name has another UID, and so other VMs.
+ * Whether a VM was made for this machine. It carries the machine's name, and its UID decides where both sides know it: no other machine ever has it, also not one that is made anew under
+ * the same name, and it stays when the tags of the class are changed. A VM that says no UID, as those of MCM's driver, has to carry the cluster's and the role's tag.
  */
 export function isOwnedBy(tags: Tags, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  if (tags.get(ownerTagKeys.name) !== machine.name) return false;
   const uid = tags.get(ownerTagKeys.machineUid) ?? "";
-  return (
-    tags.has(keys.cluster) &&
-    tags.has(keys.role) &&
-    tags.get(ownerTagKeys.name) === machine.name &&
-    (uid === "" || machine.uid === "" || uid === machine.uid)
-  );
+  return uid === "" || machine.uid === "" ? isOfCluster(tags, keys) : uid === machine.uid;
 }

@@ -8,6 +8,7 @@ import type {
 } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
 import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
@@ -49,7 +50,7 @@ export interface Ec2ApiOptions {
   readonly random: Random;
   /** Told of every request that has ended. Must not throw. */
   readonly reportApiCall?: (call: ApiCall) => void;
-  /** How long EC2 may take for one answer, milliseconds. Default 30 s. */
+  /** How long EC2 may take until an answer begins, and then until it is complete, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20. */
   readonly maxInFlight?: number;
@@ -58,6 +59,7 @@ export interface Ec2ApiOptions {
 const defaultRequestTimeoutMs = 30_000;
 const connectionTimeoutMs = 5_000;
 const defaultMaxInFlight = 20;
+const longestAnswer = 64 * 1024 * 1024;
 
 /** The SDK, loaded when it is first needed: it takes 0.3 s and 70 MB. */
 const loadSdk = (): Promise<typeof import("@aws-sdk/client-ec2")> => import("@aws-sdk/client-ec2");
@@ -78,27 +80,36 @@ async function credentialsFor(options: Ec2ApiOptions): Promise<NonNullable<EC2Cl
 
 /** Creates the requests of one region and credential. The client behind them is made with the first one. */
 export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
-  const { region, endpoint, clock, random, reportApiCall } = options;
+  const { region, endpoint, clock, random, reportApiCall, requestTimeoutMs = defaultRequestTimeoutMs } = options;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   let client: EC2Client | undefined;
   let isClosed = false;
 
   const clientOf = async (sdk: typeof import("@aws-sdk/client-ec2")): Promise<EC2Client> => {
     const credentials = await credentialsFor(options);
-    client ??= new sdk.EC2Client({
+    client ??= makeClient(sdk, credentials);
+    if (isClosed) client.destroy();
+    return client;
+  };
+
+  const makeClient = (
+    sdk: typeof import("@aws-sdk/client-ec2"),
+    credentials: NonNullable<EC2ClientConfig["credentials"]>,
+  ): EC2Client => {
+    const made = new sdk.EC2Client({
       region,
       credentials,
       retryStrategy: createRetryStrategy(random),
       requestHandler: {
         connectionTimeout: connectionTimeoutMs,
-        requestTimeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+        requestTimeout: requestTimeoutMs,
         // Without it the SDK prints a warning and waits on.
         throwOnRequestTimeout: true,
       },
       ...(endpoint === undefined ? {} : { endpoint }),
     });
-    if (isClosed) client.destroy();
-    return client;
+    limitAnswers(made, { clock, timeMs: requestTimeoutMs, bytes: longestAnswer });
+    return made;
   };
 
   /** One request: in its turn, reported, and over as soon as the signal aborts. */

@@ -10,8 +10,11 @@ import { readVm, type Vm } from "./vm.ts";
 export interface Session extends PooledSession {
   readonly api: Ec2Api;
   readonly region: string;
-  /** The VMs that carry a machine's name and the tags of its cluster and role, in any state. One request for up to 200 machines. */
-  named(keys: ClusterKeys, machineName: string, asking: Asking): Promise<readonly Vm[]>;
+  /**
+   * The VMs that carry a machine's name, in any state. One request for up to 200 machines. Whose they are is for the caller to tell: the tags of a class may have changed since, and other
+   * clusters of the account may have machines of the same name.
+   */
+  named(machineName: string, asking: Asking): Promise<readonly Vm[]>;
   /** The VM with an id, in any state; undefined when EC2 does not show it. One request for up to 200. */
   byId(instanceId: string, asking: Asking): Promise<Vm | undefined>;
   /** All VMs of a cluster and role that are not on their way out. Classes that ask at about the same time share one list. */
@@ -43,7 +46,6 @@ const liveStates = ["pending", "running", "stopping", "stopped"];
 /** Starts a session. */
 export function createSession(api: Ec2Api, region: string): Session {
   const images = new Map<string, RememberedImage>();
-  const byName = new Map<string, ReturnType<typeof createBatch<readonly Vm[]>>>();
 
   /** All pages, or an error: a list that was cut short would let a VM leak. */
   const describe = async (service: ApiService, filters: Filter[], signal: AbortSignal): Promise<readonly Vm[]> => {
@@ -74,22 +76,15 @@ export function createSession(api: Ec2Api, region: string): Session {
     return groups;
   };
 
-  const batchByName = (keys: ClusterKeys): ReturnType<typeof createBatch<readonly Vm[]>> => {
-    const id = JSON.stringify([keys.cluster, keys.role]);
-    const known =
-      byName.get(id) ??
-      createBatch<readonly Vm[]>({
-        maxKeys: maxFilterValues,
-        windowMs,
-        ask: async (names, signal) => {
-          const filters = [{ Name: `tag:${ownerTagKeys.name}`, Values: [...names] }, ...clusterFilters(keys)];
-          const vms = await describe("instance_get_by_machine", filters, signal);
-          return grouped(vms, ({ tags }) => tags.get(ownerTagKeys.name) ?? "");
-        },
-      });
-    byName.set(id, known);
-    return known;
-  };
+  const batchByName = createBatch<readonly Vm[]>({
+    maxKeys: maxFilterValues,
+    windowMs,
+    ask: async (names, signal) => {
+      const filters = [{ Name: `tag:${ownerTagKeys.name}`, Values: [...names] }];
+      const vms = await describe("instance_get_by_machine", filters, signal);
+      return grouped(vms, ({ tags }) => tags.get(ownerTagKeys.name) ?? "");
+    },
+  });
 
   const batchById = createBatch<Vm>({
     maxKeys: maxFilterValues,
@@ -140,7 +135,7 @@ export function createSession(api: Ec2Api, region: string): Session {
     api,
     region,
     close: () => api.close(),
-    named: async (keys, machineName, asking) => (await batchByName(keys)(machineName, asking)) ?? [],
+    named: async (machineName, asking) => (await batchByName(machineName, asking)) ?? [],
     byId: (instanceId, asking) => batchById(instanceId, asking),
     all: async (keys, asking) => (await lists(JSON.stringify([keys.cluster, keys.role]), asking)) ?? [],
     async rootDevice(ami, asking) {

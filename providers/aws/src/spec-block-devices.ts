@@ -11,10 +11,13 @@ const ebsSchema = goObject({
   iops: z.int32().min(0).describe("IOPS; required for io1 and io2.").default(0),
   throughput: z.int32().min(1).describe("Throughput in MiB/s.").optional(),
   encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
-  kmsKeyID: z.string().describe("Key to encrypt with. MCM reads it and forgets it.").optional(),
+  kmsKeyID: z
+    .string()
+    .describe("Key to encrypt with; with one the volume is encrypted. MCM reads it and forgets it.")
+    .optional(),
   snapshotID: z.string().describe("Snapshot that the volume starts from.").optional(),
   deleteOnTermination: z.boolean().describe("Whether the volume goes with the VM.").default(true),
-}).describe("The volume. Required unless `noDevice` or `virtualName` is given.");
+}).describe("The volume. Required for the root disk, and for others without `noDevice` or `virtualName`.");
 
 /** Schema of an entry of `blockDevices`. */
 export const blockDeviceSchema = goObject({
@@ -27,11 +30,11 @@ export const blockDeviceSchema = goObject({
   ebs: ebsSchema.optional(),
   noDevice: z
     .string()
-    .describe("Not empty: leaves out the device of the image. MCM reads it and forgets it.")
+    .describe("Not empty: leaves out the device of the image, unless it is the root disk. MCM reads it and forgets it.")
     .optional(),
   virtualName: z
     .string()
-    .describe("Instance store volume, such as `ephemeral0`. MCM reads it and forgets it.")
+    .describe("Instance store volume, such as `ephemeral0`, where there is no `ebs`. MCM reads it and forgets it.")
     .optional(),
 });
 
@@ -47,16 +50,14 @@ const isGiven = (value: string | undefined): boolean => value !== undefined && v
 
 /** Rules over the entries of `blockDevices` (provider-drivers.md 1.1). */
 export function checkBlockDevices(devices: readonly BlockDevice[], complain: Complain): void {
-  for (const [index, { ebs, noDevice, virtualName }] of devices.entries()) {
+  for (const [index, { deviceName, ebs, noDevice, virtualName }] of devices.entries()) {
     const at = ["blockDevices", index];
-    if (ebs === undefined && !isGiven(noDevice) && !isGiven(virtualName)) {
+    const isRoot = devices.length === 1 || deviceName === rootDevice;
+    if (ebs === undefined && (isRoot || (!isGiven(noDevice) && !isGiven(virtualName)))) {
       complain([...at, "ebs"], "is required");
     }
     if (ebs !== undefined && (ebs.volumeType === "io1" || ebs.volumeType === "io2") && ebs.iops === 0) {
       complain([...at, "ebs", "iops"], `must be more than 0 for volumes of type ${ebs.volumeType}`);
-    }
-    if (isGiven(ebs?.kmsKeyID) && ebs?.encrypted === false) {
-      complain([...at, "ebs", "encrypted"], "must be true when kmsKeyID is given");
     }
   }
   if (devices.length < 2) return;

@@ -7,6 +7,11 @@ import { plainSpec } from "./testing/aws-cloud.ts";
 const root = { deviceName: "/root", ebs: { volumeSize: 20, volumeType: "gp3" } };
 const disk = (deviceName: string, ebs: object = {}) => ({ deviceName, ebs: { ...root.ebs, ...ebs } });
 const card = { subnetID: "subnet-a", securityGroupIDs: ["sg-1"] };
+const manyTags = (count: number) =>
+  Object.fromEntries([
+    ...Object.entries(plainSpec.tags),
+    ...Array.from({ length: count - 2 }, (_, at) => [`t${at}`, "1"]),
+  ]);
 const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
 
 /** What is wrong, one line each. */
@@ -66,11 +71,7 @@ describe("providerSpec", () => {
       /^providerSpec\.tags: .*kubernetes\.io\/cluster\//,
     ],
     ["no role tag", { tags: { "kubernetes.io/cluster/a": "1" } }, /^providerSpec\.tags: .*kubernetes\.io\/role\//],
-    [
-      "more tags than EC2 takes",
-      { tags: { ...plainSpec.tags, ...Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`t${at}`, "1"])) } },
-      /^providerSpec\.tags: must be at most 40/,
-    ],
+    ["more tags than EC2 takes", { tags: manyTags(48) }, /^providerSpec\.tags: must be at most 47/],
     ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, /^providerSpec\.tags\.a: /],
     ["no disk", { blockDevices: [] }, /^providerSpec\.blockDevices: must name at least/],
     ["a disk without a volume", { blockDevices: [{}] }, /^providerSpec\.blockDevices\[0\]\.ebs: is required/],
@@ -83,9 +84,9 @@ describe("providerSpec", () => {
     ["negative iops", { blockDevices: [disk("", { iops: -1 })] }, /\[0\]\.ebs\.iops: /],
     ["no throughput", { blockDevices: [disk("", { throughput: 0 })] }, /\[0\]\.ebs\.throughput: /],
     [
-      "a key without encryption",
-      { blockDevices: [disk("", { kmsKeyID: "k" })] },
-      /\[0\]\.ebs\.encrypted: must be true/,
+      "a root disk that is no volume",
+      { blockDevices: [{ deviceName: "/root", virtualName: "ephemeral0" }, disk("/dev/sdf")] },
+      /blockDevices\[0\]\.ebs: is required/,
     ],
     [
       "two disks and no root",
@@ -172,6 +173,9 @@ describe("providerSpec", () => {
   it.each<[string, object]>([
     ["a single disk of any name", { blockDevices: [disk("/dev/whatever")] }],
     ["disks with a root", { blockDevices: [root, disk("/dev/sdf"), disk("/dev/xvdba")] }],
+    ["as many tags as EC2 takes, where Name does not count", { tags: { ...manyTags(47), Name: "x" } }],
+    ["a key, which means encryption", { blockDevices: [disk("", { kmsKeyID: "k" })] }],
+    ["a volume beside what else a disk may be", { blockDevices: [root, { ...disk("/dev/sdf"), virtualName: "x" }] }],
     ["io1 and io2 with iops", { blockDevices: [root, disk("/dev/sdf", { volumeType: "io2", iops: 100 })] }],
     ["empty metadata options", { instanceMetadataOptions: { httpTokens: "", httpEndpoint: "" } }],
     ["SEV-SNP without cores", { cpuOptions: { amdSevSnp: "enabled" } }],

@@ -1,5 +1,6 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
+import { mostClassTags, ownerTagKeys } from "./owner-tags.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./spec-block-devices.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./spec-network-interfaces.ts";
 
@@ -125,16 +126,13 @@ function checkIam({ iam }: AwsSpec, complain: Complain): void {
   if (given === 2) complain(["iam"], "must have either a name or an arn, not both");
 }
 
-/** EC2 takes 50 tags; these are the driver's own. */
-const ownTags = 10;
-
 function checkTags({ tags }: AwsSpec, complain: Complain): void {
   const keys = Object.keys(tags);
   for (const part of ["kubernetes.io/cluster/", "kubernetes.io/role/"]) {
     if (!keys.some((key) => key.includes(part))) complain(["tags"], `must have a key that contains "${part}"`);
   }
-  if (keys.length > 50 - ownTags)
-    complain(["tags"], `must be at most ${50 - ownTags}: EC2 takes 50 with those of the driver`);
+  if (keys.filter((key) => key !== ownerTagKeys.name).length > mostClassTags)
+    complain(["tags"], `must be at most ${mostClassTags}: EC2 takes 50 with those of the driver`);
 }
 
 function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Complain): void {

@@ -4,6 +4,7 @@ import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@m
 import { onTestFinished } from "vitest";
 import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
 import { type AwsSpec, awsSpecSchema } from "../spec.ts";
+import { actionOf, allowedActions } from "./iam-policy.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";
 
@@ -40,7 +41,7 @@ export function aRequest(
   };
 }
 
-/** An emulated EC2 and the driver against it over TCP. Both end with the test; what the emulator itself threw fails it. */
+/** An emulated EC2 and the driver against it over TCP. Both end with the test; what the emulator itself threw fails it, and what the README's IAM policy does not allow. */
 export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOptions: AwsDriverOptions = {}) {
   const ec2 = createEc2Emulator(emulatorOptions);
   const { url } = await ec2.listen();
@@ -58,6 +59,11 @@ export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOpt
 async function closeCloud(ec2: Ec2Emulator): Promise<void> {
   await ec2.close();
   if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
+  const actions = new Set(ec2.log.requests.map(({ operation }) => actionOf(operation)));
+  for (const action of actions) {
+    if (action === undefined || allowedActions.has(action)) continue;
+    throw new Error(`the driver asked for ${action}, which the README's IAM policy does not allow`);
+  }
 }
 
 /** The parameters of the only request of an operation, without what every request has. */

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const [, text = "{}"] = /## What it needs to be allowed\n+```json\n(.*?)```/s.exec(readme) ?? [];
+
+interface Policy {
+  readonly Statement?: readonly { readonly Action: string | readonly string[] }[];
+}
+const policy: Policy = JSON.parse(text);
+
+/** The actions that the README's IAM policy allows. */
+export const allowedActions: ReadonlySet<string> = new Set(
+  (policy.Statement ?? []).flatMap(({ Action }) => (typeof Action === "string" ? [Action] : [...Action])),
+);
+
+/** An exchange of tokens is signed by nobody: the role itself says whom it trusts. */
+const needsNoPolicy = "AssumeRoleWithWebIdentity";
+
+/** The action that a request needs; undefined for one that needs none. */
+export const actionOf = (operation: string): string | undefined =>
+  operation === needsNoPolicy ? undefined : `ec2:${operation}`;
