@@ -41,10 +41,22 @@ describe("loadDriver", () => {
     expect((await loadDriver("outside-driver", folder)).name).toBe("good");
   });
 
+  it.each([
+    ["AWS", "aws"],
+    ["gcp", "gcp"],
+    ["Azure", "azure"],
+    ["MOCK", "mock"],
+  ])("knows our own drivers by short names in any case, as classes spell them: %s", async (name, expected) => {
+    expect((await loadDriver(name, folder)).name).toBe(expected);
+  });
+
   test.each([
     ["./missing.mjs", /cannot be loaded: .*missing\.mjs/],
     ["no-such-driver", /cannot be loaded: Cannot find (module|package) 'no-such-driver'/],
-    ["./throws.mjs", /cannot be loaded: no such device; expected an npm package that exports a driver by default$/],
+    [
+      "./throws.mjs",
+      /cannot be loaded: no such device; expected mock, aws, gcp, azure or an npm package that exports a driver by default$/,
+    ],
     ["./throws-text.mjs", /cannot be loaded: just a text; expected/],
     ["./syntax.mjs", /cannot be loaded: /],
     ["./named.mjs", /a driver must be an object made by defineDriver, not undefined$/],
@@ -53,6 +65,8 @@ describe("loadDriver", () => {
     ["./part.mjs", /driver "good".*deleteMachine/],
     ["node:fs", /the name of a driver must be/],
     ["", /cannot be loaded/],
+    ["constructor", /cannot be loaded: .*; expected mock, aws/],
+    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure or/],
   ])("says in one line what is wrong with %j", async (name, expected) => {
     const error: unknown = await loadDriver(name, folder).catch((thrown: unknown) => thrown);
     expect(isConfigError(error)).toBe(true);

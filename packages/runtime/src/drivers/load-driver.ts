@@ -11,9 +11,13 @@ const shortNames: Readonly<Record<string, string>> = {
   azure: "@millwright/provider-azure",
 };
 
-/** The short name of the driver of this repository for `MachineClass.provider`, ignoring case; `undefined` when there is none. */
+/** The short name of a driver of this repository, as `--provider` and `MachineClass.provider` say it, ignoring case; `undefined` when there is none. */
 export const shortNameFor = (provider: string): string | undefined =>
   Object.keys(shortNames).find((name) => name === provider.toLowerCase());
+
+const packageFor = (name: string): string => shortNames[shortNameFor(name) ?? ""] ?? name;
+
+const expectation = `expected ${Object.keys(shortNames).join(", ")} or an npm package that exports a driver by default`;
 
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
 function locate(name: string, folder: string): string {
@@ -27,22 +31,18 @@ function locate(name: string, folder: string): string {
 
 /**
  * Loads the driver that a package exports by default. `name` is the name of an npm package, a path that starts with `.` or `/`, or the short name of
- * one of our own drivers (`mock`, `aws`, `gcp`, `azure`).
+ * one of our own drivers (`mock`, `aws`, `gcp`, `azure`), in any case: classes say `AWS` and `Azure`.
  *
  * @param folder where relative paths start and packages are looked for too. Default: the working directory
  * @throws ConfigError in one line when it cannot be found, cannot be loaded, or is no driver
  */
 export async function loadDriver(name: string, folder: string = process.cwd()): Promise<Driver> {
-  const target = shortNames[name] ?? name;
   let loaded: unknown;
   try {
-    loaded = await import(locate(target, folder));
+    loaded = await import(locate(packageFor(name), folder));
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
-    throw new ConfigError(
-      `--provider ${name}: cannot be loaded: ${reason}; expected an npm package that exports a driver by default`,
-      { cause },
-    );
+    throw new ConfigError(`--provider ${name}: cannot be loaded: ${reason}; ${expectation}`, { cause });
   }
   const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
   try {
