@@ -63,7 +63,8 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
     if (delayMs > 0) await clock.sleep(delayMs, signal);
     if (!take(subject.account ?? "")) return send(response, emulator.refuse(emulator.throttled));
     if (fault?.end === undefined) return send(response, await answer(request));
-    if (fault.afterAcceptance === true && fault.end.kind !== "truncate") await answer(request);
+    const showsAnswer = fault.end.kind === "truncate" || fault.end.kind === "stall";
+    if (fault.afterAcceptance === true && !showsAnswer) await answer(request);
     return endByFault(fault.end, response, emulator, () => answer(request), signal);
   };
 
@@ -164,14 +165,26 @@ async function endByFault(
       response.socket?.resetAndDestroy();
       return "reset";
     case "hang":
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      await untilGone(signal);
       return "hang";
-    case "truncate": {
-      const { status, headers, body } = await answer();
-      const bytes = Buffer.from(body);
-      response.writeHead(status, { ...headers, "content-length": String(bytes.length) });
-      response.write(bytes.subarray(0, bytes.length >> 1), () => response.socket?.destroySoon());
+    case "truncate":
+      sendHalf(response, await answer(), () => response.socket?.destroySoon());
       return "truncated";
-    }
+    case "stall":
+      sendHalf(response, await answer());
+      await untilGone(signal);
+      return "stalled";
   }
+}
+
+const untilGone = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+function sendHalf(response: ServerResponse, { status, headers, body }: EmulatorReply, sent?: () => void): void {
+  const bytes = Buffer.from(body);
+  response.writeHead(status, { ...headers, "content-length": String(bytes.length) });
+  response.write(bytes.subarray(0, bytes.length >> 1), () => sent?.());
 }

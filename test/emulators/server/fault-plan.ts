@@ -12,7 +12,9 @@ export type FaultEnd =
   /** No answer ever comes. */
   | { readonly kind: "hang" }
   /** Half of the true answer, and the connection is closed. The request has its effect. */
-  | { readonly kind: "truncate" };
+  | { readonly kind: "truncate" }
+  /** Half of the true answer, and then nothing more. The request has its effect. */
+  | { readonly kind: "stall" };
 
 /** A fault on demand. */
 export interface FaultRule {

@@ -1,7 +1,7 @@
 import type { EmulatorRequest, RequestSubject } from "./emulator.ts";
 
 /** How a request ended: a status of HTTP, or without an answer. */
-export type RequestEnd = number | "reset" | "hang" | "truncated" | "gone";
+export type RequestEnd = number | "reset" | "hang" | "truncated" | "stalled" | "gone";
 
 /** One request in the log. */
 export interface LoggedRequest extends RequestSubject {
