@@ -1,3 +1,5 @@
+import type { RequestIds } from "./request-ids.ts";
+
 /** A failure that Azure told with a code, and that the SDK would have hidden or waited for: of an operation that went on after its request, or a throttled request. */
 export class ArmFailure extends Error {
   override readonly name: string = "ArmFailure";
@@ -6,16 +8,19 @@ export class ArmFailure extends Error {
   /** HTTP status of the request; 200 for an operation that failed later. */
   readonly statusCode: number;
   readonly retryAfterMs: number | undefined;
+  readonly requestIds: RequestIds;
 
   constructor(failure: {
     readonly code: string;
     readonly message: string;
     readonly statusCode: number;
     readonly retryAfterMs?: number;
+    readonly requestIds: RequestIds;
   }) {
     super(failure.message);
     this.code = failure.code;
     this.statusCode = failure.statusCode;
     this.retryAfterMs = failure.retryAfterMs;
+    this.requestIds = failure.requestIds;
   }
 }

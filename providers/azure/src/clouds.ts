@@ -15,7 +15,7 @@ export interface Cloud {
 }
 
 /** The clouds, as `azcore/cloud` of Azure's SDK for Go has them. */
-export const clouds: Readonly<Record<CloudName, Cloud>> = {
+const clouds: Readonly<Record<CloudName, Cloud>> = {
   AzurePublic: {
     endpoint: "https://management.azure.com",
     authorityHost: "https://login.microsoftonline.com",
@@ -32,3 +32,7 @@ export const clouds: Readonly<Record<CloudName, Cloud>> = {
     scope: "https://management.core.usgovcloudapi.net/.default",
   },
 };
+
+/** The cloud of a name, or whatever stands in its place at an address. */
+export const cloudAt = (name: CloudName, endpoint?: string): Cloud =>
+  endpoint === undefined ? clouds[name] : { endpoint, authorityHost: endpoint, scope: `${endpoint}/.default` };

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkDriverSecret, systemClock } from "@millwright/core";
+import type { FaultEnd } from "@millwright/emulators/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAzureDriver } from "./driver.ts";
 import { readCredentials } from "./secret.ts";
@@ -65,12 +66,60 @@ describe("tokens", () => {
   });
 
   it("are asked for again when they end", async () => {
-    const { arm, driver } = await aCloud({ applications, tokenMs: 1_000 });
+    // The SDK sees to a new one two minutes before the end.
+    const { arm, driver } = await aCloud({ applications, tokenMs: 100_000 });
     await driver.createMachine(aRequest(), aContext());
     const before = arm.log.count("Token");
-    await systemClock.sleep(1_100);
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toBeDefined();
-    expect(arm.log.count("Token")).toBeGreaterThan(before);
+    await expect.poll(() => arm.log.count("Token")).toBeGreaterThan(before);
+  });
+
+  it("are asked for with the scope of their cloud, for the tenant of the secret", async () => {
+    const { arm, url, driver } = await aCloud({ applications });
+    await driver.getMachineStatus(aRequest(), aContext()).catch(() => undefined);
+    const asked = arm.log.requests.find(({ operation }) => operation === "Token");
+    expect(asked?.path).toMatch(/^\/tenant\/oauth2\/v2\.0\/token\b/);
+    const scope = new URLSearchParams(asked?.body).get("scope") ?? "";
+    expect(scope.split(" ")).toContain(`${url}/.default`);
+  });
+
+  it.each<[string, FaultEnd]>([
+    ["fails", { kind: "reply", reply: { status: 500, body: "<html>" } }],
+    [
+      "asks to wait for an hour",
+      { kind: "reply", reply: { status: 429, headers: { "retry-after": "3600" }, body: "{}" } },
+    ],
+    ["breaks the connection", { kind: "reset" }],
+  ])("are Unavailable while Entra ID %s", async (_, end) => {
+    const { arm, driver } = await aCloud({ applications });
+    arm.faults.add({ operation: "Token", times: 9, end });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    arm.faults.clear();
+    await driver.createMachine(aRequest(), aContext());
+  });
+
+  it("are Unavailable while Entra ID says that it has troubles that pass", async () => {
+    const { arm, driver } = await aCloud({ applications });
+    const body = JSON.stringify({
+      error: "temporarily_unavailable",
+      error_description: "AADSTS90033: A transient error",
+    });
+    const reply = { status: 503, headers: { "content-type": "application/json" }, body };
+    arm.faults.add({ operation: "Token", times: 9, end: { kind: "reply", reply } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("AADSTS90033"),
+    });
+  });
+
+  it("are not waited for when the deadline of the call has passed", async () => {
+    const { arm, driver } = await aCloud({ applications });
+    arm.faults.add({ operation: "Token", times: 9, end: { kind: "hang" } });
+    const deadline = new AbortController();
+    const call = driver.getMachineStatus(aRequest(), aContext(deadline.signal)).catch((error: unknown) => error);
+    await expect.poll(() => arm.log.count("Token")).toBe(1);
+    deadline.abort(new DOMException("too late", "TimeoutError"));
+    expect(await call).toMatchObject({ code: "DeadlineExceeded" });
   });
 
   it("are refused to a wrong secret: the message names the keys and no value", async () => {
@@ -101,7 +150,7 @@ describe("tokens", () => {
     await expect(driver.getMachineStatus(aRequest(aMachine("m"), {}, secret), aContext())).resolves.toBeDefined();
   });
 
-  it("of 100 creations that go on while the secret is rotated lead to one VM each", async () => {
+  it("of 100 creations that go on while the secret is rotated lead to one VM each", { timeout: 60_000 }, async () => {
     const { arm, driver } = await aCloud({ applications, latencyMs: 2 });
     let current = plainSecret;
     const create = async (name: string): Promise<void> => {
@@ -115,7 +164,7 @@ describe("tokens", () => {
       }
     };
     const all = Promise.all(Array.from({ length: 100 }, (_, index) => create(`m-${index}`)));
-    await expect.poll(() => arm.inventory().vms.length, { timeout: 10_000 }).toBeGreaterThan(20);
+    await expect.poll(() => arm.inventory().vms.length).toBeGreaterThan(20);
     arm.world.applications?.set("client", { tenant: "tenant", secret: "second-secret" });
     arm.world.tokens.clear();
     await systemClock.sleep(50);

@@ -1,8 +1,8 @@
+import { createVirtualClock } from "@millwright/core/testing";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSpec } from "./testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties, plainSpec } from "./testing/azure-cloud.ts";
 
-const nothing = { vms: [], nics: [], disks: [] };
 const disks = [
   { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" },
   { lun: 1, name: "etcd", diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/images/data" } },
@@ -73,6 +73,15 @@ describe("deleting a machine", () => {
     expect(arm.inventory()).toMatchObject({ vms: [], nics: [], disks: [{ name: "pvc-1" }] });
   });
 
+  it("takes a VM that failed, with what goes with it", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aFullRequest(), aContext());
+    arm.vm("m").provisioningState = "Failed";
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+    expect(arm.log.count("NetworkInterfaces_Delete") + arm.log.count("Disks_Delete")).toBe(0);
+  });
+
   it.each<[string, (cloud: Cloud) => void]>([
     [
       "a disk is being detached from it",
@@ -133,7 +142,7 @@ describe("deleting a machine", () => {
   });
 
   it("takes a VM that is still being made, with all that belongs to it", async () => {
-    const { arm, driver } = await aCloud({ vmMs: 5_000 });
+    const { arm, driver } = await aCloud({ clock: createVirtualClock(), vmMs: 60_000 });
     const creation = driver.createMachine(aFullRequest(), aContext()).catch((error: unknown) => error);
     await expect.poll(() => arm.inventory().vms.length).toBe(1);
     await driver.deleteMachine(aFullRequest(), aContext());
@@ -141,25 +150,58 @@ describe("deleting a machine", () => {
     expect(await creation).toMatchObject({ code: "Aborted" });
   });
 
-  it("deletes what it can when a NIC or a disk cannot be, and says what is left", async () => {
+  it.each([
+    ["NIC", "NetworkInterfaces_Delete", /NIC "m-nic": not now/, { nics: [{ name: "m-nic" }], disks: [] }],
+    ["disk", "Disks_Delete", /disk "m-0-data-disk": not now/, { nics: [], disks: [{ name: "m-0-data-disk" }] }],
+  ])("deletes what it can when a %s cannot be, and says what is left", async (_, operation, message, left) => {
     const cloud = await aCloud();
     const { arm, driver } = cloud;
     await driver.createMachine(aFullRequest(), aContext());
     withoutCascade(cloud, "m");
     arm.vm("m").provisioningState = "Failed";
-    arm.faults.add({ operation: "NetworkInterfaces_Delete", times: 9, end: failing });
+    const match = operation === "Disks_Delete" ? "m-0-data-disk" : "m-nic";
+    arm.faults.add({ operation, match, times: 9, end: failing });
     await expect(driver.deleteMachine(aFullRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringMatching(/NIC "m-nic": not now/),
+      message: expect.stringMatching(message),
     });
-    expect(arm.inventory()).toMatchObject({ vms: [], nics: [{ name: "m-nic" }], disks: [] });
+    expect(arm.inventory()).toMatchObject({ vms: [], ...left });
     arm.faults.clear();
     await driver.deleteMachine(aFullRequest(), aContext());
     expect(arm.inventory()).toEqual(nothing);
   });
 
-  it("waits for a NIC that is kept for a VM that failed", async () => {
+  it("goes the long way when Azure refuses to change what goes with a VM", async () => {
+    const cloud = await aCloud();
+    const { arm, driver } = cloud;
+    await driver.createMachine(aFullRequest(), aContext());
+    withoutCascade(cloud, "m");
+    const refusal = { code: "RequestDisallowedByPolicy", status: 403 };
+    arm.faults.add({ operation: "VirtualMachines_Update", end: { kind: "refuse", refusal } });
+    await driver.deleteMachine(aFullRequest(), aContext());
+    expect(arm.inventory()).toEqual(nothing);
+    expect(arm.log.count("NetworkInterfaces_Delete")).toBe(1);
+  });
+
+  it("takes no disk that somebody copied with all its tags, unless it has a name of the driver's", async () => {
     const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    const [disk] = arm.inventory().disks;
+    expect(disk).toBeDefined();
+    if (disk === undefined) return;
+    const { managedBy: _, ...copy } = disk;
+    for (const name of ["backup", "m-backup", "m-9-data-disk"]) {
+      const id = disk.id.replace(disk.name, name);
+      arm.world.disks.set(id.toLowerCase(), { ...copy, id, name });
+    }
+    await driver.deleteMachine(aRequest(), aContext());
+    expect(arm.inventory().disks.map(({ name }) => name)).toEqual(["backup", "m-backup"]);
+    await expect(driver.listMachines?.(aRequest(), aContext())).resolves.toEqual({ machines: [] });
+  });
+
+  it("waits for a NIC that is kept for a VM that failed", async () => {
+    const clock = createVirtualClock();
+    const { arm, driver } = await aCloud({ clock });
     await driver.createMachine(aRequest(), aContext());
     const [nic] = arm.inventory().nics;
     const { id } = arm.vm("m");
@@ -167,15 +209,14 @@ describe("deleting a machine", () => {
     arm.world.disks.clear();
     if (nic !== undefined) {
       delete nic.vmId;
-      nic.reserved = { vmId: id, untilMs: arm.world.nowMs() + 200 };
+      nic.reserved = { vmId: id, untilMs: arm.world.nowMs() + 180_000 };
     }
     await expect(driver.deleteMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
       message: expect.stringContaining("NicReservedForAnotherVm"),
     });
-    await expect
-      .poll(() => driver.deleteMachine(aRequest(), aContext()).then(() => "gone", String), { timeout: 2_000 })
-      .toBe("gone");
+    await clock.advance(180_000);
+    await driver.deleteMachine(aRequest(), aContext());
     expect(arm.inventory()).toEqual(nothing);
   });
 
@@ -211,12 +252,18 @@ describe("deleting a machine", () => {
   });
 
   it("stops waiting when the deadline has passed, and goes on the next time", async () => {
-    const { arm, driver } = await aCloud({ deleteMs: 400 });
+    const clock = createVirtualClock();
+    const { arm, driver } = await aCloud({ clock, deleteMs: 60_000 });
     await driver.createMachine(aFullRequest(), aContext());
-    await expect(driver.deleteMachine(aFullRequest(), aContext(AbortSignal.timeout(150)))).rejects.toMatchObject({
-      code: "DeadlineExceeded",
-    });
-    await driver.deleteMachine(aFullRequest(), aContext());
+    const deadline = new AbortController();
+    const first = driver.deleteMachine(aFullRequest(), aContext(deadline.signal)).catch((error: unknown) => error);
+    await expect.poll(() => arm.vm("m").provisioningState).toBe("Deleting");
+    deadline.abort(new DOMException("too late", "TimeoutError"));
+    expect(await first).toMatchObject({ code: "DeadlineExceeded" });
+    const second = driver.deleteMachine(aFullRequest(), aContext());
+    await expect.poll(() => arm.log.count("VirtualMachines_Delete")).toBe(2);
+    await clock.advance(60_000);
+    await second;
     expect(arm.inventory()).toEqual(nothing);
   });
 });

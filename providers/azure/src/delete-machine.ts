@@ -1,6 +1,7 @@
 import type { VirtualMachine } from "@azure/arm-compute";
-import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { type DeleteMachineResponse, MachineError, type MachineErrorCode } from "@millwright/core";
 import { cascadeInput } from "./cascade-input.ts";
+import { toMachineError } from "./errors.ts";
 import { vmNameOf } from "./find-vm.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
 import { isOwnedBy } from "./owner-tags.ts";
@@ -30,6 +31,13 @@ export async function deleteMachine(request: AzureRequest, call: MethodCall): Pr
   return {};
 }
 
+/** Codes of refusals that another try would meet too. */
+const lastingCodes: ReadonlySet<MachineErrorCode> = new Set([
+  "FailedPrecondition",
+  "InvalidArgument",
+  "PermissionDenied",
+]);
+
 /** Deletes a VM; NIC and disks that were made for it go with it, where Azure can still be told so. */
 export async function removeVm(group: string, vm: VirtualMachine, call: MethodCall): Promise<void> {
   const { api } = call.session;
@@ -39,6 +47,14 @@ export async function removeVm(group: string, vm: VirtualMachine, call: MethodCa
     vm.provisioningState === "Succeeded" &&
     (vm.storageProfile?.dataDisks ?? []).every(({ toBeDetached }) => toBeDetached !== true);
   const cascade = isChangeable ? cascadeInput(vm) : undefined;
-  if (cascade !== undefined) await api.updateVm(group, name, cascade, signal);
+  if (cascade !== undefined) {
+    try {
+      await api.updateVm(group, name, cascade, signal);
+    } catch (error) {
+      const failure = toMachineError(error, signal, `telling VM "${name}" to take its NIC and disks along`);
+      // What stays is deleted after the VM, so a refusal keeps nothing from going.
+      if (!lastingCodes.has(failure.code)) throw failure;
+    }
+  }
   await api.deleteVm(group, name, signal);
 }

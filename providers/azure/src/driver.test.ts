@@ -3,6 +3,11 @@ import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest, plainProperties } from "./testing/azure-cloud.ts";
 
 describe("the driver", () => {
+  it("has nothing to do to a VM that was made", async () => {
+    const { driver } = await aCloud();
+    expect(driver.initializeMachine).toBeUndefined();
+  });
+
   it("reports every request, for metrics, and no secret with it", async () => {
     const calls: ApiCall[] = [];
     const context = { ...aContext(), reportApiCall: (call: ApiCall) => void calls.push(call) };

@@ -9,7 +9,7 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createSessionPool } from "@millwright/core/driver-kit";
-import { clouds } from "./clouds.ts";
+import { cloudAt, type CloudName } from "./clouds.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { toMachineError } from "./errors.ts";
@@ -20,6 +20,7 @@ import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
 import type { AzureClass, MethodCall } from "./method-call.ts";
 import { clusterKeysOf } from "./owner-tags.ts";
+import { requestIdsOf } from "./request-ids.ts";
 import { type AzureApiOptions, createAzureApi } from "./sdk.ts";
 import { type AzureCredentials, azureSecretSchema, readCredentials } from "./secret.ts";
 import { createSession } from "./session.ts";
@@ -45,14 +46,18 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
   const { clock = systemClock, random = systemRandom, endpoint, ...apiOptions } = options;
   // Requests that several calls share are reported with the newest one's: a host gives all of them the same.
   let reportApiCall: DriverContext["reportApiCall"];
-  const pool = createSessionPool((cloudName: keyof typeof clouds, credentials: AzureCredentials) => {
-    const cloud =
-      endpoint === undefined ? clouds[cloudName] : { endpoint, authorityHost: endpoint, scope: `${endpoint}/.default` };
-    return createSession(
-      createAzureApi({ ...apiOptions, cloud, credentials, clock, reportApiCall: (call) => reportApiCall?.(call) }),
+  const pool = createSessionPool((cloudName: CloudName, credentials: AzureCredentials) =>
+    createSession(
+      createAzureApi({
+        ...apiOptions,
+        cloud: cloudAt(cloudName, endpoint),
+        credentials,
+        clock,
+        reportApiCall: (call) => reportApiCall?.(call),
+      }),
       credentials.subscriptionId,
-    );
-  });
+    ),
+  );
 
   /** One call of a method: with a session, and with an error of the contract whatever happens. */
   const answer = async <T>(
@@ -71,7 +76,11 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
         act({ session, keys: clusterKeysOf(spec), context, random, pollMs }),
       );
     } catch (error) {
-      throw toMachineError(error, context.signal, what);
+      const failure = toMachineError(error, context.signal, what);
+      const ids = requestIdsOf(failure);
+      // Not in the message: they differ from try to try.
+      if (Object.keys(ids).length > 0) context.log("warn", "Azure refused a request", ids);
+      throw failure;
     }
   };
 

@@ -1,6 +1,7 @@
 import { isMachineError, MachineError, type MachineErrorCode } from "@millwright/core";
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
 import { machineCodeOf, remedies } from "./error-codes.ts";
+import { headerIn, requestIdsIn } from "./request-ids.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
@@ -14,27 +15,16 @@ export interface SdkFailure {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Reads what a header says to wait: seconds or a date. */
-export function readRetryAfter(value: unknown, nowMs: number): number | undefined {
-  if (typeof value !== "string") return undefined;
-  if (/^\d{1,6}$/.test(value)) return Number(value) * 1_000;
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
-}
+const headersOf = (error: unknown): unknown => fieldOf(fieldOf(error, "response"), "headers");
 
 /** Reads an error of the SDKs without trusting its shape. */
 export function readSdkFailure(error: unknown): SdkFailure {
   const code = fieldOf(error, "code");
   const status = fieldOf(error, "statusCode");
-  const headers = fieldOf(fieldOf(error, "response"), "headers");
-  const header = (name: string): unknown => {
-    const get = fieldOf(headers, "get");
-    return typeof get === "function" ? Reflect.apply(get, headers, [name]) : fieldOf(headers, name);
-  };
-  const inHeader = header("x-ms-error-code");
   const known = fieldOf(error, "retryAfterMs");
   return {
-    code: typeof code === "string" ? code : typeof inHeader === "string" ? inHeader : "",
+    // An answer without a body has its code in a header alone.
+    code: typeof code === "string" ? code : (headerIn(headersOf(error), "x-ms-error-code") ?? ""),
     status: typeof status === "number" ? status : 0,
     retryAfterMs: typeof known === "number" ? known : undefined,
   };
@@ -58,7 +48,8 @@ const steady = (message: string): string =>
 function withoutRequest(error: unknown): unknown {
   if (!(error instanceof Error) || fieldOf(error, "request") === undefined) return error;
   const { code, status } = readSdkFailure(error);
-  return Object.assign(new Error(error.message), { name: error.name, code, statusCode: status });
+  const requestIds = requestIdsIn(headersOf(error));
+  return Object.assign(new Error(error.message), { name: error.name, code, statusCode: status, requestIds });
 }
 
 /**

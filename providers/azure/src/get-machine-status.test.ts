@@ -1,3 +1,4 @@
+import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/azure-cloud.ts";
 
@@ -25,17 +26,22 @@ describe("the status of a machine", () => {
   });
 
   it("is NotFound while the VM is being deleted", async () => {
-    const { driver } = await aCloud({ deleteMs: 300 });
+    const clock = createVirtualClock();
+    const { arm, driver } = await aCloud({ clock, deleteMs: 60_000 });
     await driver.createMachine(aRequest(), aContext());
     const deletion = driver.deleteMachine(aRequest(), aContext());
-    await expect
-      .poll(() => driver.getMachineStatus(aRequest(), aContext()).catch((error: unknown) => String(error)))
-      .toMatch(/NotFound.*being deleted/);
+    await expect.poll(() => arm.vm("m").provisioningState).toBe("Deleting");
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "NotFound",
+      message: expect.stringContaining("being deleted"),
+    });
+    await clock.advance(60_000);
     await deletion;
   });
 
   it("is Unavailable while the VM is being made, until its id is stored: it may still come to nothing", async () => {
-    const { arm, driver } = await aCloud({ vmMs: 300 });
+    const clock = createVirtualClock();
+    const { arm, driver } = await aCloud({ clock, vmMs: 60_000 });
     const creation = driver.createMachine(aRequest(), aContext());
     await expect.poll(() => arm.inventory().vms.length).toBe(1);
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
@@ -44,6 +50,7 @@ describe("the status of a machine", () => {
     });
     const known = aRequest(aMachine("m", { providerId: "azure:///westeurope/m" }));
     await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ nodeName: "m" });
+    await clock.advance(60_000);
     await creation;
   });
 
@@ -64,6 +71,13 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(aMachine("m", { providerId })), aContext())).resolves.toMatchObject({
       providerId,
     });
+  });
+
+  it.each(["stopped", "deallocated"] as const)("is that of a VM that somebody has %s", async (power) => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    arm.vm("m").power = power;
+    await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ nodeName: "m" });
   });
 
   it("is that of a VM that runs although a later change of it failed", async () => {

@@ -9,7 +9,9 @@ export async function getNodeTemplate(
   { spec }: AzureClass,
   { session, context }: MethodCall,
 ): Promise<GetNodeTemplateResponse> {
-  const { location, properties } = spec;
+  const { properties } = spec;
+  // Classes may call it `West Europe`; labels of nodes and the list of sizes never do.
+  const location = spec.location.replaceAll(" ", "").toLowerCase();
   const { vmSize } = properties.hardwareProfile;
   const size = await session.size(location, vmSize, context);
   const capability = (name: string): string | undefined =>

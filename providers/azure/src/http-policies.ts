@@ -4,7 +4,8 @@ import { fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import { serviceOf } from "./api-call.ts";
 import { ArmFailure } from "./arm-failure.ts";
-import { readRetryAfter } from "./errors.ts";
+import { requestIdsIn } from "./request-ids.ts";
+import { readRetryAfter } from "./retry-after.ts";
 
 /** Options of {@link limitedHttpClient}. */
 export interface HttpClientOptions {
@@ -63,7 +64,7 @@ export const patiencePolicy = (clock: Clock): PipelinePolicy => ({
   async sendRequest(request, next) {
     const response = await next(request);
     if (response.status !== 429 && response.status !== 503) return response;
-    const retryAfterMs = readRetryAfter(response.headers.get("retry-after"), clock.now().getTime());
+    const retryAfterMs = readRetryAfter(response.headers, clock.now().getTime());
     if (retryAfterMs === undefined || retryAfterMs <= longestWaitMs) return response;
     const { code, message } = errorIn(response.bodyAsText);
     throw new ArmFailure({
@@ -71,6 +72,7 @@ export const patiencePolicy = (clock: Clock): PipelinePolicy => ({
       message: message === "" ? "Azure asks to slow down" : message,
       statusCode: response.status,
       retryAfterMs,
+      requestIds: requestIdsIn(response.headers),
     });
   },
 });
@@ -91,6 +93,7 @@ export const operationFailurePolicy: PipelinePolicy = {
       code: code === "" ? status : code,
       message: message === "" ? `the operation ended as ${status}` : message,
       statusCode: 200,
+      requestIds: requestIdsIn(response.headers),
     });
   },
 };

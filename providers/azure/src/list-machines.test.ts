@@ -83,6 +83,46 @@ describe("listing machines", () => {
     },
   );
 
+  it("does not go round in circles when a page leads to itself", async () => {
+    const { arm, url, driver } = await aCloud();
+    const nextLink = `${url}/subscriptions/sub-1/resourceGroups/shoot/providers/Microsoft.Compute/virtualMachines?api-version=1&$skiptoken=same`;
+    const reply = {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ value: [], nextLink }),
+    };
+    arm.faults.add({ operation: "VirtualMachines_List", times: 99, end: { kind: "reply", reply } });
+    await expect(driver.listMachines?.(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("same page"),
+    });
+    expect(arm.log.count("VirtualMachines_List")).toBe(2);
+  });
+
+  it("finds 1000 machines among as many of another cluster in as many requests as there are pages", async () => {
+    const { arm, driver } = await aCloud({ pageSize: 500 });
+    await driver.createMachine(aRequest(), aContext());
+    const [vm, nic, disk] = [arm.vm("m"), arm.inventory().nics[0], arm.inventory().disks[0]];
+    if (nic === undefined || disk === undefined) throw new Error("the first machine is not whole");
+    const copy = <Part extends { readonly id: string }>(into: Map<string, Part>, part: Part, change: object): void => {
+      const id = part.id.replace(/[^/]+$/, `copy-${into.size}`);
+      into.set(id, { ...part, id, ...change });
+    };
+    for (let index = 1; index < 2_000; index++) {
+      const name = index < 1_000 ? `m-${index}` : `foreign-${index}`;
+      const tags = index < 1_000 ? { ...vm.tags, [ownerTagKeys.machine]: name } : { "kubernetes.io-cluster-b": "1" };
+      copy(arm.world.vms, vm, { name, tags });
+      copy(arm.world.nics, nic, { name: `${name}-nic`, tags });
+      copy(arm.world.disks, disk, { name: `${name}-os-disk`, tags });
+      copy(arm.world.disks, disk, { name: `${name}-0-data-disk`, tags });
+    }
+    arm.log.clear();
+    const listed = await driver.listMachines?.(aRequest(), aContext());
+    expect(listed?.machines).toHaveLength(1_000);
+    const lists = ["VirtualMachines_List", "NetworkInterfaces_List", "Disks_ListByResourceGroup"];
+    expect(lists.map((operation) => arm.log.count(operation))).toEqual([4, 4, 8]);
+  });
+
   it("is shared by classes that ask at the same time", async () => {
     const { arm, driver } = await aCloud();
     await Promise.all(Array.from({ length: 20 }, async () => driver.listMachines?.(aRequest(), aContext())));

@@ -1,4 +1,4 @@
-import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
 import type { ClusterKeys } from "./owner-tags.ts";
 import type { Session } from "./session.ts";
 import type { AzureSpec } from "./spec.ts";
@@ -18,3 +18,6 @@ export type AzureRequest = MachineRequest<AzureSpec>;
 
 /** A class of this driver. */
 export type AzureClass = ClassIdentity<AzureSpec>;
+
+/** A request to make a machine of this driver. */
+export type CreateRequest = CreateMachineRequest<AzureSpec>;

@@ -11,7 +11,8 @@ export const osDiskNameOf = (vmName: string): string => `${vmName}-os-disk`;
 export const dataDiskNameOf = (vmName: string, disk: Pick<DataDisk, "name" | "lun">): string =>
   `${vmName}${dataDiskSuffix(disk)}`;
 
-const dataDiskSuffix = ({ name = "", lun }: Pick<DataDisk, "name" | "lun">): string =>
+/** @see nicNameOf */
+export const dataDiskSuffix = ({ name = "", lun }: Pick<DataDisk, "name" | "lun">): string =>
   `${name.trim() === "" ? "" : `-${name.trim()}`}-${lun}-data-disk`;
 
 /** Whether two names mean one resource. */
@@ -47,21 +48,3 @@ export function vmNameFor({ name }: MachineIdentity, dataDisks: readonly DataDis
   }
   return name;
 }
-
-/** The machine that a NIC is named for; undefined for a name that is none of a machine's NIC. */
-export const machineOfNic = (nicName: string): string | undefined => withoutSuffix(nicName, "-nic");
-
-/** The machine that a disk is named for, given the data disks of its class: their names say where that of the machine ends. */
-export function machineOfDisk(diskName: string, dataDisks: readonly DataDisk[]): string | undefined {
-  const suffixes = ["-os-disk", ...dataDisks.map(dataDiskSuffix)].toSorted((a, b) => b.length - a.length);
-  for (const suffix of suffixes) {
-    const machine = withoutSuffix(diskName, suffix);
-    if (machine !== undefined) return machine;
-  }
-  return undefined;
-}
-
-const withoutSuffix = (name: string, suffix: string): string | undefined =>
-  name.length > suffix.length && name.toLowerCase().endsWith(suffix.toLowerCase())
-    ? name.slice(0, -suffix.length)
-    : undefined;

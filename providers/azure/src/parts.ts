@@ -3,8 +3,9 @@ import type { NetworkInterface } from "@azure/arm-network";
 import { MachineError } from "@millwright/core";
 import { toMachineError } from "./errors.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
-import { isSameName, machineOfDisk, machineOfNic, nameInId } from "./names.ts";
-import { isOwnedBy, ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
+import { machineOfDisk, machineOfNic } from "./machine-of-part.ts";
+import { isSameName, nameInId } from "./names.ts";
+import { isOwnedBy, type Tags } from "./owner-tags.ts";
 
 /** NICs and disks that were made for a machine. */
 export interface Parts {
@@ -14,22 +15,36 @@ export interface Parts {
 
 /** What there is of a machine beside its VM: told by name or tag, and never without the tags of cluster and role. */
 export async function partsOf(request: AzureRequest, vmName: string, call: MethodCall): Promise<Parts> {
-  const { session, keys, context } = call;
-  const { resourceGroup, properties } = request.machineClass.spec;
+  const { session, context } = call;
+  const { resourceGroup } = request.machineClass.spec;
   const [nics, disks] = await Promise.all([
     session.nics(resourceGroup, context),
     session.disks(resourceGroup, context),
   ]);
-  const isOurs = (tags: Tags | undefined, namedFor: string | undefined): boolean => {
-    const tagged = tagOf(tags, ownerTagKeys.machine);
-    return isSameName(tagged === "" ? namedFor : tagged, vmName) && isOwnedBy(tags, keys, request.machine);
-  };
-  const { dataDisks } = properties.storageProfile;
   return {
-    nics: nics.filter(({ name = "", tags }) => isOurs(tags, machineOfNic(name))),
-    disks: disks.filter(({ name = "", tags }) => isOurs(tags, machineOfDisk(name, dataDisks))),
+    nics: nics.filter(({ name = "", tags }) => isOf(request, vmName, call, tags, machineOfNic(name, tags))),
+    disks: ownDisks(request, vmName, call, disks),
   };
 }
+
+/** Those of some disks that were made for a machine. */
+export function ownDisks(
+  request: AzureRequest,
+  vmName: string,
+  call: MethodCall,
+  disks: readonly Disk[],
+): readonly Disk[] {
+  const { dataDisks } = request.machineClass.spec.properties.storageProfile;
+  return disks.filter(({ name = "", tags }) => isOf(request, vmName, call, tags, machineOfDisk(name, tags, dataDisks)));
+}
+
+const isOf = (
+  { machine }: AzureRequest,
+  vmName: string,
+  { keys }: MethodCall,
+  tags: Tags | undefined,
+  madeFor: string | undefined,
+): boolean => isSameName(madeFor, vmName) && isOwnedBy(tags, keys, machine);
 
 /**
  * Deletes NICs and disks. All are tried, so that one that cannot be does not keep the others.

@@ -8,7 +8,7 @@ import type {
 import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
 import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
 import type { TokenCredential } from "@azure/identity";
-import type { ApiCall, Clock } from "@millwright/core";
+import { type ApiCall, type Clock, MachineError } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import type { Cloud } from "./clouds.ts";
@@ -83,6 +83,11 @@ async function loadSdks() {
   return { compute, network, identity, pipeline, https };
 }
 
+/** A list of the SDKs. */
+interface Paged<T> {
+  byPage(): AsyncIterable<readonly T[] & { readonly continuationToken?: string }>;
+}
+
 interface Clients {
   readonly compute: ComputeManagementClient;
   readonly network: NetworkManagementClient;
@@ -114,15 +119,13 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       }),
       retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
     };
-    const credential = credentialFor(identity, credentials, cloud, transport);
+    const patience = { policy: patiencePolicy(clock), position: "perRetry" as const };
+    const credential = credentialFor(identity, credentials, cloud, { ...transport, additionalPolicies: [patience] });
     const common = {
       ...transport,
       endpoint: cloud.endpoint,
       credentials: { scopes: [cloud.scope] },
-      additionalPolicies: [
-        { policy: operationFailurePolicy, position: "perCall" as const },
-        { policy: patiencePolicy(clock), position: "perRetry" as const },
-      ],
+      additionalPolicies: [{ policy: operationFailurePolicy, position: "perCall" as const }, patience],
     };
     return {
       compute: new compute.ComputeManagementClient(credential, subscriptionId, common),
@@ -140,7 +143,11 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
   const request = async <T>(signal: AbortSignal, send: (clients: Clients) => PromiseLike<T>): Promise<T> => {
     signal.throwIfAborted();
     try {
-      return await send(await (clients ??= makeClients()));
+      // The SDK does not hand the signal to requests for tokens.
+      return await orAborted(
+        signal,
+        (clients ??= makeClients()).then((made) => send(made)),
+      );
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -157,11 +164,17 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
   };
 
   /** All pages, or an error: a list that was cut short would let a VM leak. A resource group that does not exist has nothing in it. */
-  const all = async <T>(signal: AbortSignal, list: (clients: Clients) => AsyncIterable<T>): Promise<readonly T[]> => {
+  const all = async <T>(signal: AbortSignal, list: (clients: Clients) => Paged<T>): Promise<readonly T[]> => {
     const found = await orMissing(
       request(signal, async (made) => {
         const items: T[] = [];
-        for await (const item of list(made)) items.push(item);
+        const links = new Set<string>();
+        for await (const page of list(made).byPage()) {
+          items.push(...page);
+          const next = page.continuationToken ?? "";
+          if (links.has(next)) throw new MachineError("Unavailable", "Azure gave the same page of a list twice");
+          if (next !== "") links.add(next);
+        }
         return items;
       }),
     );
@@ -270,6 +283,20 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       agent?.destroy();
     },
   };
+}
+
+/** Leaves work alone, and rejects with the signal's reason, as soon as the signal aborts. */
+async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let leave = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }
 
 function credentialFor(

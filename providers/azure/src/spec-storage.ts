@@ -47,7 +47,7 @@ const dataDiskSchema = goObject({
   name: text("Part of the name of the disk; by default only the LUN tells disks apart.")
     .regex(/^\s*[A-Za-z0-9_.-]*\s*$/, "must be letters, digits, dots, dashes and underscores")
     .optional(),
-  lun: z.int32().min(0).describe("Logical unit of the disk; unique."),
+  lun: z.int32().min(0).describe("Logical unit of the disk; unique.").default(0),
   diskSizeGB: z.int32().min(1, "must be at least 1").describe("Size in GiB."),
   storageAccountType: text("Type of the disk, such as `Premium_LRS`.").regex(/\S/, "must not be blank"),
   caching: caching("Cache of the host.").optional(),

@@ -13,6 +13,8 @@ const image = (imageReference: object) => storage({ imageReference });
 const osDisk = (change: object) => storage({ osDisk: { ...storageProfile.osDisk, ...change } });
 const dataDisks = (...disks: readonly object[]) => storage({ dataDisks: disks });
 
+const manyTags = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, "1"]));
+
 /** What is wrong, one line each. */
 const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
   const read = await readProviderSpec(createAzureDriver(), { providerSpec });
@@ -73,10 +75,10 @@ describe("providerSpec", () => {
       {
         tags: {
           ...plainSpec.tags,
-          ...Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`t${index}`, "1"])),
+          ...manyTags(42),
         },
       },
-      "providerSpec\\.tags: must be at most 40",
+      "providerSpec\\.tags: must be at most 43",
     ],
     [
       "a tag with a slash",
@@ -109,7 +111,6 @@ describe("providerSpec", () => {
       osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "x" } } }),
       `${at}storageProfile\\.osDisk\\.managedDisk\\.securityProfile\\.securityEncryptionType: `,
     ],
-    ["a data disk without a LUN", dataDisks({ ...disk, lun: undefined }), `dataDisks\\[0\\]\\.lun: `],
     ["a negative LUN", dataDisks({ ...disk, lun: -1 }), `dataDisks\\[0\\]\\.lun: `],
     ["a LUN twice", dataDisks(disk, disk), `dataDisks\\[1\\]\\.lun: must be unique, 0 occurs twice`],
     [
@@ -205,6 +206,9 @@ describe("providerSpec", () => {
       }),
     ],
     ["a spot VM at any price", properties({ priority: "Spot", billingProfile: { maxPrice: -1 } })],
+    ["a data disk without a LUN, which is 0", dataDisks({ ...disk, lun: undefined })],
+    ["a location as people write it", { location: "West Europe" }],
+    ["as many tags as Azure takes with those of the driver", { tags: { ...plainSpec.tags, ...manyTags(41) } }],
     ["a cloud", { cloudConfiguration: { name: "AzureChina" } }],
     ["no name of a cloud", { cloudConfiguration: {} }],
   ])("takes %s", async (_, change) => {

@@ -41,6 +41,8 @@ export interface ArmEmulator extends EmulatorServer {
   vm(name: string): VirtualMachine;
   /** Takes a spot VM back: as its eviction policy says, it is deallocated or deleted. */
   evict(name: string): void;
+  /** Cancels what is going on with a VM, as somebody does in the portal: it stays, and never comes up. */
+  cancel(name: string): void;
 }
 
 /** Operations by the names of Azure's REST specification: method and address below the provider, names left out. */
@@ -75,6 +77,7 @@ const routes: Readonly<Record<string, readonly [string, ArmAction]>> = {
   ],
   "GET microsoft.compute/locations/*/operations/*": ["Operations_Get", getOperation],
   "GET microsoft.network/locations/*/operations/*": ["Operations_Get", getOperation],
+  "GET microsoft.network/locations/*/operationresults/*": ["Operations_Get", getOperation],
 };
 
 /** Types and names alternate below a provider; the route keeps the types. `artifacttypes` and `vmimage` count as such a pair too. */
@@ -91,7 +94,8 @@ function getOperation({ world, path, request, origin }: ArmCall): EmulatorReply 
   const { pollAfterS } = world.options;
   const later: Readonly<Record<string, string>> = pollAfterS === undefined ? {} : { "retry-after": String(pollAfterS) };
   const { failure } = operation;
-  if (request.url.searchParams.get("monitor") === "true") {
+  const isResult = path.segments.at(-2)?.toLowerCase() === "operationresults";
+  if (isResult || request.url.searchParams.get("monitor") === "true") {
     if (!operation.isOver)
       return empty(202, { ...later, location: `${origin}${request.url.pathname}${request.url.search}` });
     return failure === undefined ? empty(204) : refusalReply({ code: failure.code, message: failure.message });
@@ -111,6 +115,14 @@ const graphPath = "/providers/microsoft.resourcegraph/resources";
 
 /** ARM behind the server of all emulators. */
 function emulatorOf(world: ArmWorld): Emulator {
+  const identified = (reply: EmulatorReply): EmulatorReply => ({
+    ...reply,
+    headers: {
+      "x-ms-request-id": world.random.uuid(),
+      "x-ms-correlation-request-id": world.random.uuid(),
+      ...reply.headers,
+    },
+  });
   const actionOf = (request: Pick<EmulatorRequest, "method" | "url">): readonly [string, ArmAction | undefined] => {
     const login = readLogin(request.url.pathname);
     if (login !== undefined) return [login.kind === "token" ? "Token" : "OpenIdConfiguration", undefined];
@@ -159,14 +171,13 @@ function emulatorOf(world: ArmWorld): Emulator {
           throw new ArmRefusal("ResourceGroupNotFound", `Resource group '${path.group}' could not be found.`);
         }
         world.operations.settle();
-        const reply = action({ world, request, path, origin });
-        return { ...reply, headers: { "x-ms-request-id": world.random.uuid(), ...reply.headers } };
+        return identified(action({ world, request, path, origin }));
       } catch (error) {
-        if (error instanceof ArmRefusal) return refusalReply(error);
+        if (error instanceof ArmRefusal) return identified(refusalReply(error));
         throw error;
       }
     },
-    refuse: refusalReply,
+    refuse: (refusal) => identified(refusalReply(refusal)),
     throttled: { code: "TooManyRequests", message: "The request is being throttled.", retryAfterS: 1 },
   };
 }
@@ -200,6 +211,13 @@ export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator
       const taken = vm(name);
       if (taken.body.properties.evictionPolicy === "Delete") removeVm(world, taken);
       else taken.power = "deallocated";
+    },
+    cancel(name) {
+      const stopped = vm(name);
+      const failure = { code: "Canceled", message: "The operation was canceled.", status: "Canceled" } as const;
+      world.operations.preempt(stopped.id, failure);
+      stopped.provisioningState = "Failed";
+      stopped.failure = failure;
     },
   };
 }

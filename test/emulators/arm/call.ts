@@ -77,9 +77,13 @@ export function operationHeaders(
   const query = `api-version=${request.url.searchParams.get("api-version") ?? ""}&p=${operation.id.slice(0, 8)}`;
   const url = `${origin}${operation.path}?${query}`;
   const { pollAfterS } = world.options;
+  // Network has another address for what compute tells by a parameter.
+  const resultUrl = operation.path.toLowerCase().includes("/microsoft.network/")
+    ? url.replace("/operations/", "/operationResults/")
+    : `${url}&monitor=true`;
   return {
     ...(ways.async === true ? { "azure-asyncoperation": url } : {}),
-    ...(ways.location === true ? { location: `${url}&monitor=true` } : {}),
+    ...(ways.location === true ? { location: resultUrl } : {}),
     ...(pollAfterS === undefined ? {} : { "retry-after": String(pollAfterS) }),
   };
 }

@@ -72,6 +72,7 @@ const agreement = (call: ArmCall, plan: NonNullable<Image["plan"]>) =>
       plan: plan.name,
       licenseTextLink: "https://example.invalid/terms",
       signature: "SIGNATURE",
+      retrieveDatetime: call.world.now().toISOString(),
       accepted: call.world.acceptedPlans.has(planKey(plan)),
     },
   });

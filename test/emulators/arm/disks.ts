@@ -31,18 +31,11 @@ const diskSchema = z.strictObject({
 });
 
 /** A disk as ARM shows it. */
-export function diskAnswer({
-  id,
-  name,
-  location,
-  tags,
-  zones,
-  sku,
-  sizeGb,
-  creationData,
-  managedBy,
-  provisioningState,
-}: Disk) {
+export function diskAnswer(
+  world: ArmWorld,
+  { id, name, location, tags, zones, sku, sizeGb, creationData, managedBy, provisioningState }: Disk,
+) {
+  const isRunning = world.vms.get(keyOf(managedBy ?? ""))?.power !== "deallocated";
   return {
     id,
     name,
@@ -56,7 +49,7 @@ export function diskAnswer({
       osType: "Linux",
       creationData,
       ...(sizeGb === undefined ? {} : { diskSizeGB: sizeGb }),
-      diskState: managedBy === undefined ? "Unattached" : "Attached",
+      diskState: managedBy === undefined ? "Unattached" : isRunning ? "Attached" : "Reserved",
       provisioningState,
     },
   };
@@ -73,14 +66,16 @@ export const getDisk: ArmAction = (call) => {
       `The Resource '${diskType}/${call.path.segments[1] ?? ""}' under resource group '${call.path.group}' was not found.`,
     );
   }
-  return json(200, diskAnswer(disk));
+  return json(200, diskAnswer(call.world, disk));
 };
 
 /** GET of the disks of a resource group. */
 export const listDisks: ArmAction = (call) =>
   page(
     call,
-    [...call.world.disks.values()].filter(({ group }) => group === call.path.group.toLowerCase()).map(diskAnswer),
+    [...call.world.disks.values()]
+      .filter(({ group }) => group === call.path.group.toLowerCase())
+      .map((disk) => diskAnswer(call.world, disk)),
   );
 
 /** PUT of a disk. */
@@ -116,7 +111,7 @@ export const putDisk: ArmAction = (call) => {
     disk.provisioningState = "Succeeded";
     return undefined;
   });
-  return json(202, diskAnswer(disk), operationHeaders(call, operation, { async: true, location: true }));
+  return json(202, diskAnswer(world, disk), operationHeaders(call, operation, { async: true, location: true }));
 };
 
 /** DELETE of a disk. */

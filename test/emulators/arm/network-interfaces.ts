@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
 import { ArmRefusal } from "./refusal.ts";
-import { keyOf, nameOf, resourceId } from "./resource-path.ts";
+import { keyOf, locationOf, nameOf, resourceId } from "./resource-path.ts";
 import type { NetworkInterface } from "./resources.ts";
 import type { ArmWorld } from "./world.ts";
 
@@ -113,7 +113,7 @@ export const putNic: ArmAction = (call) => {
       `Resource ${subnetId} referenced by resource ${id} was not found.`,
     );
   }
-  if (body.location !== world.location) {
+  if (locationOf(body.location) !== world.location) {
     throw new ArmRefusal("InvalidResourceLocation", `The subnet is not in location '${body.location}'.`);
   }
   const known = world.nics.get(keyOf(id));

@@ -35,11 +35,16 @@ export interface Operations {
     },
   ): Operation;
   byId(id: string): Operation | undefined;
-  /** Gives up what is going on with a resource: something else has taken its place. */
-  preempt(resourceId: string): void;
+  /** Gives up what is going on with a resource. By default something else has taken its place. */
+  preempt(resourceId: string, failure?: OperationFailure): void;
   /** Ends what is due, in order. */
   settle(): void;
 }
+
+const preempted: OperationFailure = {
+  code: "OperationPreempted",
+  message: "The operation has been preempted by a more recent operation.",
+};
 
 /** Creates a list of operations. */
 export function createOperations(nowMs: () => number, random: Random): Operations {
@@ -63,15 +68,12 @@ export function createOperations(nowMs: () => number, random: Random): Operation
       return operation;
     },
     byId: (id) => all.get(id),
-    preempt(resourceId) {
+    preempt(resourceId, failure = preempted) {
       for (const operation of open) {
         if (operation.resourceId !== resourceId) continue;
         open.delete(operation);
         operation.isOver = true;
-        operation.failure = {
-          code: "OperationPreempted",
-          message: "The operation has been preempted by a more recent operation.",
-        };
+        operation.failure = failure;
       }
     },
     settle() {

@@ -32,5 +32,8 @@ export const resourceId = (subscription: string, group: string, type: string, na
 /** What ids are compared by. */
 export const keyOf = (id: string): string => id.toLowerCase();
 
+/** What locations are compared by: `West Europe` is `westeurope`. */
+export const locationOf = (name: string): string => name.replaceAll(" ", "").toLowerCase();
+
 /** Last part of an id. */
 export const nameOf = (id: string): string => id.slice(id.lastIndexOf("/") + 1);

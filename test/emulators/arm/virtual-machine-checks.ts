@@ -1,6 +1,6 @@
 import { planKey } from "./catalogue.ts";
 import { ArmRefusal } from "./refusal.ts";
-import { keyOf, nameOf } from "./resource-path.ts";
+import { keyOf, locationOf, nameOf } from "./resource-path.ts";
 import type { VirtualMachine } from "./resources.ts";
 import type { VmBody } from "./virtual-machine-body.ts";
 import type { ArmWorld } from "./world.ts";
@@ -8,7 +8,7 @@ import type { ArmWorld } from "./world.ts";
 /** Refuses a new VM that names something that does not exist or may not be used. */
 export function checkReferences(world: ArmWorld, id: string, body: VmBody): void {
   const { hardwareProfile, storageProfile, networkProfile } = body.properties;
-  if (body.location !== world.location) {
+  if (locationOf(body.location) !== world.location) {
     throw new ArmRefusal(
       "LocationNotAvailableForResourceType",
       `The provided location '${body.location}' is not available.`,

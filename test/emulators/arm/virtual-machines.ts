@@ -115,6 +115,8 @@ function create(call: ArmCall, id: string, body: VmBody) {
   checkQuota(world, body);
   const failure = capacityFailure(world, body);
   if (failure !== undefined && world.options.refusesCapacityAtOnce === true) {
+    // Azure keeps the NIC for a VM that it refuses too (provider-drivers.md 3.7).
+    for (const { id: nicId } of body.properties.networkProfile.networkInterfaces) reserveNic(world, nicId, id);
     throw new ArmRefusal(failure.code, failure.message);
   }
   const disks = disksOf(call, body);
@@ -196,8 +198,13 @@ function attach(world: ArmWorld, vm: VirtualMachine, willFail: boolean): void {
     const nic = world.nics.get(keyOf(nicId));
     if (nic === undefined) continue;
     nic.vmId = vm.id;
-    if (willFail) nic.reserved = { vmId: vm.id, untilMs: world.nowMs() + (world.options.reservationMs ?? 180_000) };
+    if (willFail) reserveNic(world, nicId, vm.id);
   }
+}
+
+function reserveNic(world: ArmWorld, nicId: string, vmId: string): void {
+  const nic = world.nics.get(keyOf(nicId));
+  if (nic !== undefined) nic.reserved = { vmId, untilMs: world.nowMs() + (world.options.reservationMs ?? 180_000) };
 }
 
 function endCreation(vm: VirtualMachine, failure: OperationFailure | undefined): OperationFailure | undefined {

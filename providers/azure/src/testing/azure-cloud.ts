@@ -39,6 +39,9 @@ export const plainSecret: Readonly<Record<string, string>> = {
   userData: "#!/bin/sh\necho hello",
 };
 
+/** An inventory without anything. */
+export const nothing = { vms: [], nics: [], disks: [] } as const;
+
 /** What a test changes about a spec: fields of the spec, and of its properties. */
 export interface SpecChange {
   readonly spec?: Readonly<Record<string, unknown>>;

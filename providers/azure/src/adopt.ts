@@ -1,0 +1,81 @@
+import type { VirtualMachine } from "@azure/arm-compute";
+import { MachineError } from "@millwright/core";
+import { poll } from "@millwright/core/driver-kit";
+import { removeVm } from "./delete-machine.ts";
+import { toMachineError } from "./errors.ts";
+import type { CreateRequest, MethodCall } from "./method-call.ts";
+import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf, tagOf } from "./owner-tags.ts";
+import { partsOf, removeParts } from "./parts.ts";
+import { stateOf } from "./vm-state.ts";
+
+/**
+ * What to do with a VM of that name: it is the answer when it was made for this machine from this spec. One that never came up, or that Azure took back, is
+ * removed with its disks, since there is but one name.
+ */
+export async function adopt(
+  request: CreateRequest,
+  found: VirtualMachine,
+  call: MethodCall,
+): Promise<"adopted" | "removed"> {
+  const { machine, machineClass } = request;
+  const { spec } = machineClass;
+  const name = found.name ?? "";
+  if (!isOwnedBy(found.tags, call.keys, machine)) {
+    const owner = isOfCluster(found.tags, call.keys) ? "of an earlier machine of this name" : "of somebody else";
+    throw new MachineError(
+      "AlreadyExists",
+      `VM "${name}" ${owner} exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+    );
+  }
+  const state = stateOf(found);
+  switch (state.kind) {
+    case "deleting":
+      throw new MachineError("Aborted", `VM "${name}" of this machine is still being deleted`);
+    case "broken":
+    case "reclaimed":
+      await cleanUp(request, name, found, call);
+      return "removed";
+    case "creating":
+    case "live":
+  }
+  const hash = tagOf(found.tags, ownerTagKeys.specHash);
+  if (hash !== "" && hash !== specHashOf(spec)) {
+    throw new MachineError("AlreadyExists", `VM "${name}" of this machine was made from another providerSpec`);
+  }
+  if (state.kind === "creating") await untilMade(request, name, call);
+  return "adopted";
+}
+
+/** Waits for the end of a creation that an earlier try began: a lack of capacity is only told then. */
+async function untilMade(request: CreateRequest, name: string, call: MethodCall): Promise<void> {
+  const { session, context, random, pollMs } = call;
+  const group = request.machineClass.spec.resourceGroup;
+  const made = await poll({ clock: context.clock, signal: context.signal, random, pauseMs: pollMs }, async () => {
+    const vm = await session.vm(group, name, context);
+    if (vm === undefined) throw new MachineError("Aborted", `VM "${name}" has been deleted while it was being made`);
+    return stateOf(vm).kind === "creating" ? undefined : vm;
+  });
+  const state = made === undefined ? undefined : stateOf(made);
+  if (made === undefined || state?.kind !== "broken") return;
+  const failure = toMachineError(
+    Object.assign(new Error(state.message), { code: state.code, statusCode: 200 }),
+    context.signal,
+    `making VM "${name}"`,
+  );
+  await cleanUp(request, name, made, call);
+  throw new MachineError(failure.code, failure.message, { tokenIsSpent: true, cause: failure });
+}
+
+/** Removes a VM of ours that is of no use, and what was made for it; the NIC may be of use to the next candidate. */
+export async function cleanUp(
+  request: CreateRequest,
+  name: string,
+  vm: VirtualMachine | undefined,
+  call: MethodCall,
+  keeps: "nothing" | "nic" = "nothing",
+): Promise<void> {
+  const group = request.machineClass.spec.resourceGroup;
+  if (vm !== undefined && isOwnedBy(vm.tags, call.keys, request.machine)) await removeVm(group, vm, call);
+  const parts = await partsOf(request, name, call);
+  await removeParts(group, keeps === "nic" ? { ...parts, nics: [] } : parts, call);
+}

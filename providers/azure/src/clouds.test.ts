@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { cloudAt } from "./clouds.ts";
+
+describe("the clouds of Azure", () => {
+  it.each([
+    ["AzurePublic", "management.azure.com", "login.microsoftonline.com", "management.azure.com"],
+    ["AzureChina", "management.chinacloudapi.cn", "login.chinacloudapi.cn", "management.core.chinacloudapi.cn"],
+    [
+      "AzureGovernment",
+      "management.usgovcloudapi.net",
+      "login.microsoftonline.us",
+      "management.core.usgovcloudapi.net",
+    ],
+  ] as const)("%s has addresses and a scope of its own", (name, endpoint, authority, scope) => {
+    expect(cloudAt(name)).toEqual({
+      endpoint: `https://${endpoint}`,
+      authorityHost: `https://${authority}`,
+      scope: `https://${scope}/.default`,
+    });
+  });
+
+  it("give way to an address that somebody sets", () => {
+    const at = "https://arm.example";
+    expect(cloudAt("AzureChina", at)).toEqual({ endpoint: at, authorityHost: at, scope: `${at}/.default` });
+  });
+});

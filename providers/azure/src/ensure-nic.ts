@@ -1,0 +1,31 @@
+import { MachineError } from "@millwright/core";
+import { toMachineError } from "./errors.ts";
+import type { Launch } from "./launch.ts";
+import type { MethodCall } from "./method-call.ts";
+import { isSameName, nameInId, nicNameOf } from "./names.ts";
+import { isOfCluster, isOwnedBy } from "./owner-tags.ts";
+import { nicInput } from "./part-inputs.ts";
+
+/** Makes the NIC of a VM, unless there is a good one of an earlier try. */
+export async function ensureNic({ spec, machine, vmName, ...launch }: Launch, call: MethodCall): Promise<void> {
+  const { session, context, keys } = call;
+  const name = nicNameOf(vmName);
+  const found = (await session.nics(spec.resourceGroup, context)).find((nic) => isSameName(nic.name, name));
+  if (found !== undefined && !isOfCluster(found.tags, keys)) {
+    throw new MachineError(
+      "AlreadyExists",
+      `NIC "${name}" of somebody else exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+    );
+  }
+  const holder = found?.virtualMachine?.id ?? "";
+  if (holder !== "" && !isSameName(nameInId(holder), vmName)) {
+    throw new MachineError("FailedPrecondition", `NIC "${name}" is attached to VM "${nameInId(holder)}"`);
+  }
+  const isReady = found?.provisioningState === "Succeeded" && isOwnedBy(found.tags, keys, machine);
+  if (isReady) return;
+  try {
+    await session.api.putNic(spec.resourceGroup, name, nicInput({ spec, machine, vmName, ...launch }), context.signal);
+  } catch (error) {
+    throw toMachineError(error, context.signal, `making NIC "${name}" in subnet "${spec.subnetInfo.subnetName}"`);
+  }
+}

@@ -1,0 +1,42 @@
+import { dataDiskSuffix } from "./names.ts";
+import { ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
+import type { DataDisk } from "./spec-storage.ts";
+
+/** The machine that a NIC was made for; undefined for any other. */
+export const machineOfNic = (name: string, tags: Tags | undefined): string | undefined =>
+  machineOfPart(name, tags, /^-nic$/i, () => withoutSuffix(name, "-nic"));
+
+/** The machine that a disk was made for; undefined for any other. The data disks of its class say where in a name that of the machine ends. */
+export const machineOfDisk = (
+  name: string,
+  tags: Tags | undefined,
+  dataDisks: readonly DataDisk[],
+): string | undefined =>
+  machineOfPart(name, tags, /^(-os-disk|(-.+)?-\d+-data-disk)$/i, () => {
+    const suffixes = ["-os-disk", ...dataDisks.map(dataDiskSuffix)].toSorted((a, b) => b.length - a.length);
+    for (const suffix of suffixes) {
+      const machine = withoutSuffix(name, suffix);
+      if (machine !== undefined) return machine;
+    }
+    return undefined;
+  });
+
+/**
+ * A tag tells the machine, and on what MCM's driver made the name does. What has the tag without a name that the driver gives is a copy that somebody made with all its tags.
+ */
+function machineOfPart(
+  name: string,
+  tags: Tags | undefined,
+  ending: RegExp,
+  byName: () => string | undefined,
+): string | undefined {
+  const tagged = tagOf(tags, ownerTagKeys.machine);
+  if (tagged === "") return byName();
+  const isNamedForIt = name.toLowerCase().startsWith(tagged.toLowerCase()) && ending.test(name.slice(tagged.length));
+  return isNamedForIt ? tagged : undefined;
+}
+
+const withoutSuffix = (name: string, suffix: string): string | undefined =>
+  name.length > suffix.length && name.toLowerCase().endsWith(suffix.toLowerCase())
+    ? name.slice(0, -suffix.length)
+    : undefined;

@@ -1,0 +1,105 @@
+import { MachineError } from "@millwright/core";
+import { adopt, cleanUp } from "./adopt.ts";
+import { ensureNic } from "./ensure-nic.ts";
+import { readSdkFailure, toMachineError } from "./errors.ts";
+import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
+import type { CreateRequest, MethodCall } from "./method-call.ts";
+import { dataDiskNameOf, isSameName, osDiskNameOf } from "./names.ts";
+import { isOwnedBy } from "./owner-tags.ts";
+import { diskInput } from "./part-inputs.ts";
+import { ownDisks, removeParts } from "./parts.ts";
+import type { DataDisk } from "./spec-storage.ts";
+import { vmInput } from "./vm-input.ts";
+
+/** Tries the candidates in their order, until there is capacity for one. What there is no capacity for leaves nothing behind. */
+export async function makeVm(request: CreateRequest, launch: Launch, call: MethodCall): Promise<void> {
+  const { spec, vmName } = launch;
+  const { signal } = call.context;
+  const candidates = candidatesOf(spec);
+  const refusals: MachineError[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    // It may have gone with the VM of the candidate before.
+    if (index > 0) await ensureNic(launch, call);
+    const where = candidate.zone === undefined ? "" : ` in zone ${candidate.zone}`;
+    try {
+      return await makeCandidate(request, launch, candidate, call);
+    } catch (error) {
+      const failure = toMachineError(error, signal, `making ${candidate.vmSize}${where} (${spec.location})`);
+      if (failure.code !== "ResourceExhausted") throw failure;
+      refusals.push(failure);
+    }
+    try {
+      const left = await call.session.api.getVm(spec.resourceGroup, vmName, signal);
+      // Azure keeps a NIC for a VM that failed for three minutes: it cannot be made anew for the next one.
+      await cleanUp(request, vmName, left, call, index < candidates.length - 1 ? "nic" : "nothing");
+    } catch (error) {
+      const failure = toMachineError(error, signal, "removing what is left");
+      throw allOf([...refusals, failure]);
+    }
+  }
+  throw allOf(refusals);
+}
+
+/** What every candidate failed of, and perhaps what could not be removed after one. */
+const allOf = (failures: readonly MachineError[]): MachineError =>
+  new MachineError("ResourceExhausted", failures.map(({ message }) => message).join("; "), { cause: failures.at(-1) });
+
+/**
+ * Removes disks that an earlier try has left, where they are in the way: Azure makes no disk under a name that is taken, and moves none to another zone.
+ *
+ * @throws MachineError AlreadyExists for one of somebody else: it would become part of the VM
+ */
+async function clearWay(
+  request: CreateRequest,
+  { vmName, spec, machine }: Launch,
+  { zone }: LaunchCandidate,
+  call: MethodCall,
+): Promise<void> {
+  const { dataDisks } = spec.properties.storageProfile;
+  const isFor = (name: string | undefined, disk: DataDisk): boolean => isSameName(name, dataDiskNameOf(vmName, disk));
+  const all = await call.session.disks(spec.resourceGroup, call.context);
+  const taken = all.find(
+    ({ name, tags }) =>
+      (isSameName(name, osDiskNameOf(vmName)) || dataDisks.some((disk) => isFor(name, disk))) &&
+      !isOwnedBy(tags, call.keys, machine),
+  );
+  if (taken !== undefined) {
+    throw new MachineError(
+      "AlreadyExists",
+      `disk "${taken.name}" of somebody else exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
+    );
+  }
+  const misfits = ownDisks(request, vmName, call, all).filter(({ name, managedBy = "", zones = [] }) => {
+    const isStillGood =
+      dataDisks.some((disk) => disk.imageRef !== undefined && isFor(name, disk)) &&
+      (zone === undefined || zones.includes(String(zone)));
+    return managedBy === "" && !isStillGood;
+  });
+  await removeParts(spec.resourceGroup, { nics: [], disks: misfits }, call);
+}
+
+async function makeCandidate(
+  request: CreateRequest,
+  launch: Launch,
+  candidate: LaunchCandidate,
+  call: MethodCall,
+): Promise<void> {
+  const { spec, vmName } = launch;
+  const { api } = call.session;
+  const { signal } = call.context;
+  await clearWay(request, launch, candidate, call);
+  for (const disk of spec.properties.storageProfile.dataDisks) {
+    if (disk.imageRef === undefined) continue;
+    const input = diskInput(launch, candidate, disk, disk.imageRef);
+    await api.putDisk(spec.resourceGroup, dataDiskNameOf(vmName, disk), input, signal);
+  }
+  try {
+    await api.createVm(spec.resourceGroup, vmName, vmInput(launch, candidate), signal);
+  } catch (error) {
+    // There is one: of a try whose answer was lost, of another process, or of somebody else.
+    if (readSdkFailure(error).status !== 412) throw error;
+    const found = await call.session.vm(spec.resourceGroup, vmName, call.context);
+    if (found !== undefined && (await adopt(request, found, call)) === "adopted") return;
+    throw new MachineError("Aborted", `VM "${vmName}" came and went while it was being made`);
+  }
+}
