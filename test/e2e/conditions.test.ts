@@ -5,9 +5,9 @@ import { type ControlledFleet, startControlledFleet } from "../harness/controlle
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
+import { untilQuiet } from "../harness/until-quiet.ts";
 
 const ref = { namespace: "default", name: "fleet" };
-const seconds = (count: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, count * 1000));
 
 /** What people wait for, as they do it. */
 describe("the conditions of a deployment, with kubectl 1.35", () => {
@@ -42,8 +42,8 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
       await rollOut(className);
       expect(await classes()).toEqual([className, className]);
     }
-    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
-    await kubectl(["wait", "--for=condition=ScalingDown=false", "machinedeployment/fleet", "--timeout=30s"]);
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=60s"]);
+    await kubectl(["wait", "--for=condition=ScalingDown=false", "machinedeployment/fleet", "--timeout=60s"]);
     const [first] = await conditions();
     expect(first).toMatchObject({ type: "Available", reason: "MinimumReplicasAvailable" });
     expect(
@@ -75,19 +75,17 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
     await fleet.untilRunning(2);
     await rollOut("large");
     expect(await classes()).toEqual(["large", "large"]);
-    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=60s"]);
     expect((await conditions()).every((condition) => condition.observedGeneration === undefined)).toBe(true);
-    await seconds(2);
     const statusWrites = (): number =>
       fleet
         .requests()
         .filter(({ resource, subresource }) => resource === "machinedeployments" && subresource === "status").length;
-    const before = statusWrites();
+    const before = await untilQuiet(statusWrites);
     expect(before).toBeGreaterThan(0);
     // Somebody else's label brings a pass that finds nothing to write.
     await kubectl(["label", "machinedeployment", "fleet", "team=blue"]);
-    await seconds(1);
-    expect(statusWrites()).toBe(before);
+    expect(await untilQuiet(statusWrites)).toBe(before);
   });
 
   it("are MCM's alone without the flag, and what was there goes in one write", async () => {
@@ -95,7 +93,7 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
     const controllers = fleet.run();
     await rollOut("small");
     await fleet.untilRunning(2);
-    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=30s"]);
+    await kubectl(["wait", "--for=condition=MachinesReady", "machinedeployment/fleet", "--timeout=60s"]);
     await controllers.stop();
     fleet.run("--no-cluster-api-conditions");
     await eventually(async () =>

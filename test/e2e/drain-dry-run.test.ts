@@ -58,10 +58,10 @@ describe("millwright drain --dry-run", () => {
         aBarePod("alone"),
       ),
     );
-    await kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
-    await kubectl(["rollout", "status", "statefulset/db", "--timeout=20s"]);
-    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=1", "pdb/web", "--timeout=20s"]);
-    await kubectl(["wait", "--for=condition=Ready", "pod/alone", "--timeout=20s"]);
+    await kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
+    await kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
+    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=1", "pdb/web", "--timeout=60s"]);
+    await kubectl(["wait", "--for=condition=Ready", "pod/alone", "--timeout=60s"]);
   });
   afterAll(() => cluster.close());
 
@@ -88,14 +88,14 @@ describe("millwright drain --dry-run", () => {
 
   it("names a budget that can never be met, and ends with status 2 until it is mended", async () => {
     await kubectl(["patch", "pdb", "web", "-p", '{"spec":{"minAvailable":2}}']);
-    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=0", "pdb/web", "--timeout=20s"]);
+    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=0", "pdb/web", "--timeout=60s"]);
     const { code, output } = await preview();
     expect(code, output).toBe(2);
     expect(output).toContain("budget default/web can never be met: all 2 pods are healthy and it needs 2 of them");
     const json: unknown = JSON.parse((await preview("-o", "json")).output);
     expect(json).toMatchObject({ outcome: "blocked", blockedBy: [{ kind: "budget", cause: "misconfigured" }, {}] });
     await kubectl(["patch", "pdb", "web", "-p", '{"spec":{"minAvailable":1}}']);
-    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=1", "pdb/web", "--timeout=20s"]);
+    await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=1", "pdb/web", "--timeout=60s"]);
     expect((await preview()).code).toBe(0);
   });
 

@@ -64,7 +64,7 @@ describe("the guide to draining", () => {
     fleet.invariants.allowForce();
     await run(force);
     await fleet.untilMachineGone(machine);
-    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=30s"]);
+    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 

@@ -147,7 +147,7 @@ describe("foreign clients of the devcluster", () => {
       await kubectl(["delete", "configmap", "held", "--wait=false"]);
       const early = await kubectl.attempt(["wait", "--for=delete", "configmap/held", "--timeout=1s"]);
       expect(early.stderr).toContain("timed out");
-      const waiting = kubectl(["wait", "--for=delete", "configmap/held", "--timeout=20s"]);
+      const waiting = kubectl(["wait", "--for=delete", "configmap/held", "--timeout=60s"]);
       await kubectl(["patch", "configmap", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
       await waiting;
     });
@@ -173,7 +173,7 @@ describe("foreign clients of the devcluster", () => {
     it("empties a namespace that is deleted", async () => {
       await kubectl(["create", "namespace", "short"]);
       await kubectl(["create", "configmap", "inside", "-n", "short"]);
-      await kubectl(["delete", "namespace", "short", "--timeout=20s"]);
+      await kubectl(["delete", "namespace", "short", "--timeout=60s"]);
       expect((await kubectl.attempt(["get", "configmap", "inside", "-n", "short"])).stderr).toContain("not found");
     });
   });

@@ -26,15 +26,15 @@ describe("Helm 4 on a cluster with workloads", () => {
   const minAvailable = (): Promise<string> => kubectl(["get", "pdb", "web", "-o", "jsonpath={.spec.minAvailable}"]);
 
   it("installs and waits until all of it is ready", async () => {
-    expect(await helm(["install", "web", chart, "--wait", "--timeout=30s"])).toContain("STATUS: deployed");
+    expect(await helm(["install", "web", chart, "--wait", "--timeout=60s"])).toContain("STATUS: deployed");
     expect(await kubectl(["get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}"])).toBe("2");
     expect(await helm(["get", "manifest", "web"])).toContain("kind: PodDisruptionBudget");
   });
 
   it("runs a release's test, and says when it fails", async () => {
-    expect(await helm(["test", "web", "--timeout=20s"])).toMatch(/Phase:\s+Succeeded/);
-    await helm(["upgrade", "web", chart, "--set", "exitCode=1", "--wait", "--timeout=30s"]);
-    expect((await helm.attempt(["test", "web", "--timeout=20s"])).code).toBe(1);
+    expect(await helm(["test", "web", "--timeout=60s"])).toMatch(/Phase:\s+Succeeded/);
+    await helm(["upgrade", "web", chart, "--set", "exitCode=1", "--wait", "--timeout=60s"]);
+    expect((await helm.attempt(["test", "web", "--timeout=60s"])).code).toBe(1);
   });
 
   it("gives up an upgrade that does not become ready, and rolls back what it had changed", async () => {
@@ -50,7 +50,7 @@ describe("Helm 4 on a cluster with workloads", () => {
     expect(failed.code).toBe(1);
     expect((await history()).at(-1)).toBe("3 failed");
     expect(await minAvailable()).toBe("2");
-    await helm(["rollback", "web", "1", "--wait", "--timeout=30s"]);
+    await helm(["rollback", "web", "1", "--wait", "--timeout=60s"]);
     expect(await minAvailable()).toBe("1");
     expect((await history()).at(-1)).toBe("4 deployed");
   });
@@ -70,7 +70,7 @@ describe("Helm 4 on a cluster with workloads", () => {
   });
 
   it("uninstalls all of it, and waits until it is gone", async () => {
-    expect(await helm(["uninstall", "web", "--wait", "--timeout=30s"])).toContain('release "web" uninstalled');
+    expect(await helm(["uninstall", "web", "--wait", "--timeout=60s"])).toContain('release "web" uninstalled');
     await eventually(async () =>
       expect(await kubectl(["get", "deployments,pdb,replicasets,pods", "-l", "app=web", "-o", "name"])).toBe(""),
     );

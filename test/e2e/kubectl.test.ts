@@ -35,16 +35,16 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
 
   it("follows a deployment's rollout, waits for it, scales and restarts it", async () => {
     await kubectl(["apply", "-f", "-"], deployment("web", 2));
-    expect(await kubectl(["rollout", "status", "deployment/web", "--timeout=30s"])).toContain(
+    expect(await kubectl(["rollout", "status", "deployment/web", "--timeout=60s"])).toContain(
       'deployment "web" successfully rolled out',
     );
-    await kubectl(["wait", "--for=condition=Available", "deployment/web", "--timeout=10s"]);
+    await kubectl(["wait", "--for=condition=Available", "deployment/web", "--timeout=60s"]);
     expect(await nodesOf("web")).toEqual(["a", "b"]);
     await kubectl(["scale", "deployment/web", "--replicas=3"]);
-    await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=20s"]);
+    await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=60s"]);
     const before = await kubectl(["get", "pods", "-l", "app=web", "-o", "name"]);
     await kubectl(["rollout", "restart", "deployment/web"]);
-    await kubectl(["rollout", "status", "deployment/web", "--timeout=30s"]);
+    await kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await eventually(async () => {
       const after = await kubectl(["get", "pods", "-l", "app=web", "-o", "name"]);
       expect(after.split("\n").filter((name) => name !== "" && before.includes(name))).toEqual([]);
@@ -76,7 +76,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
         /FailedScheduling\s.*0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector\./,
       ),
     );
-    await kubectl(["delete", "pod", "lost", "--timeout=20s"]);
+    await kubectl(["delete", "pod", "lost", "--timeout=60s"]);
   });
 
   it("refuses what there is no kubelet and no metrics server for, in words that say so", async () => {
@@ -96,7 +96,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     await eventually(async () =>
       expect(await kubectl(["get", "pdb", "web", "--no-headers"])).toMatch(/^web\s+2\s+N\/A\s+1\s/),
     );
-    const drained = await kubectl(["drain", "a", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=40s"]);
+    const drained = await kubectl(["drain", "a", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=60s"]);
     expect(drained).toContain("node/a drained");
     await eventually(async () => expect(await nodesOf("web")).toEqual(["b", "b", "b"]));
     expect(await kubectl(["get", "node", "a", "--no-headers"])).toContain("Ready,SchedulingDisabled");
@@ -142,24 +142,25 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     expect(diff).toMatchObject({ code: 1, stdout: expect.stringMatching(/-\s+- image: web:1\n\+\s+- image: web:2/) });
     expect(await kubectl(["apply", "--server-side", "-f", "-"], manifest)).toContain("serverside-applied");
     expect((await kubectl.attempt(["diff", "--server-side", "-f", "-"], manifest)).code).toBe(0);
-    await kubectl(["delete", "deployment", "other", "--timeout=20s"]);
+    await kubectl(["delete", "deployment", "other", "--timeout=60s"]);
   });
 
   it("watches changes as they come", async () => {
     await kubectl(["create", "configmap", "seen", "--from-literal=a=1"]);
-    const watching = kubectl.attempt([
-      "get",
-      "configmap",
-      "seen",
-      "-w",
-      "--output-watch-events",
-      "--request-timeout=5s",
-    ]);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const watching = kubectl.start(["get", "configmap", "seen", "-w", "--output-watch-events"]);
+    const events = (): readonly (string | undefined)[] =>
+      watching
+        .output()
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((line) => line.split(/\s+/)[0]);
+    await eventually(async () => expect(events()).toEqual(["ADDED"]));
     await kubectl(["label", "configmap", "seen", "x=y"]);
+    await eventually(async () => expect(events()).toEqual(["ADDED", "MODIFIED"]));
     await kubectl(["delete", "configmap", "seen"]);
-    const lines = (await watching).stdout.trim().split("\n").slice(1);
-    expect(lines.map((line) => line.split(/\s+/)[0])).toEqual(["ADDED", "MODIFIED", "DELETED"]);
+    await eventually(async () => expect(events()).toEqual(["ADDED", "MODIFIED", "DELETED"]));
+    await watching.stop();
   });
 
   it("explains fields of built-in kinds, to their leaves", async () => {

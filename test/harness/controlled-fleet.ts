@@ -34,10 +34,10 @@ const name = "fleet";
 /** By which the controllers are told apart from the test and the nodes. */
 export const controllersAgent = "millwright";
 
-/** Short leases, so that a process is succeeded soon. */
+/** Short leases, so that a process is succeeded soon, but not so short that a busy computer misses a renewal. */
 const election = [
-  "--leader-elect-lease-duration=2s",
-  "--leader-elect-renew-deadline=1500ms",
+  "--leader-elect-lease-duration=5s",
+  "--leader-elect-renew-deadline=4s",
   "--leader-elect-retry-period=400ms",
 ];
 
@@ -72,14 +72,14 @@ export async function startControlledFleet(
       );
     },
     machines,
-    async untilRunning(count, timeoutMs = 60_000) {
+    async untilRunning(count, timeoutMs = 90_000) {
       await eventually(async () => {
         const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
         expect(phases).toEqual(Array.from({ length: count }, () => "Running"));
         expect(installation.cloud.vms()).toHaveLength(count);
       }, timeoutMs);
     },
-    async untilGone(timeoutMs = 60_000) {
+    async untilGone(timeoutMs = 90_000) {
       await eventually(async () => {
         expect(await machines()).toEqual([]);
         expect(installation.cloud.vms()).toEqual([]);

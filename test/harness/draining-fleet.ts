@@ -58,7 +58,7 @@ const isReady = ({ status }: DrainPod): boolean =>
 
 /** Starts a fleet of so many machines and waits until they run. `flags` are those of `millwright run`. */
 export async function startDrainingFleet(replicas: number, ...flags: readonly string[]): Promise<DrainingFleet> {
-  const fleet = await startControlledFleet({}, {}, { heartbeatMs: 1_000, silenceMs: 4_000 });
+  const fleet = await startControlledFleet({}, {}, { heartbeatMs: 1_000, silenceMs: 10_000 });
   const { api, server } = fleet;
   const kubectl = await createKubectl(fleet.kubeconfig);
   const workloads = startWorkloads(api, { troubles: server.troubles, attachMs: 50, detachMs: 50 });
@@ -116,7 +116,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
       const others = nodes.filter((name) => name !== node);
       if (others.length > 0) await kubectl(["cordon", ...others]);
       await kubectl(["apply", "-f", "-"], listOf(...manifests));
-      await eventually(async () => expect((await podsOn(node)).filter(isReady)).toHaveLength(count), 40_000);
+      await eventually(async () => expect((await podsOn(node)).filter(isReady)).toHaveLength(count), 90_000);
       if (others.length > 0) await kubectl(["uncordon", ...others]);
     },
     podsOn,
@@ -131,7 +131,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
         else expect(said).toMatch(text);
         return said;
       }, timeoutMs),
-    async untilMachineGone(machine, timeoutMs = 40_000) {
+    async untilMachineGone(machine, timeoutMs = 80_000) {
       await eventually(async () => {
         const left = (await fleet.machines()).filter(({ metadata }) => metadata.name === machine);
         expect(left.map(({ status }) => status?.lastOperation?.description)).toEqual([]);

@@ -1,5 +1,5 @@
-/** Repeats a check until it holds, and fails with what it said last when it does not within the time. */
-export async function eventually<T>(check: () => Promise<T>, timeoutMs = 20_000): Promise<T> {
+/** Repeats a check until it holds, and fails with what it said last when it does not within the time, which is for what hangs: a busy computer takes long. */
+export async function eventually<T>(check: () => Promise<T>, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { access, chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -47,10 +47,20 @@ export interface ForeignTool {
   (args: readonly string[], input?: string): Promise<string>;
   /** Resolves however it ends. */
   attempt(args: readonly string[], input?: string): Promise<ToolResult>;
+  /** Starts a command that goes on until it is stopped, such as a watch. */
+  start(args: readonly string[]): RunningTool;
+}
+
+/** A client that runs. */
+export interface RunningTool {
+  /** What it printed on stdout so far. */
+  output(): string;
+  /** Ends it, and resolves when it has ended. */
+  stop(): Promise<void>;
 }
 
 /** Longest time for one command, milliseconds; commands that wait have a shorter one of their own. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 async function createTool(
   tool: keyof typeof tools,
@@ -76,7 +86,20 @@ async function createTool(
     if (code !== 0) throw new Error(`${tool} ${args.join(" ")} ended with ${code}: ${stderr}${stdout}`);
     return stdout;
   };
-  return Object.assign(run, { attempt });
+  const start = (args: readonly string[]): RunningTool => {
+    const child = spawn(path, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
+    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    return {
+      output: () => text,
+      stop: () => {
+        child.kill();
+        return ended;
+      },
+    };
+  };
+  return Object.assign(run, { attempt, start });
 }
 
 /** A real kubectl for the cluster of a kubeconfig; `environment` goes beside its own (`EDITOR`). */

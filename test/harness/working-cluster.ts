@@ -40,13 +40,13 @@ export async function startWorkingCluster(...nodeNames: readonly string[]): Prom
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "life" });
   const { troubles } = server;
   const common = { api, clock: systemClock, troubles };
-  const nodes = createSimulatedNodes({ ...common, joinDelayMs: 0, heartbeatMs: 1_000, silenceMs: 4_000 });
+  const nodes = createSimulatedNodes({ ...common, joinDelayMs: 0, heartbeatMs: 1_000, silenceMs: 60_000 });
   const workloads = createWorkloads({ ...common, podStartMs: 50, podStopMs: 100, attachMs: 50, detachMs: 50 });
   const stop = new AbortController();
   const ended = Promise.all([nodes.start(stop.signal), workloads.start(stop.signal)]);
   nodes.sync(nodeNames.map((nodeName) => ({ nodeName, providerId: `sim:///${nodeName}` })));
   const kubectl = await createKubectl(kubeconfig);
-  await eventually(() => kubectl(["wait", "--for=condition=Ready", "node", ...nodeNames, "--timeout=20s"]));
+  await eventually(() => kubectl(["wait", "--for=condition=Ready", "node", ...nodeNames, "--timeout=60s"]));
   return {
     server,
     folder,
