@@ -101,7 +101,7 @@ describe("creating a machine", () => {
           labels: { disk: "root" },
           encryption: { kmsKeyName: " key ", kmsKeyServiceAccount: " account " },
         },
-        { type: "SCRATCH", interface: "NVME" },
+        { type: "SCRATCH", interface: "NVME", boot: true, image, encryption: { kmsKeyName: "local" } },
         { type: "pd-ssd", sizeGb: 20, autoDelete: false },
       ],
       networkInterfaces: [
@@ -160,6 +160,7 @@ describe("creating a machine", () => {
           boot: false,
           type: "SCRATCH",
           interface: "NVME",
+          diskEncryptionKey: { kmsKeyName: "local" },
           initializeParams: { diskType: "zones/europe-west1-b/diskTypes/local-ssd" },
         },
         { boot: false, autoDelete: false, initializeParams: { diskType: "zones/europe-west1-b/diskTypes/pd-ssd" } },
@@ -339,10 +340,14 @@ describe("creating a machine", () => {
 
   it("does not ask without a pause when no wait waits", async () => {
     const { gce, driver, clock } = await aSlowCloud({ waitMs: 0 });
-    const creating = driver.createMachine(aRequest(), aContext());
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    // Pauses of 10 ms that grow to 100 ms.
-    expect(gce.log.count("zoneOperations.wait")).toBeLessThan(15);
+    const pauses: number[] = [];
+    const sleep: typeof clock.sleep = (ms, signal) => {
+      pauses.push(ms);
+      return clock.sleep(ms, signal);
+    };
+    const creating = driver.createMachine(aRequest(), { ...aContext(), clock: { ...clock, sleep } });
+    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(3);
+    expect(pauses.slice(0, 3)).toEqual([10, 15, 22.5]);
     clock.skip(60_000);
     await creating;
   });
@@ -422,6 +427,15 @@ describe("capacity fallbacks", () => {
       ),
     });
     expect(gce.inventory()).toEqual({ instances: [], disks: [] });
+  });
+
+  it("are what somebody may add who reads where Compute Engine has room", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 5 });
+    gce.world.capacity.set("n2-standard-2/europe-west1-b", 0).set("n2-standard-2/europe-west1-c", 1);
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "ResourceExhausted",
+      message: expect.stringMatching(/enough resources available.*; there is some in europe-west1-c \(ZONE_RESOURCE/),
+    });
   });
 
   it("help against a type that a zone does not have", async () => {

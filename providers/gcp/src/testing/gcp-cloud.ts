@@ -1,17 +1,15 @@
 import { generateKeyPairSync } from "node:crypto";
 import {
-  type Clock,
   type CreateMachineRequest,
   type DriverContext,
   type MachineIdentity,
   Secret,
-  systemClock,
   systemRandom,
 } from "@millwright/core";
-import { aContext, aMachine, secretOf } from "@millwright/core/testing";
+import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/core/testing";
 import { readFileSync } from "node:fs";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
 
@@ -97,20 +95,9 @@ export function aRequest(
   };
 }
 
-/** A clock that can be put forward: what is under way does not notice, and what is looked at later is older. */
-export function aSkippingClock(): Clock & { skip(ms: number): void } {
-  let skippedMs = 0;
-  return {
-    ...systemClock,
-    now: () => new Date(systemClock.now().getTime() + skippedMs),
-    monotonicMs: () => systemClock.monotonicMs() + skippedMs,
-    skip: (ms) => void (skippedMs += ms),
-  };
-}
-
 /** A cloud in which nothing that takes time comes to its end before the clock is put forward. */
 export async function aSlowCloud(options: GceEmulatorOptions = {}) {
-  const clock = aSkippingClock();
+  const clock = createSkippingClock();
   const cloud = await aCloud({
     clock,
     waitMs: 20,
@@ -129,7 +116,7 @@ export async function aSlowCloud(options: GceEmulatorOptions = {}) {
       const deadline = new AbortController();
       const outcome = call(aContext(deadline.signal)).catch((error: unknown) => error);
       const waits = gce.log.count("zoneOperations.wait");
-      await vi.waitFor(() => expect(gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits), 5_000);
+      await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits);
       deadline.abort(new DOMException("too late", "TimeoutError"));
       return outcome;
     },
