@@ -177,16 +177,31 @@ describe("a class in trouble", () => {
     expect(running).toEqual(["b1", "b2"]);
   });
 
-  it("gets a fresh start with a new version of class or secret", () => {
-    const { lanes, running, enter, leave, enterAll } = setUp();
+  it("gets a fresh start with a new version of class or secret, and what waits with an old one is to come again", () => {
+    const { lanes, running, told, enter, leave, enterAll } = setUp();
     enterAll("a1");
     leave("a1", no("Unauthenticated"));
     enterAll("a2");
     leave("a2", no("ResourceExhausted"));
-    enter("a3");
+    enterAll("a3", "a5");
     expect(running).toEqual([]);
     enter("a4", { inputs: "v2" });
-    expect([running, lanes.troubleOf("a")]).toEqual([["a3", "a4"], undefined]);
+    expect([running, lanes.troubleOf("a"), told]).toEqual([["a4"], undefined, ["a3", "a5"]]);
+    lanes.cancel("a3");
+    enter("a3", { inputs: "v2" });
+    expect(running).toEqual(["a4", "a3"]);
+  });
+
+  it("keeps nobody for ever who does not come again with a new version", async () => {
+    const { clock, running, enter, leave, enterAll } = setUp({ perLane: 1 });
+    enterAll("a1", "a2");
+    enter("a3", { inputs: "v2" });
+    leave("a1");
+    expect(running).toEqual(["a3"]);
+    leave("a3");
+    expect(running).toEqual([]);
+    await clock.advance(5_000);
+    expect(running).toEqual(["a2"]);
   });
 
   it("is said anew when it is another trouble", async () => {

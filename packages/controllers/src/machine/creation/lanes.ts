@@ -53,6 +53,9 @@ const ownCodes: ReadonlySet<MachineErrorCode> = new Set(["AlreadyExists", "OutOf
 /** So many failures in a row, without a success in between, are those of the class and not of a machine. */
 const FAILURES_IN_A_ROW = { none: 3, persistent: 3, transient: 5, exhausted: 1 } as const;
 
+/** So long after a new version came, what waits with another one does not begin: it is told, and comes again with the new one; milliseconds. */
+const RETURN_WITHIN_MS = 5_000;
+
 /** What is known of a lane that nobody has used for so long is forgotten, milliseconds. */
 const FORGET_AFTER_MS = 3_600_000;
 
@@ -73,6 +76,8 @@ interface Lane {
   /** Monotonic clock, milliseconds: no call begins before. */
   notBefore: number;
   inputs: string;
+  /** Monotonic clock, milliseconds: until then only calls made from `inputs` begin. */
+  renewedUntil: number;
   /** Monotonic clock, milliseconds: when a call came last. */
   usedAt: number;
   timer: Timer | undefined;
@@ -108,6 +113,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
       trouble: undefined,
       notBefore: 0,
       inputs,
+      renewedUntil: 0,
       usedAt: nowMs(),
       timer: undefined,
     };
@@ -115,12 +121,19 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
     return lane;
   };
 
-  const next = (): Lane | undefined =>
-    isClosed || total >= limits.inAll
-      ? undefined
-      : [...lanes.values()].find(
-          ({ waiting, running, limit, notBefore }) => waiting.size > 0 && running.size < limit && notBefore <= nowMs(),
-        );
+  /** The first that waits and may begin now, as far as the version goes that it was made from. */
+  const firstOf = ({ waiting, inputs, renewedUntil }: Lane): LaneEntry | undefined =>
+    nowMs() < renewedUntil ? waiting.values().find((entry) => entry.inputs === inputs) : waiting.values().next().value;
+
+  const next = (): readonly [Lane, LaneEntry] | undefined => {
+    if (isClosed || total >= limits.inAll) return undefined;
+    for (const lane of lanes.values()) {
+      if (lane.running.size >= lane.limit || lane.notBefore > nowMs()) continue;
+      const entry = firstOf(lane);
+      if (entry !== undefined) return [lane, entry];
+    }
+    return undefined;
+  };
 
   /** Drops the lanes of which there is nothing to remember: classes come and go. */
   const tidy = (): void => {
@@ -132,9 +145,8 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
   };
 
   const pump = (): void => {
-    for (let lane = next(); lane !== undefined; lane = next()) {
-      const [entry] = lane.waiting.values();
-      if (entry === undefined) return;
+    for (let turn = next(); turn !== undefined; turn = next()) {
+      const [lane, entry] = turn;
       lane.waiting.delete(entry.uid);
       lane.running.set(entry.uid, lane.era);
       total++;
@@ -145,7 +157,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
     for (const lane of lanes.values()) {
       lane.timer?.cancel();
       lane.timer = undefined;
-      const leftMs = lane.notBefore - nowMs();
+      const leftMs = Math.max(lane.notBefore, firstOf(lane) === undefined ? lane.renewedUntil : 0) - nowMs();
       if (!isClosed && lane.waiting.size > 0 && leftMs > 0) lane.timer = clock.setTimer(leftMs, pump);
     }
   };
@@ -158,6 +170,8 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
     lane.setbacks = 0;
     lane.notBefore = 0;
     lane.era++;
+    lane.renewedUntil = nowMs() + RETURN_WITHIN_MS;
+    for (const entry of lane.waiting.values()) if (entry.inputs !== inputs) entry.changed();
   };
 
   const failed = (lane: Lane, { trouble, retryAfterMs }: Extract<LaneOutcome, { kind: "failure" }>): void => {
