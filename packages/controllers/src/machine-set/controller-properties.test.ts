@@ -1,10 +1,11 @@
 import { type Machine, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
-import { type ApiClient, ApiError, controllerRefOf } from "@millwright/kube";
+import { ApiError, controllerRefOf } from "@millwright/kube";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
 import { aMachineSet, inPhase, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
+import { createLateApi } from "../testing/late-api.ts";
 import { createMachineSetController } from "./controller.ts";
 
 const ref = { namespace: testNamespace, name: "set" };
@@ -55,28 +56,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 function createWorld() {
   const { api, clock, newContext } = createTestCluster();
   api.seed(machineSetResource, aMachineSet());
-  let heldSince: number | undefined;
-  let next = Promise.withResolvers<void>();
-  const opened = async (signal: AbortSignal): Promise<void> => {
-    if (heldSince === undefined || signal.aborted) return;
-    await next.promise;
-    await opened(signal);
-  };
-  /** The same API server, whose watch of machines stands still while it is held. Its lists are never late. */
-  const late: ApiClient = {
-    ...api,
-    async *watch(type, options, signal) {
-      for await (const event of api.watch(type, options, signal)) {
-        if (type.kind === "Machine") await opened(signal);
-        yield event;
-      }
-    },
-  };
-  const release = (): void => {
-    heldSince = undefined;
-    next.resolve();
-    next = Promise.withResolvers<void>();
-  };
+  const late = createLateApi(api, () => clock.monotonicMs());
+  const { release } = late;
 
   let stop = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
@@ -105,7 +86,7 @@ function createWorld() {
   };
   const wait = async (seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left--) {
-      if (heldSince !== undefined && clock.monotonicMs() - heldSince >= LATEST_MS) release();
+      if (clock.monotonicMs() - (late.heldSinceMs() ?? Infinity) >= LATEST_MS) release();
       await clock.advance(1_000);
     }
   };
@@ -148,8 +129,7 @@ function createWorld() {
           return found === undefined ? undefined : api.remove(machineResource, found);
         }
         case "hold":
-          heldSince ??= clock.monotonicMs();
-          return undefined;
+          return late.hold("Machine");
         case "release":
           return release();
         case "restart":
