@@ -1,0 +1,113 @@
+import { type MachineDeployment, type MachineSet } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { findCondition } from "../conditions/set-condition.ts";
+import { decideMachineSet } from "../machine-set/decide.ts";
+import { machineSetSnapshot } from "../machine-set/observe.ts";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  type Change,
+  inPhase,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { decideMachineDeployment } from "./decide.ts";
+import { observeMachineDeployment } from "./observe.ts";
+
+const now = new Date("2026-01-02T00:00:00Z");
+const stale: Change<MachineDeployment> = { metadata: { generation: 5 }, status: { observedGeneration: 4 } };
+const old = { spec: { template: { spec: { class: { name: "old" } } } } };
+
+/** One pass over a deployment that has three machines of an old template. */
+function passOver(change: Change<MachineDeployment>) {
+  const deployment = aMachineDeployment(stale, change);
+  const set = aMachineSet(named("old"), ownedBy(deployment), old);
+  const machines = ["a", "b", "c"].map((name) => aMachine(named(name), inPhase("Running"), ownedBy(set)));
+  const sources = { sets: [set], machinesOf: () => machines, nodesOf: () => new Map(), guardsFromScaler: true };
+  return decideMachineDeployment(observeMachineDeployment(deployment, sources, now), now);
+}
+
+/** Paths of the fields that a condition complains of. */
+const pathsIn = (message = ""): readonly string[] =>
+  [...message.matchAll(/^\* ([^:]+):/gm)].map(([, path = ""]) => path);
+
+const rolling = (rollingUpdate: object): Change<MachineDeployment> => ({ spec: { strategy: { rollingUpdate } } });
+const inPlace = (inPlaceUpdate: object): Change<MachineDeployment> => ({
+  spec: { strategy: { type: "InPlaceUpdate", rollingUpdate: null, inPlaceUpdate } },
+});
+const templated = (template: object) => ({ spec: { template } });
+const surge = "spec.strategy.rollingUpdate.maxSurge";
+const unavailable = "spec.strategy.rollingUpdate.maxUnavailable";
+
+// machineset-machinedeployment.md: section 5, the rows "validation" of section 22, and F1 to F4b.
+describe("a deployment that is refused", () => {
+  it.each<[string, Change<MachineDeployment>, readonly string[]]>([
+    ["less than no replicas", { spec: { replicas: -1 } }, ["spec.replicas"]],
+    ["a strategy that nobody knows", { spec: { strategy: { type: "Canary" } } }, ["spec.strategy.type"]],
+    ["a surge that is a number in words", rolling({ maxSurge: "5" }), [surge]],
+    ["an unavailability that is a number in words", rolling({ maxUnavailable: "5" }), [unavailable]],
+    ["a negative surge (F3)", rolling({ maxSurge: -1 }), [surge]],
+    ["a negative unavailability (F3)", rolling({ maxUnavailable: "-5%" }), [unavailable]],
+    ["no room to move at all (F3)", rolling({ maxSurge: 0, maxUnavailable: 0 }), ["spec.strategy.rollingUpdate"]],
+    [
+      "an update in place that nobody orchestrates",
+      inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "" }),
+      ["spec.strategy.inPlaceUpdate.orchestrationType"],
+    ],
+    [
+      "an update in place that somebody unknown orchestrates",
+      inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "auto" }),
+      ["spec.strategy.inPlaceUpdate.orchestrationType"],
+    ],
+    ["no selector (F1)", { spec: { selector: null } }, ["spec.selector"]],
+    ["a selector of everything (F33)", { spec: { selector: { matchLabels: null } } }, ["spec.selector"]],
+    ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
+    ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
+    ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
+  ])("for %s is left as it is, and says so in plain sight", (_, change, paths) => {
+    const { actions, because, status } = passOver(change);
+    expect(actions).toEqual([]);
+    expect(because.map(({ reason }) => reason)).toEqual(["InvalidSpec"]);
+    expect(pathsIn(findCondition(status?.conditions, "SpecValid")?.message)).toEqual(paths);
+    expect(status).toMatchObject({ observedGeneration: 4, replicas: 3 });
+  });
+});
+
+describe("a deployment that is followed", () => {
+  it.each<[string, Change<MachineDeployment>, number]>([
+    ["a surge in percent", rolling({ maxSurge: "30%" }), 1],
+    ["a template with more labels than are selected", templated({ metadata: { labels: { more: "x" } } }), 1],
+    ["no strategy (F2)", { spec: { strategy: null } }, 1],
+    ["a strategy without a type (F2)", { spec: { strategy: { type: "", rollingUpdate: { maxSurge: 2 } } } }, 2],
+    ["a strategy without numbers (F3)", { spec: { strategy: { rollingUpdate: null } } }, 1],
+    ["a surge and nothing of unavailability (F3)", rolling({ maxSurge: 2, maxUnavailable: null }), 2],
+    ["unavailability and nothing of a surge (F3)", rolling({ maxSurge: null, maxUnavailable: 2 }), 1],
+    ["an update in place with nothing but who orchestrates it (F3)", inPlace({ orchestrationType: "Auto" }), 1],
+  ])("with %s begins its rollout as large as its surge", (_, change, size) => {
+    const { actions, status } = passOver(change);
+    expect(actions.map((action) => [action.kind, "set" in action && action.set.spec.replicas])).toEqual([
+      ["CreateMachineSet", size],
+    ]);
+    expect(findCondition(status?.conditions, "SpecValid")?.status).toBe("True");
+    expect(status?.observedGeneration).toBe(5);
+  });
+});
+
+describe("a set that is refused", () => {
+  it.each<[string, Change<MachineSet>, readonly string[]]>([
+    ["less than no replicas", { spec: { replicas: -1 } }, ["spec.replicas"]],
+    ["no selector (F1)", { spec: { selector: null } }, ["spec.selector"]],
+    ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
+    ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
+    ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
+  ])("for %s makes and gives up nothing, and says so", (_, change, paths) => {
+    const set = aMachineSet(stale, change);
+    const machines = [aMachine(ownedBy(set), inPhase("Failed"))];
+    const sources = { machines, controlled: 1, deployment: () => undefined, nodesOf: () => new Map() };
+    const { actions, status } = decideMachineSet(machineSetSnapshot(set, sources), now);
+    expect(actions).toEqual([]);
+    expect(pathsIn(findCondition(status?.machineSetCondition, "SpecValid")?.message)).toEqual(paths);
+    expect(status).toMatchObject({ observedGeneration: 4, replicas: 1 });
+  });
+});

@@ -1,0 +1,203 @@
+import {
+  annotationKeys,
+  type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import { type ApiClient, type ApiObject, isConflict } from "@millwright/kube";
+import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ControllerContext } from "../cluster/context.ts";
+import { findCondition } from "../conditions/set-condition.ts";
+import { createMachineSetController } from "../machine-set/controller.ts";
+import {
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  type Change,
+  inPhase,
+  named,
+  testNamespace,
+} from "../testing/builders.ts";
+import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
+import { createMachineDeploymentController } from "./controller.ts";
+
+const at = (name: string) => ({ namespace: testNamespace, name });
+const big: Change<MachineDeployment> = { spec: { template: { spec: { class: { name: "big" } } } } };
+
+let running: RunningControllers | undefined;
+afterEach(async () => running?.stop());
+
+/** Both controllers with one worker each; `see` may look over the shoulder of their API client. */
+async function start(
+  prepare: (api: FakeApi) => void,
+  see: (api: ApiClient) => ApiClient = (api) => api,
+): Promise<RunningControllers> {
+  const make = (context: ControllerContext) => {
+    const seen = { ...context, control: see(context.control) };
+    return [createMachineDeploymentController(seen, 1), createMachineSetController(seen, 1)];
+  };
+  running = await runControllers(make, prepare);
+  return running;
+}
+const startDeployment = (...changes: readonly Change<MachineDeployment>[]) =>
+  start((api) => void api.seed(machineDeploymentResource, aMachineDeployment(...changes)));
+const setOfClass = ({ api }: RunningControllers, name: string): MachineSet | undefined =>
+  api.all<MachineSet>(machineSetResource).find(({ spec }) => spec.template.spec.class?.name === name);
+const deploymentOf = ({ api }: RunningControllers) =>
+  api.peek<MachineDeployment>(machineDeploymentResource, at("pool"));
+
+/** All machines run, and those on their way out are gone. */
+async function live(cluster: RunningControllers, rounds = 20): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (const { metadata } of cluster.machines()) {
+      if (metadata.deletionTimestamp === undefined)
+        cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
+      else cluster.api.remove(machineResource, at(metadata.name));
+    }
+    await cluster.settle(1_000);
+  }
+}
+
+// The faults of machineset-machinedeployment.md, section 20, that are about writes.
+describe("writes of sets and deployments", () => {
+  it("leave no trace in the cache when they are refused: what was not handed down is handed down again (F19)", async () => {
+    const cluster = await start((api) => void api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } })));
+    cluster.api.inject({ verb: "patch", type: machineResource, error: serverError(), times: 3 });
+    const template = { spec: { nodeTemplate: { metadata: { labels: { a: "b" } } }, drainTimeout: "1h" } };
+    cluster.api.change(machineSetResource, at("set"), { spec: { template } });
+    await cluster.settle(30_000);
+    expect(cluster.machines().map(({ spec }) => [spec.drainTimeout, spec.nodeTemplate?.metadata?.labels])).toEqual([
+      ["1h", { a: "b" }],
+    ]);
+  });
+
+  it("that meet conflicts are repeated with growing delays, and keep no worker from the others (F20)", async () => {
+    const fresh = { metadata: { finalizers: null } };
+    const cluster = await start((api) => {
+      api.seed(machineDeploymentResource, aMachineDeployment(fresh));
+      api.seed(machineDeploymentResource, aMachineDeployment(named("other"), fresh));
+      const key = `${testNamespace}/pool`;
+      api.inject({ verb: "patch", type: machineDeploymentResource, key, error: conflictError(), times: 1_000 });
+    });
+    await cluster.settle(60_000);
+    const attempts = cluster.api.calls.filter(({ verb, key }) => verb === "patch" && key === `${testNamespace}/pool`);
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(attempts.length).toBeLessThan(40);
+    const sets = cluster.api.all<MachineSet>(machineSetResource);
+    expect(sets.map(({ metadata }) => metadata.ownerReferences?.[0]?.name)).toEqual(["other"]);
+  });
+
+  it("of one pass never stand in each other's way, and none of them is a whole object (F21)", async () => {
+    const conflicts: string[] = [];
+    const watched = (api: ApiClient): ApiClient => ({
+      ...api,
+      async patch<T extends ApiObject>(...given: Parameters<ApiClient["patch"]>): Promise<T> {
+        try {
+          return await api.patch<T>(...given);
+        } catch (error) {
+          if (isConflict(error)) conflicts.push(given[1].name);
+          throw error;
+        }
+      },
+    });
+    const cluster = await start(
+      (api) => void api.seed(machineDeploymentResource, aMachineDeployment({ metadata: { finalizers: null } })),
+      watched,
+    );
+    await live(cluster);
+    const change = (patch: Change<MachineDeployment>) =>
+      cluster.api.patch(machineDeploymentResource, at("pool"), patch, { kind: "merge" });
+    for (const patch of [
+      big,
+      { spec: { paused: true } },
+      { spec: { replicas: 5 } },
+      { spec: { paused: false } },
+      { spec: { rollbackTo: { revision: 0 } } },
+      annotated({ [annotationKeys.triggerDeletion]: `${cluster.machines()[0]?.metadata.name}~2026-01-01T00:00:00Z` }),
+    ]) {
+      await change(patch);
+      await live(cluster, 12);
+    }
+    expect(conflicts).toEqual([]);
+    expect(cluster.api.writes().filter(({ verb }) => verb === "replace")).toEqual([]);
+    // The revision is there, though it was given in the same passes as a status.
+    const { annotations = {} } = deploymentOf(cluster)?.metadata ?? {};
+    expect(annotations[annotationKeys.revision]).toBe(
+      setOfClass(cluster, "small")?.metadata.annotations?.[annotationKeys.revision],
+    );
+    expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(Array(5).fill("small"));
+  });
+
+  it("follow every number, also that of failures which are preserved (F25)", async () => {
+    const cluster = await startDeployment({ spec: { replicas: 2 } });
+    await live(cluster, 3);
+    const [kept] = cluster.machines();
+    const name = at(kept?.metadata.name ?? "");
+    cluster.api.change(machineResource, name, {
+      ...annotated({ [annotationKeys.preserve]: "now" }),
+      ...inPhase("Failed"),
+    });
+    await cluster.settle(5_000);
+    const counted = () => [
+      deploymentOf(cluster)?.status?.preservedFailedReplicas,
+      setOfClass(cluster, "small")?.status?.preservedFailedReplicas,
+    ];
+    expect(counted()).toEqual([0, 0]);
+    const preserveExpiryTime = "2027-01-01T00:00:00Z";
+    cluster.api.change<Machine>(machineResource, name, { status: { currentStatus: { preserveExpiryTime } } });
+    await cluster.settle(5_000);
+    expect(counted()).toEqual([1, 1]);
+  });
+
+  it("that fail while an old set is scaled end the pass, which is repeated (F26)", async () => {
+    const cluster = await startDeployment();
+    await live(cluster, 3);
+    const key = `${testNamespace}/${setOfClass(cluster, "small")?.metadata.name}`;
+    cluster.api.inject({ verb: "patch", type: machineSetResource, key, error: serverError(), times: 6 });
+    await cluster.api.patch(machineDeploymentResource, at("pool"), big, { kind: "merge" });
+    await cluster.settle(2_000);
+    for (const { metadata } of cluster.machines())
+      cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
+    // From here on nothing happens but time.
+    await cluster.settle(120_000);
+    expect(setOfClass(cluster, "small")?.spec.replicas).toBe(2);
+  });
+
+  it("of a status that was refused do not undo what others wrote meanwhile (F41)", async () => {
+    const cluster = await startDeployment();
+    const name = setOfClass(cluster, "small")?.metadata.name ?? "";
+    const theirs = { type: "Watched", status: "True", reason: "ByHand", message: "" };
+    cluster.api.inject({
+      verb: "patch",
+      type: machineSetResource,
+      subresource: "status",
+      error: serverError(),
+      times: 2,
+    });
+    for (const { metadata } of cluster.machines())
+      cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
+    await cluster.settle();
+    const status = cluster.api.peek<MachineSet>(machineSetResource, at(name))?.status;
+    expect(status?.readyReplicas).toBe(0);
+    cluster.api.change<MachineSet>(machineSetResource, at(name), {
+      status: { machineSetCondition: [...(status?.machineSetCondition ?? []), theirs] },
+    });
+    await cluster.settle(30_000);
+    const after = setOfClass(cluster, "small")?.status;
+    expect(after?.readyReplicas).toBe(3);
+    expect(findCondition(after?.machineSetCondition, "Watched")).toEqual(theirs);
+  });
+
+  it("and reads there are none of while nothing changes (F29)", async () => {
+    const cluster = await startDeployment({ spec: { progressDeadlineSeconds: 60 } });
+    await live(cluster, 5);
+    await cluster.settle(20_000);
+    cluster.api.calls.length = 0;
+    await cluster.settle(3_600_000);
+    expect(cluster.api.calls.filter(({ verb }) => verb !== "watch" && verb !== "list")).toEqual([]);
+  });
+});
