@@ -1,5 +1,6 @@
 import { machineDeploymentResource, machineSetResource, seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
+import { ApiError } from "@millwright/kube";
 import { createFakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
@@ -40,5 +41,16 @@ describe("machine set maker", () => {
     expect(api.peek(machineDeploymentResource, { namespace: testNamespace, name: "pool" })?.["status"]).toEqual({
       collisionCount: 1,
     });
+  });
+
+  it.each<[string, string, number]>([
+    ["tells why a set is refused", "Quota", 1],
+    ["tells nothing of a refusal in a namespace that ends", "NamespaceTerminating", 0],
+  ])("%s", async (_, cause, writes) => {
+    const { api, deployment, make, set } = setUp();
+    const details = { causes: [{ reason: cause }] };
+    api.inject({ verb: "create", error: new ApiError({ status: 403, reason: "Forbidden", message: "no", details }) });
+    await expect(make(deployment, set)).rejects.toThrow("no");
+    expect(api.writes().filter(({ verb }) => verb === "patch")).toHaveLength(writes);
   });
 });

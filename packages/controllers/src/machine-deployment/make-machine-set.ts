@@ -8,7 +8,7 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { isAlreadyExists } from "@millwright/kube";
+import { isAlreadyExists, isApiError } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Writer } from "../cluster/writer.ts";
 import { setCondition } from "../conditions/set-condition.ts";
@@ -16,6 +16,10 @@ import { isSameTemplate } from "./template-hash.ts";
 
 /** What makes the set of a deployment's current template. */
 export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
+
+/** Whether nothing is made any more because the namespace is being deleted: nobody has to be told, and there is nothing to write it to. */
+const isNamespaceEnding = (error: unknown): boolean =>
+  isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 
 /**
  * Creates a set and tells the deployment what kept it from existing (machineset-machinedeployment.md, 13.4). Throws, so that the pass ends without
@@ -58,7 +62,7 @@ export function createMachineSetMaker(
       await sets.create(set);
     } catch (error) {
       if (isAlreadyExists(error)) return useOrAvoid(deployment, set);
-      await tellRefusal(deployment, set, error);
+      if (!isNamespaceEnding(error)) await tellRefusal(deployment, set, error);
       throw error;
     }
   };

@@ -73,7 +73,7 @@ describe("progressOf", () => {
       undefined,
     ],
     [
-      "takes a new template for a rollout",
+      "does not take another size for a rollout",
       () =>
         progress(withCondition(progressing("NewMachineSetAvailable")), {
           replicas: 4,
@@ -81,6 +81,11 @@ describe("progressOf", () => {
           availableReplicas: 3,
         }),
       undefined,
+    ],
+    [
+      "takes another template for a rollout, before anything has come of it",
+      () => progress(withCondition(progressing("NewMachineSetAvailable")), { updatedReplicas: 0 }),
+      'True MachineSetUpdated MachineSet "new" is progressing. !',
     ],
     [
       "sees progress in more updated machines",

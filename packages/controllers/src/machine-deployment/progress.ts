@@ -105,13 +105,14 @@ export function progressOf(facts: ProgressFacts, now: Date): Progress | undefine
   if (isComplete(deployment, counters)) {
     return say("True", legacyReasons.newMachineSetAvailable, `${subject} has successfully progressed.`);
   }
+  const wasAtRest = before?.reason === legacyReasons.newMachineSetAvailable;
   // A machine that broke after the rollout is no new rollout.
-  if (before?.reason === legacyReasons.newMachineSetAvailable && counters.replicas === counters.updatedReplicas)
-    return undefined;
+  if (wasAtRest && counters.replicas === counters.updatedReplicas) return undefined;
   // What waits on purpose is not late, and Gardener takes anything but True for trouble. When the wait is over the deadline begins anew.
   const { holds = [] } = facts;
   if (holds.length > 0) return say("True", legacyReasons.machineSetUpdated, `${subject}${WAITS}${holds.join("; ")}`);
-  if (before?.message?.includes(WAITS) === true || hasAdvanced(deployment.status, counters))
+  // Back to a template whose set is there, or with Recreate, a rollout begins without a set being made. The autoscaler must not take it for over.
+  if (wasAtRest || before?.message?.includes(WAITS) === true || hasAdvanced(deployment.status, counters))
     return say("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
   if ((untilDeadline(deployment, now) ?? 1) <= 0) {
     return say("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);
