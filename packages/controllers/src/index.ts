@@ -1,6 +1,10 @@
 export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
 export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
 export type { ControllerContext, Target } from "./cluster/context.ts";
+export { createDefinitionGuard } from "./definitions/definition-guard.ts";
+export type { DefinitionGuard } from "./definitions/definition-guard.ts";
+export { createDefinitionWatch } from "./definitions/definition-watch.ts";
+export type { DefinitionWatch } from "./definitions/definition-watch.ts";
 export { createSecretController } from "./secret/controller.ts";
 export { createMachineClassController } from "./machine-class/controller.ts";
 export { createCapacityController } from "./machine-class/capacity-controller.ts";

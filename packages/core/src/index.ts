@@ -126,13 +126,19 @@ export {
   deletionMachinePriority,
   preserveValues,
 } from "./wire/annotations.ts";
-export { clusterApiReasons, legacyReasons, specValidReasons } from "./wire/condition-reasons.ts";
+export {
+  clusterApiReasons,
+  definitionsStandReason,
+  legacyReasons,
+  specValidReasons,
+} from "./wire/condition-reasons.ts";
 export {
   clusterApiConditionTypes,
   conditionOrder,
   conditionStatuses,
   legacyConditionTypes,
   machineConditionTypes,
+  definitionsStandConditionType,
   specValidConditionType,
 } from "./wire/condition-types.ts";
 export type { ConditionStatus } from "./wire/condition-types.ts";
@@ -141,7 +147,7 @@ export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
 export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
-export { cloudMetricNames } from "./wire/metric-names.ts";
+export { cloudMetricNames, ownMetricNames } from "./wire/metric-names.ts";
 export {
   defaultNodeConditions,
   inPlaceUpdateMessages,

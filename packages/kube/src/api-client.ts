@@ -7,6 +7,7 @@ import type {
   ListOptions,
   RawRequest,
   RawResponse,
+  ReadOptions,
   Scope,
   WatchOptions,
   WriteOptions,
@@ -41,7 +42,7 @@ export interface ApiClient {
   get<T extends ApiObject = KubeObject>(
     type: ResourceType,
     ref: ObjectRef,
-    options?: CallOptions & { readonly subresource?: string },
+    options?: CallOptions & ReadOptions & { readonly subresource?: string },
   ): Promise<T>;
   list<T extends ApiObject = KubeObject>(
     type: ResourceType,
@@ -118,6 +119,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     path: string,
     callOptions: CallOptions,
     body?: { readonly json: unknown; readonly contentType?: string },
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Buffer> {
     const response = await transport.request({
       method,
@@ -125,7 +127,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       signal: callOptions.signal,
       timeoutMs: callOptions.timeoutMs,
       ...(body === undefined
-        ? {}
+        ? { headers }
         : { body: JSON.stringify(body.json), headers: { "content-type": body.contentType ?? "application/json" } }),
     });
     return response.body;
@@ -151,13 +153,15 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
 
   return {
     async get(type, ref, getOptions = {}) {
-      return callForObject(type, "GET", objectPath(type, ref, getOptions.subresource), getOptions);
+      const path = objectPath(type, ref, getOptions.subresource);
+      return callForObject(type, "GET", path, getOptions, undefined, acceptOf("PartialObjectMetadata", getOptions));
     },
 
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the interface names it
     async list<T extends ApiObject>(type: ResourceType, listOptions: ListOptions = {}, callOptions: CallOptions = {}) {
       const path = collectionPath(type, listOptions.namespace) + queryString(listQuery(listOptions));
-      const body = await send("GET", path, callOptions);
+      const accept = acceptOf("PartialObjectMetadataList", listOptions);
+      const body = await send("GET", path, callOptions, undefined, accept);
       const { omitManagedFields = false } = listOptions;
       const page = await readListPage(body, { clock, signal: callOptions.signal, omitManagedFields }).catch(
         (cause: unknown) => {
@@ -221,6 +225,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         clock,
         inactivityMs: watchOptions.inactivityMs ?? defaultInactivityMs,
         omitManagedFields: watchOptions.omitManagedFields,
+        headers: acceptOf("PartialObjectMetadata", watchOptions),
         onAnswer: watchOptions.onAnswer,
         signal,
       });
@@ -248,6 +253,11 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     load: transport.load,
     close: transport.close,
   };
+}
+
+/** Servers that know no partial objects, fakes for example, may answer with whole ones. */
+function acceptOf(as: string, { metadataOnly }: ReadOptions): Readonly<Record<string, string>> {
+  return metadataOnly === true ? { accept: `application/json;as=${as};g=meta.k8s.io;v=v1,application/json` } : {};
 }
 
 function scopeQuery(scope: Scope): Query {

@@ -18,6 +18,15 @@ export interface WriteOptions extends CallOptions {
   readonly subresource?: string | undefined;
 }
 
+/** What every read accepts. */
+export interface ReadOptions {
+  /**
+   * Asks for `apiVersion`, `kind` and `metadata` alone (PartialObjectMetadata of meta.k8s.io/v1): all that is worth reading of a large object of
+   * which only its existence counts. Default false.
+   */
+  readonly metadataOnly?: boolean | undefined;
+}
+
 /** What to list or watch. */
 export interface Scope {
   /** Left out: all namespaces. */
@@ -27,7 +36,7 @@ export interface Scope {
 }
 
 /** Options of {@link ApiClient.list}. */
-export interface ListOptions extends Scope {
+export interface ListOptions extends Scope, ReadOptions {
   /** Most items in one answer; the next page is asked for with `continue` of the metadata. */
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
@@ -42,7 +51,7 @@ export interface ListOptions extends Scope {
 }
 
 /** Options of {@link ApiClient.watch}. */
-export interface WatchOptions extends Scope {
+export interface WatchOptions extends Scope, ReadOptions {
   /** Where to continue: the version of a list, of an event, or of a bookmark. "": from now, with `sendInitialEvents`. */
   readonly resourceVersion: string;
   /**

@@ -37,6 +37,7 @@ export type {
   ListOptions,
   RawRequest,
   RawResponse,
+  ReadOptions,
   Scope,
   WatchOptions,
   WriteOptions,
@@ -80,6 +81,7 @@ export { createReflector } from "./reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
 export { createInformer } from "./informer.ts";
 export type { Informer, InformerOptions } from "./informer.ts";
+export { untilAborted } from "./until-aborted.ts";
 export { waitForCache } from "./wait-for-cache.ts";
 export type { WaitForCacheOptions } from "./wait-for-cache.ts";
 export { createExpectations, fulfilFromStore } from "./expectations.ts";

@@ -1,11 +1,11 @@
 import type { ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
-import type { CallOptions, Scope } from "./call-options.ts";
+import type { CallOptions, ReadOptions, Scope } from "./call-options.ts";
 import { isGone } from "./api-error.ts";
 import type { ApiObject, KubeObject, ListMeta, ObjectList } from "./kube-object.ts";
 
 /** Options of {@link listAll}. */
-export interface ListAllOptions extends Scope {
+export interface ListAllOptions extends Scope, ReadOptions {
   /** Items of one page. Default 500. */
   readonly pageSize?: number;
   /** See `ListOptions`. Default false. */

@@ -1,7 +1,7 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
-import type { Scope } from "./call-options.ts";
-import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "./api-error.ts";
+import type { ReadOptions, Scope } from "./call-options.ts";
+import { isApiError, isGone, isNotFound, isUnanswered, isVersionTooLarge } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type Contact, createContactRecord } from "./contact.ts";
@@ -13,11 +13,12 @@ import type { Log } from "./log.ts";
 import { describeType } from "./resource-type.ts";
 import { sleepUntilBack } from "./sleep-until-back.ts";
 import type { Replacement, Store } from "./store.ts";
+import { untilAborted } from "./until-aborted.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
 import type { WatchEvent } from "./watch.ts";
 
 /** Options of {@link createReflector}. */
-export interface ReflectorOptions<T extends ApiObject> extends Scope {
+export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOptions {
   readonly api: Pick<ApiClient, "list" | "watch" | "contact">;
   readonly type: ResourceType;
   /** Written by this reflector alone. */
@@ -105,7 +106,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     fieldSelector: options.fieldSelector,
   };
   const omitManagedFields = options.keepManagedFields !== true;
-  const { inactivityMs } = options;
+  const { inactivityMs, metadataOnly = false } = options;
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, silences: 0 };
   const firstSync = Promise.withResolvers<void>();
   const waiters = createVersionWaiters();
@@ -177,7 +178,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
 
   /** A watch that begins with a list. */
   async function listAndWatch(signal: AbortSignal): Promise<void> {
-    const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, clock, signal });
+    const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal });
     let received = 0;
     const count = (add: (object: T) => void) => (object: T) => {
       received++;
@@ -199,7 +200,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   }
 
   async function list(signal: AbortSignal): Promise<void> {
-    const pages = { ...scope, pageSize: options.pageSize ?? 100, omitManagedFields };
+    const pages = { ...scope, pageSize: options.pageSize ?? 100, omitManagedFields, metadataOnly };
     await fill(async ({ add, startAgain }) => {
       const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
       return resourceVersion;
@@ -219,7 +220,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (isList) return await listAndWatch(signal);
       if (version === undefined) await list(signal);
       const resourceVersion = version ?? "";
-      await consume(api.watch(type, { ...scope, resourceVersion, inactivityMs, omitManagedFields, onAnswer }, signal));
+      const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
+      await consume(api.watch(type, from, signal));
     } catch (error) {
       if (signal.aborted) return;
       if (isApiError(error) && error.reason === "WatchSilent") {
@@ -240,7 +242,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       isAway = isApiError(error) && error.reason === "Unreachable";
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
       if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
-      if (isGone(error) || isVersionTooLarge(error)) version = undefined;
+      // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
+      if (isGone(error) || isVersionTooLarge(error) || isNotFound(error)) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
       if (!isGone(error)) fruitless = Math.max(1, fruitless);
       if (fruitless <= 1) said.clear();
@@ -299,14 +302,4 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     counts: () => ({ ...counts }),
     contact,
   };
-}
-
-function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    void promise.then(resolve).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

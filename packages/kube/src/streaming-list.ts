@@ -25,6 +25,7 @@ export interface StreamingListOptions {
   /** Of the watch that follows. */
   readonly inactivityMs: number | undefined;
   readonly omitManagedFields: boolean;
+  readonly metadataOnly: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -51,7 +52,7 @@ export interface StreamingList<T extends ApiObject> {
  * recent one. Objects arrive one by one, so that a list of any size neither blocks the event loop nor fills the memory.
  */
 export function streamList<T extends ApiObject>(options: StreamingListOptions): StreamingList<T> {
-  const { api, type, scope, inactivityMs, omitManagedFields, clock, signal } = options;
+  const { api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal } = options;
   const silence = startDeadline(clock, silentListMs, signal);
   const request = {
     ...scope,
@@ -60,6 +61,7 @@ export function streamList<T extends ApiObject>(options: StreamingListOptions): 
     sendInitialEvents: true,
     inactivityMs,
     omitManagedFields,
+    metadataOnly,
   } as const;
   const stream = api.watch(type, request, silence.signal)[Symbol.asyncIterator]();
 

@@ -41,6 +41,8 @@ export interface WatchStreamOptions {
   readonly inactivityMs: number;
   /** See `WatchOptions`. Default false. */
   readonly omitManagedFields?: boolean | undefined;
+  /** Sent along. Default none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** See `WatchOptions`. */
   readonly onAnswer?: (() => void) | undefined;
   readonly signal: AbortSignal;
@@ -79,7 +81,12 @@ export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<Wa
   let stream: TransportStream | undefined;
   idle.signal.addEventListener("abort", () => stream?.close(), { once: true });
   try {
-    stream = await options.transport.stream({ method: "GET", path, signal: idle.signal });
+    stream = await options.transport.stream({
+      method: "GET",
+      path,
+      headers: options.headers ?? {},
+      signal: idle.signal,
+    });
     idle.signal.throwIfAborted();
     options.onAnswer?.();
     for await (const line of readLines(notingLife(stream.chunks, idle.extend), maxLineBytes)) {

@@ -2,6 +2,8 @@ import {
   type ControllerContext,
   createCapacityController,
   createControlCaches,
+  createDefinitionGuard,
+  createDefinitionWatch,
   createMachineClassController,
   createMachineController,
   createMachineDeploymentController,
@@ -97,11 +99,18 @@ export function createManager(options: ManagerOptions): Manager {
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target === undefined ? undefined : createTargetCaches({ api: target, clock, random, log });
+  const watchedDefinitions = createDefinitionWatch({ api: control, clock, random, log });
+  const guarded = [caches.machines, caches.sets, caches.deployments];
+  const definitions = createDefinitionGuard(
+    watchedDefinitions,
+    guarded.map(({ store }) => store),
+  );
   const context: ControllerContext = {
     namespace,
     control,
     caches,
     ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
+    definitions,
     events,
     clock,
     random,
@@ -167,6 +176,7 @@ export function createManager(options: ManagerOptions): Manager {
       const both = AbortSignal.any([signal, stop.signal]);
       const parts = [
         ...informers.map((informer) => informer.run(both)),
+        watchedDefinitions.run(both),
         runControllers(both),
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
         reportReadiness(named, clock, log, both),

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import type { ConditionOptions } from "../conditions/surroundings.ts";
+import type { DefinitionGuard } from "../definitions/definition-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 
 /** The cluster that machines join. */
@@ -20,6 +21,8 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Absent: what the deletion of a CustomResourceDefinition takes along is deleted, VMs too. */
+  readonly definitions?: DefinitionGuard;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */
   readonly conditions?: ConditionOptions;
 }

@@ -5,9 +5,11 @@ import {
   isNotFound,
   keyFor,
   keyOf,
+  mayHaveHappened,
   type ObjectRef,
   type ReadonlyStore,
 } from "@millwright/kube";
+import type { DefinitionGuard } from "../definitions/definition-guard.ts";
 
 /**
  * Writes objects of one type and puts every answer back into the cache, so that the next pass sees what this one did. An object that is
@@ -28,9 +30,11 @@ export interface WriterOptions<T extends ApiObject> {
   readonly api: ApiClient;
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
+  /** Learns which deletions are our own. Default: nobody. */
+  readonly definitions?: Pick<DefinitionGuard, "noteAsked" | "takeBack"> | undefined;
 }
 
-export function createWriter<T extends ApiObject>({ api, type, store }: WriterOptions<T>): Writer<T> {
+export function createWriter<T extends ApiObject>({ api, type, store, definitions }: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,
     patch: object,
@@ -52,6 +56,7 @@ export function createWriter<T extends ApiObject>({ api, type, store }: WriterOp
     patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
     patchStatus: (ref, status, kind = "merge") => patchWith(ref, { status }, { kind, subresource: "status" }),
     async delete(ref, uid) {
+      definitions?.noteAsked(uid);
       try {
         const answer = await api.delete(type, ref, { uid, propagation: "Background" });
         // While finalizers hold it the answer is the object with its deletion timestamp; else it is a status, or the last state.
@@ -61,6 +66,7 @@ export function createWriter<T extends ApiObject>({ api, type, store }: WriterOp
         if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
         else store.applyDelete({ ...ref, uid });
       } catch (error) {
+        if (!mayHaveHappened(error)) definitions?.takeBack(uid);
         if (!isNotFound(error)) throw error;
         store.applyDelete({ ...ref, uid });
       }

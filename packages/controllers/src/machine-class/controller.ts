@@ -3,6 +3,7 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
+import { isFalling } from "../definitions/definition-state.ts";
 import { createHoldingController } from "../ownership/holding-controller.ts";
 import { classNamesOf } from "./references.ts";
 
@@ -17,7 +18,7 @@ const isNews = (old: Machine | undefined, current: Machine | undefined): boolean
 
 /** Makes the controller of MachineClasses: a class stays as long as machines need it, for only the class says how their VMs are deleted. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control } = context;
+  const { caches, namespace, control, definitions } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const controller = createHoldingController<MachineClass>(context, {
     name: "machine-class",
@@ -27,13 +28,17 @@ export function createMachineClassController(context: ControllerContext, workers
     workers,
     store: caches.classes.store,
     writer: createWriter({ api: control, type: machineClassResource, store: caches.classes.store }),
-    waitFor: [caches.classes, caches.machines],
+    waitFor: [caches.classes, caches.machines, ...(definitions === undefined ? [] : [definitions])],
+    isDefinitionFalling: () => definitions !== undefined && isFalling(definitions.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
     unreadable: () =>
       caches.machines.store
         .list()
         .filter(isUnreadable)
         .map(({ metadata }) => metadata.name),
+  });
+  definitions?.onChange(() => {
+    for (const { metadata } of caches.classes.store.list(namespace)) controller.enqueue(keyOf(metadata.name));
   });
   watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => [keyOf(metadata.name)] });
   watchTriggers({

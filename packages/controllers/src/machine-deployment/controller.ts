@@ -25,6 +25,8 @@ import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
 import { observeSurroundings } from "../conditions/surroundings.ts";
 import { watchSurroundings } from "../conditions/watch-surroundings.ts";
+import type { DefinitionState } from "../definitions/definition-state.ts";
+import { decideWhenKnown } from "../definitions/standstill.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createWriter } from "../cluster/writer.ts";
@@ -55,7 +57,13 @@ export function createMachineDeploymentController(
     store: caches.deployments.store,
   });
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
-  const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
+  const { definitions } = context;
+  const sets = createWriter<MachineSet>({
+    api: control,
+    type: machineSetResource,
+    store: caches.sets.store,
+    definitions,
+  });
 
   const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
     observeMachineDeployment(
@@ -114,9 +122,13 @@ export function createMachineDeploymentController(
     }
   };
 
-  const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
+  const decide = (
+    deployment: MachineDeployment,
+    standstill: DefinitionState | undefined,
+  ): MachineDeploymentDecision => {
     const now = clock.now();
-    const snapshot = observe(deployment, now);
+    const snapshot = { ...observe(deployment, now), standstill };
+    if (standstill !== undefined) return decideMachineDeployment(snapshot, now);
     const surroundings = observeSurroundings(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
   };
@@ -138,18 +150,26 @@ export function createMachineDeploymentController(
       caches.sets,
       caches.machines,
       caches.classes,
+      ...(definitions === undefined ? [] : [definitions]),
       ...(context.target === undefined ? [] : [context.target.caches.nodes]),
     ],
     clock,
     random,
     log: context.log,
     reconcile: async (key) => {
-      const deployment = caches.deployments.store.get(key);
-      if (deployment === undefined) {
+      const considered = await decideWhenKnown({
+        guard: definitions,
+        kind: "MachineDeployment",
+        below: ["MachineSet", "Machine"],
+        read: () => caches.deployments.store.get(key),
+        decide: (deployment, standstill) => ({ deployment, decided: decide(deployment, standstill) }),
+      });
+      if (considered === undefined) {
         pace.forget(key);
         return { done: true };
       }
-      const decision = pace.hold(key, deployment.status, decide(deployment));
+      const { deployment, decided } = considered;
+      const decision = pace.hold(key, deployment.status, decided);
       const confirmOwner = confirmOwnerOnce(control, machineDeploymentResource, deployment);
       return carryOut(decision, (action) => act(deployment, action, confirmOwner), {
         object: deployment,
@@ -162,6 +182,9 @@ export function createMachineDeploymentController(
 
   const keyOfName = (name: string): string => `${namespace}/${name}`;
   watchTriggers({ store: caches.deployments.store, controller, keys: ({ metadata }) => [keyOfName(metadata.name)] });
+  definitions?.onChange(() => {
+    for (const deployment of caches.deployments.store.list(namespace)) controller.enqueue(keyOf(deployment));
+  });
   watchTriggers({
     store: caches.sets.store,
     controller,

@@ -1,5 +1,6 @@
 import { finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
+import { awaitedMachines } from "../machine-set/awaited-machines.ts";
 import { decideCanaryFailure } from "./canary-failure.ts";
 import { decideNodes } from "./decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
@@ -18,6 +19,7 @@ import {
   statusOf,
   viewSets,
 } from "./snapshot.ts";
+import { decideStandstill } from "./stand-still.ts";
 
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -106,6 +108,7 @@ function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutLimits, now
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits = unlimited } = snapshot;
+  if (snapshot.standstill !== undefined) return decideStandstill(snapshot, snapshot.standstill, now);
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
     const status = statusOf(snapshot, viewSets(snapshot), undefined, now);
@@ -116,6 +119,9 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   if (claims.length > 0) return { actions: claims, because: [] };
   const freezes = decideFreezeSync(snapshot);
   if (freezes.length > 0) return { actions: freezes, because: [] };
+  // Their machines come back as they were; what they lack looks like unavailability until then.
+  if (snapshot.claim.owned.some((set) => awaitedMachines(set) !== undefined))
+    return { actions: [], status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
   const marks = decideScalerMarks(snapshot, now);
   // What is marked counts once it is stored: the writes bring the next pass.
   if (marks.length > 0) return { actions: marks, because: [] };

@@ -9,6 +9,7 @@ import {
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../decision.ts";
+import type { DefinitionState } from "../definitions/definition-state.ts";
 import type { NodeChange } from "./decide-nodes.ts";
 import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutBounds } from "./plan-rolling-update.ts";
@@ -31,6 +32,8 @@ export interface MachineDeploymentSnapshot {
   readonly problems: readonly FieldProblem[];
   /** Names of machines that do not serve for long enough to count as available. Default: none. */
   readonly settling?: ReadonlySet<string>;
+  /** The definition because of which the deployment stands still. Default: none. */
+  readonly standstill?: DefinitionState | undefined;
   /** What holds the rollout back besides surge and unavailability. Default: nothing. */
   readonly limits?: RolloutLimits;
 }

@@ -1,4 +1,5 @@
 import {
+  definitionsStandConditionType,
   type FieldProblem,
   legacyConditionTypes,
   legacyReasons,
@@ -87,7 +88,10 @@ function replicaFailureOf({ newSet, oldSets }: DeploymentFacts): ConditionState 
 
 function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: number, now: Date): readonly Condition[] {
   const { deployment, problems, newSet, createdSet } = facts;
-  let conditions: readonly Condition[] = deployment.status?.conditions ?? [];
+  let conditions: readonly Condition[] = removeCondition(
+    deployment.status?.conditions ?? [],
+    definitionsStandConditionType,
+  );
   const set = (state: ConditionState | undefined, touch = false): void => {
     if (state !== undefined) conditions = setCondition(conditions, state, now, "transition and update", touch);
   };

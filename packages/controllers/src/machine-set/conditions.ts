@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   clusterApiConditionTypes as types,
   labelKeys,
   legacyConditionTypes,
@@ -75,6 +76,11 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
       : [`scale-up is disabled by label ${labelKeys.scaleUpDisabled}`]),
     ...(blocked === "as many as there may be"
       ? [`there are ${owned.length} machines with those on their way out, and there may be no more`]
+      : []),
+    ...(blocked === "machines are awaited"
+      ? [
+          `the machines that it had when a definition was deleted are awaited; for new ones remove annotation ${annotationKeys.awaitsMachines}`,
+        ]
       : []),
     ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),
     ...(isRefused ? [`last creation failed: ${cutText(failure.message ?? "")}`] : failedVmBlock(owned)),

@@ -15,6 +15,8 @@ import { createWriter } from "../cluster/writer.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
 import { observeSurroundings } from "../conditions/surroundings.ts";
 import { watchSurroundings } from "../conditions/watch-surroundings.ts";
+import type { DefinitionState } from "../definitions/definition-state.ts";
+import { decideWhenKnown } from "../definitions/standstill.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
@@ -90,11 +92,21 @@ export function createMachineSetController(
     }
   };
 
-  const decide = (set: MachineSet): MachineSetDecision => {
+  const decide = (set: MachineSet, standstill: DefinitionState | undefined): MachineSetDecision => {
     const key = keyOf(set);
-    const memory = { failure: failures.get(key), pending: pendingOf(key), countBefore: counts.get(key), margins };
+    const ofMachines = context.definitions?.stateOf("Machine");
+    const isLossMeant = ofMachines !== undefined && "isMeant" in ofMachines && ofMachines.isMeant;
+    const memory = {
+      standstill,
+      isLossMeant,
+      failure: failures.get(key),
+      pending: pendingOf(key),
+      countBefore: counts.get(key),
+      margins,
+    };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();
+    if (standstill !== undefined) return decideMachineSet(snapshot, now);
     const surroundings = observeSurroundings(context, set, snapshot.claim.owned);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
   };
@@ -115,21 +127,28 @@ export function createMachineSetController(
       caches.machines,
       caches.deployments,
       caches.classes,
+      ...(context.definitions === undefined ? [] : [context.definitions]),
       ...(context.target === undefined ? [] : [context.target.caches.nodes]),
     ],
     clock,
     random,
     log: context.log,
     reconcile: async (key) => {
-      const set = caches.sets.store.get(key);
-      if (set === undefined) {
+      const considered = await decideWhenKnown({
+        guard: context.definitions,
+        kind: "MachineSet",
+        below: ["Machine"],
+        read: () => caches.sets.store.get(key),
+        decide: (set, standstill) => ({ set, standstill, decided: decide(set, standstill) }),
+      });
+      if (considered === undefined) {
         failures.delete(key);
         counts.delete(key);
         expectations.forget(key);
         pace.forget(key);
         return { done: true };
       }
-      const decided = decide(set);
+      const { set, standstill, decided } = considered;
       const decision = pace.hold(key, set.status, decided);
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
@@ -143,7 +162,7 @@ export function createMachineSetController(
           if (refused.failure === undefined) return status;
           failures.set(key, refused.failure);
           // The passes after this one may fail, too: this is the moment to show it.
-          return decide(set).status;
+          return decide(set, standstill).status;
         },
       });
       // Not before everything is done: a pass that failed to freeze the set must find it grown again.
@@ -188,6 +207,9 @@ export function createMachineSetController(
   });
   const keysOf = (wanted: (set: MachineSet) => boolean): readonly string[] =>
     caches.sets.store.list(namespace).filter(wanted).map(keyOf);
+  context.definitions?.onChange(() => {
+    for (const key of keysOf(() => true)) controller.enqueue(key);
+  });
   watchSurroundings(
     context,
     controller,

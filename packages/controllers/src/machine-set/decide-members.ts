@@ -1,4 +1,5 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { isAwaiting } from "./awaited-machines.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
 import { type Blockade, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
@@ -45,7 +46,12 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes } = snapshot;
+  const { set, claim, pending, nodes, isLossMeant = false } = snapshot;
+  const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
+    kind: "AdoptMachine",
+    name: metadata.name,
+  }));
+  if (!isLossMeant && isAwaiting(set, claim.owned)) return { actions: adoptions, blocked: "machines are awaited" };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, blocked } = planReplicas({
     set,
@@ -61,7 +67,7 @@ export function decideMembers(
   });
   const going = new Set(remove.map(({ metadata }) => metadata.name));
   const actions = [
-    ...claim.adopt.map(({ metadata }): MachineSetAction => ({ kind: "AdoptMachine", name: metadata.name })),
+    ...adoptions,
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
     ...claim.owned
       .filter(({ metadata }) => !going.has(metadata.name))

@@ -2,8 +2,10 @@ import { finalizers, type MachineSet, type MachineSetStatus, phaseOf } from "@mi
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
+import { arrivedPatch, awaitedMachines, isAwaiting } from "./awaited-machines.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
+import { decideStandstill } from "./stand-still.ts";
 import { machineSetStatus } from "./status.ts";
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -33,12 +35,17 @@ function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly w
   return wakeAfterMs === Infinity ? {} : { wakeAfterMs };
 }
 
+/** Whether the set has all that it waited for, so that the note goes. */
+const isArrived = ({ set, claim, isLossMeant = false }: MachineSetSnapshot): boolean =>
+  awaitedMachines(set) !== undefined && (isLossMeant || !isAwaiting(set, claim.owned));
+
 /**
  * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
  * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go (F4).
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;
+  if (snapshot.standstill !== undefined) return decideStandstill(snapshot, snapshot.standstill, now);
   const wake = wakeOf(snapshot, now);
   // A failure stands only as long as there is something left to try.
   const statusWith = (actions: readonly MachineSetAction[], freeze?: Freeze): MachineSetStatus => {
@@ -59,8 +66,8 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore);
   const room = limits.upper - controlled - (pending?.count ?? 0);
   const members = decideMembers(snapshot, room, freeze.isFrozen, now);
-  const patch: readonly MachineSetAction[] =
-    freeze.patch === undefined ? [] : [{ kind: "PatchSet", patch: freeze.patch }];
+  const patches = [freeze.patch, isArrived(snapshot) ? arrivedPatch : undefined].filter((each) => each !== undefined);
+  const patch = patches.map((each): MachineSetAction => ({ kind: "PatchSet", patch: each }));
   return {
     ...members,
     actions: [...patch, ...members.actions],

@@ -9,7 +9,7 @@ import { isMarkedForDeletion } from "./scale-in-mark.ts";
 export const BURST = 100;
 
 /** Why machines that are missing are not created, when that is so on purpose. */
-export type Blockade = "frozen" | "scale-up disabled" | "as many as there may be";
+export type Blockade = "frozen" | "machines are awaited" | "scale-up disabled" | "as many as there may be";
 
 /** What a set has to do about its number of machines. */
 export interface ReplicaPlan {
@@ -76,7 +76,7 @@ export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const missing = Math.max(0, wanted - present.length - pending);
   const surplus = Math.max(0, settled.length - wanted);
   const remove = new Set([
-    ...inDeletionOrder(settled, now).slice(0, surplus),
+    ...(surplus === 0 ? [] : inDeletionOrder(settled, now).slice(0, surplus)),
     ...settled.filter((machine) => isMarkedForDeletion(machine, set)),
     ...settled.filter((machine) => isForReplacement(machine, nodes, now)),
   ]);

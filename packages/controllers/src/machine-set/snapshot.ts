@@ -2,6 +2,7 @@ import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetSt
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../decision.ts";
+import type { DefinitionState } from "../definitions/definition-state.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { Blockade } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -24,6 +25,10 @@ export interface MachineSetSnapshot {
   readonly failure?: ReplicaFailure | undefined;
   /** Requests that got no answer and whose effect has not been seen. */
   readonly pending?: Pending | undefined;
+  /** The definition because of which the set stands still. Default: none. */
+  readonly standstill?: DefinitionState | undefined;
+  /** Whether somebody wrote on the definition of machines that they may be lost: then none of them are waited for. Default: not. */
+  readonly isLossMeant?: boolean;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

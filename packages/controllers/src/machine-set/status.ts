@@ -1,4 +1,5 @@
 import {
+  definitionsStandConditionType,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
@@ -29,10 +30,10 @@ export interface MachineSetFacts {
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
 }
 
-const hasTemplateLabels = (machine: Machine, set: MachineSet): boolean =>
-  Object.entries(set.spec?.template?.metadata?.labels ?? {}).every(
-    ([key, value]) => machine.metadata.labels?.[key] === value,
-  );
+function countTemplateLabels({ set, owned }: MachineSetFacts): number {
+  const labels = Object.entries(set.spec.template.metadata?.labels ?? {});
+  return owned.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value)).length;
+}
 
 const isPreservedFailure = (machine: Machine): boolean =>
   phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;
@@ -74,7 +75,8 @@ function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFact
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const { set, problems, failure } = facts;
   const valid = specValidState(problems, set.metadata.generation);
-  const before = withFrozen(set.status?.machineSetCondition ?? [], facts, now);
+  const standing = removeCondition(set.status?.machineSetCondition ?? [], definitionsStandConditionType);
+  const before = withFrozen(standing, facts, now);
   const conditions = setCondition(before, valid, now, "transition");
   // Absent, not False, while all is well: Gardener reads a ReplicaFailure that is there as trouble.
   return failure === undefined
@@ -99,7 +101,7 @@ export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetS
   return {
     ...kept,
     replicas: owned.length,
-    fullyLabeledReplicas: owned.filter((machine) => hasTemplateLabels(machine, set)).length,
+    fullyLabeledReplicas: countTemplateLabels(facts),
     availableReplicas: owned.filter(isAvailable).length,
     readyReplicas: owned.filter((machine) => !isDeleting(machine) && phaseOf(machine) === "Running").length,
     preservedFailedReplicas: owned.filter(isPreservedFailure).length,

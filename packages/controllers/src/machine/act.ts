@@ -41,7 +41,9 @@ export function createMachineExecutor(
   { operations, driver, settings, repairs, evictions, volumeIds, wake }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target } = context;
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
+  const { definitions } = context;
+  const store = caches.machines.store;
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store, definitions });
 
   /** Decisions about nodes are only made where there is a target cluster. */
   const onTarget = (): Target => {

@@ -4,6 +4,7 @@ import {
   isApiError,
   isConflict,
   isUnanswered,
+  keyOf,
   messageOf,
   watchTriggers,
 } from "@millwright/kube";
@@ -42,6 +43,10 @@ export interface MachineControllerOptions {
   readonly settings: MachineSettings;
   readonly workers: number;
 }
+
+/** What has to be read before anything can be decided. */
+const isIncomplete = ({ resolved, hold }: ReturnType<typeof observeMachine>): boolean =>
+  resolved.unread.length > 0 || hold?.verdict === "ask";
 
 /** Secrets that changed while they were read are read again, so often. */
 const MAX_READS = 3;
@@ -96,6 +101,7 @@ export function createMachineController(
       caches.machines,
       caches.classes,
       caches.secrets,
+      ...(context.definitions === undefined ? [] : [context.definitions]),
       ...(target === undefined ? [] : Object.values(target.caches)),
     ],
     clock,
@@ -103,9 +109,11 @@ export function createMachineController(
     log: context.log,
     reconcile: async (key) => {
       let seen = observe(key);
-      for (let reads = 0; seen !== undefined && seen.resolved.unread.length > 0; reads++) {
-        if (reads === MAX_READS) throw new Error("the Secrets of the MachineClass change faster than they can be read");
+      for (let reads = 0; seen !== undefined && isIncomplete(seen); reads++) {
+        if (reads === MAX_READS)
+          throw new Error("the Secrets of the MachineClass, or the definitions, change faster than they can be read");
         await caches.secrets.read(seen.resolved.unread);
+        if (seen.hold?.verdict === "ask") await context.definitions?.ask("Machine", seen.snapshot.machine);
         // Observed and decided in one turn of the event loop: of two machines that both saw a replacement allowed, one would see it too late.
         seen = observe(key);
       }
@@ -148,7 +156,7 @@ const noEvictions = { view: () => undefined };
 
 /** Machines, their classes and the secrets of those wake machines. */
 function wireControlCluster(
-  { caches, namespace }: ControllerContext,
+  { caches, namespace, definitions }: ControllerContext,
   controller: Controller,
   operations: Operations,
   told: Told,
@@ -164,6 +172,10 @@ function wireControlCluster(
     if (current !== undefined || old?.metadata.uid === undefined) return;
     operations.forget(old.metadata.uid);
     told.forget(old.metadata.uid);
+  });
+  definitions?.onChange(() => {
+    for (const machine of caches.machines.store.list(namespace))
+      if (machine.metadata.deletionTimestamp !== undefined) controller.enqueue(keyOf(machine));
   });
   watchTriggers({
     store: caches.classes.store,

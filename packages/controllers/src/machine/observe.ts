@@ -11,6 +11,7 @@ import {
 import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
+import type { Hold } from "../definitions/decide-hold.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { observeDrain } from "../drain/observe-drain.ts";
@@ -20,6 +21,7 @@ import { type ResolvedClass, resolveClass } from "./class-view.ts";
 import { hasId } from "./creation/coming-up.ts";
 import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
 import type { MachineDriver } from "./driver-port.ts";
+import { markedStage } from "./deletion/marked-stage.ts";
 import { betterClaims } from "./node-sync/claims.ts";
 import type { OperationView } from "./operation.ts";
 import { type DrainRulesView, drainRulesOf } from "./drain-rules.ts";
@@ -124,11 +126,11 @@ function drainOf(
 const asksForToken = (secret: SecretData): boolean =>
   containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
 
-/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets. */
+/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `hold` wants to be asked for. */
 export function observeMachine(
   machine: Machine,
   { context, operations, told, repairs, driver, settings, evictions, volumeIds }: MachineSources,
-): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass } {
+): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass; readonly hold: Hold | undefined } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
   const node = target === undefined ? undefined : findNode(machine, target);
@@ -138,10 +140,12 @@ export function observeMachine(
   const deleted = isDeleting(machine) ? node : undefined;
   const operation = operations.get(machine.metadata.uid ?? "");
   const shapeProblems = shapeProblemsOf(machine);
+  const hold = context.definitions?.holdOf("Machine", machine, markedStage({ machine }) !== undefined);
   const snapshot: MachineSnapshot = {
     machine,
     isReadable: shapeProblems.length === 0,
     problems: shapeProblems.length > 0 ? shapeProblems : validateMachine(machine),
+    heldBy: hold?.verdict === "held" ? hold.definition : undefined,
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
@@ -162,5 +166,5 @@ export function observeMachine(
     operation,
     settings,
   };
-  return { snapshot, resolved };
+  return { snapshot, resolved, hold };
 }

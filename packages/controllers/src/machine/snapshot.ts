@@ -6,6 +6,7 @@ import {
   type MachineClass,
 } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { DefinitionState } from "../definitions/definition-state.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { FlapRule, NodeHistory } from "./health/flapping.ts";
 import type { OutageRule } from "./health/outage.ts";
@@ -97,6 +98,8 @@ export interface MachineSnapshot {
   readonly isReadable: boolean;
   /** What is wrong with the machine's own spec. */
   readonly problems: readonly FieldProblem[];
+  /** The definition because of which alone the machine is on its way out; its deletion is not carried out. Default: none. */
+  readonly heldBy?: DefinitionState | undefined;
   readonly classView: ClassView;
   /** Changes whenever the class or one of its secrets does: a failed driver call is worth another try then. */
   readonly inputs: string;

@@ -16,6 +16,8 @@ export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
   readonly store: ReadonlyStore<T>;
   readonly writer: Writer<T>;
   readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
+  /** Whether the definition of the kind is being deleted without anybody having said that its objects may go. */
+  readonly isDefinitionFalling?: () => boolean;
   /** Names of the objects that refer to one of that name. */
   readonly referrers: (name: string) => readonly string[];
   /** Names of objects of which nobody can tell to what they refer. Only asked before a finalizer goes. */
@@ -49,6 +51,7 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
         name,
         isHeld,
         isGoing: deletionTimestamp != null,
+        isHeldByDefinition: options.isDefinitionFalling?.() ?? false,
         referrers,
         referrerKind,
         unreadable: isHeld && referrers.length === 0 ? options.unreadable() : [],

@@ -91,6 +91,16 @@ export const annotationKeys = {
    * with another template, `nodeTemplate` is somebody else's and stays as it is. Written and read by the machine class controller.
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
+  /**
+   * Ours, CustomResourceDefinition of one of our kinds: `true`: what its deletion takes away may go, and VMs with it. Without it such deletions are held. Written by
+   * users, read by all controllers.
+   */
+  letObjectsGo: "machine.millwright.dev/let-objects-go",
+  /**
+   * Ours, MachineSet: how many machines it had when the definition of one of our kinds was deleted: it makes and deletes none before it has as many again, or as
+   * many as it is to have. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
+   */
+  awaitsMachines: "machine.millwright.dev/awaits-machines",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;

@@ -86,3 +86,6 @@ export const clusterApiReasons = {
 
 /** Reasons of our SpecValid condition: `InvalidSpec` with every problem in the message, or `Valid`. */
 export const specValidReasons = { valid: "Valid", invalid: "InvalidSpec" } as const;
+
+/** Reason of our DefinitionsStand condition, which is there only while it is False. */
+export const definitionsStandReason = "DefinitionDeleted";

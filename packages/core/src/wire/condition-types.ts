@@ -40,6 +40,12 @@ export const clusterApiConditionTypes = {
 /** Our addition: False with all problems of the spec in the message when a controller refuses it. Read by people. */
 export const specValidConditionType = "SpecValid";
 
+/**
+ * Our addition: False while a MachineSet or MachineDeployment stands still because the CustomResourceDefinition of its kind, or of what it owns, is being deleted;
+ * absent otherwise. The message names definition and remedy. Read by people.
+ */
+export const definitionsStandConditionType = "DefinitionsStand";
+
 /** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
 export const conditionOrder: readonly string[] = [
   legacyConditionTypes.available,

@@ -20,6 +20,8 @@ export const eventReasons = {
   canaryFailed: "CanaryFailed",
   /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
+  /** Ours, Warning, on MachineSets and MachineDeployments: the definition of their kind, or of what they own, is being deleted; they stand still. */
+  definitionDeleted: "DefinitionDeleted",
   /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */
   stillInUse: "StillInUse",
   /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with what the cloud says; the message names the instance type. */
@@ -82,6 +84,8 @@ export const machineEventReasons = {
   healthTimeoutReset: "HealthTimeoutReset",
   /** Warning: a deletion stage failed; it is tried again. */
   deletionBlocked: "DeletionBlocked",
+  /** Warning: the machine is on its way out because a definition of our kinds was deleted; its VM stays. The message has the remedy. */
+  deletionHeld: "DeletionHeld",
   /** Warning: something holds a drain up that needs a person, or the API server refuses; told once for each cause. */
   drainBlocked: "DrainBlocked",
   /** Warning: the rules of an ordered drain cannot be read; drains ignore them. */

@@ -11,3 +11,9 @@ export const cloudMetricNames = {
   /** Counter: those that failed; labels `provider`, `operation`, `error_code`: the number of a `MachineErrorCode`. */
   driverFailed: "mcm_cloud_api_driver_requests_failed_total",
 } as const;
+
+/** Names of metrics that MCM does not have. Read by dashboards and alerts. */
+export const ownMetricNames = {
+  /** Gauge: objects on their way out that are held because a CustomResourceDefinition of ours was deleted; label `kind`. Anything above 0 wants a person. */
+  heldObjects: "millwright_held_objects",
+} as const;

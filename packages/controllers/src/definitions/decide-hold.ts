@@ -1,0 +1,52 @@
+import type { DefinitionState } from "./definition-state.ts";
+
+/**
+ * API servers stamp deletions with their own clocks. What was deleted so much earlier than its definition was not deleted because of it, milliseconds; in
+ * between only a deletion that had begun proves that.
+ */
+const SKEW_MS = 60_000;
+
+/** What is known of the deletion of an object. */
+export interface Deletion {
+  /** Wall clock of the API server, milliseconds. */
+  readonly deletedAt: number;
+  /** Whether the object's status says that it is being taken apart. */
+  readonly hasBegun: boolean;
+  /** `asked`: this process asked for it; `confirmed`: definitions were seen to stand after the deletion was. Both are lost with the process. */
+  readonly proof: "none" | "asked" | "confirmed";
+}
+
+/** What may be done about an object that is on its way out. */
+export type Hold =
+  | { readonly verdict: "goes" }
+  /** Whether the definitions stand has to be asked first: what is known of them may be older than the deletion. */
+  | { readonly verdict: "ask" }
+  /** It is on its way out because of a definition: nothing of it may be taken away. */
+  | { readonly verdict: "held"; readonly definition: DefinitionState };
+
+const goes: Hold = { verdict: "goes" };
+
+function holdBy(definition: DefinitionState, { deletedAt, hasBegun, proof }: Deletion): Hold {
+  const held: Hold = { verdict: "held", definition };
+  if (definition.state === "unguarded") return goes;
+  if (definition.state === "gone") return hasBegun || proof !== "none" ? goes : held;
+  if (definition.isMeant) return goes;
+  // It comes from an earlier definition, which was taken away under it.
+  if (deletedAt < definition.createdAt && !hasBegun && proof !== "asked") return held;
+  if (proof === "confirmed") return goes;
+  if (definition.state === "standing") return proof === "asked" ? goes : { verdict: "ask" };
+  if (deletedAt >= definition.deletedAt) return held;
+  const isEarly = deletedAt < definition.deletedAt - SKEW_MS;
+  return isEarly || hasBegun || proof === "asked" ? goes : held;
+}
+
+/**
+ * Decides whether a deletion may be carried out. Deletes somebody the definition of a kind, then the API server deletes all its objects, and nobody meant their VMs: such a
+ * deletion is one that came with, or after, that of the definition of the object's kind or of the kind that owns it, for what an owner leaves behind is collected.
+ *
+ * @param definitions of the object's kind first, then of its owner's
+ */
+export function decideHold(deletion: Deletion, definitions: readonly DefinitionState[]): Hold {
+  const holds = definitions.map((definition) => holdBy(definition, deletion));
+  return holds.find(({ verdict }) => verdict === "held") ?? holds.find(({ verdict }) => verdict === "ask") ?? goes;
+}

@@ -1,0 +1,91 @@
+import { type MachineKind, machineKinds } from "@millwright/core";
+import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
+import { type Deletion, decideHold, type Hold } from "./decide-hold.ts";
+import type { DefinitionWatch } from "./definition-watch.ts";
+
+/** Tells deletions that somebody wants from those that come with the deletion of a definition. */
+export interface DefinitionGuard extends Pick<DefinitionWatch, "stateOf" | "onChange" | "synced"> {
+  /** What may be done about an object of a kind; one that is not on its way out is not held. `hasBegun`: see {@link Deletion}. */
+  holdOf(kind: MachineKind, object: ApiObject, hasBegun: boolean): Hold;
+  /**
+   * Asks the API server what {@link DefinitionGuard.holdOf} has to know, for this object and for all others whose deletion has been seen by now.
+   *
+   * @throws ApiError when it does not answer
+   */
+  ask(kind: MachineKind, object: ApiObject): Promise<void>;
+  /** To be told before this process asks for the deletion of an object: it needs no question then. */
+  noteAsked(uid: string): void;
+  /** The API server refused. */
+  takeBack(uid: string): void;
+}
+
+const isKind = (kind: string | undefined): kind is MachineKind =>
+  kind !== undefined && Object.hasOwn(machineKinds, kind);
+
+/** Kinds on whose definitions the fate of an object hangs: its own, and that of what controls it. */
+export function kindsOf(kind: MachineKind, object: ApiObject): readonly MachineKind[] {
+  const owner = controllerRefOf(object)?.kind;
+  return isKind(owner) && owner !== kind ? [kind, owner] : [kind];
+}
+
+/**
+ * Makes a guard.
+ *
+ * @param stores of all objects that it is asked about
+ */
+export function createDefinitionGuard(
+  watch: DefinitionWatch,
+  stores: readonly Pick<ReadonlyStore<ApiObject, string>, "subscribe">[],
+): DefinitionGuard {
+  // Invariant: what counts moments only grows; a question is asked after everything that was seen at a lower moment.
+  let moment = 0;
+  /** When the deletion of an object was seen, by UID; only of objects that are there. */
+  const seenAt = new Map<string, number>();
+  const asked = new Set<string>();
+  /** When the last answered question about a definition was asked. */
+  const answeredAt = new Map<MachineKind, number>();
+
+  for (const store of stores) {
+    store.subscribe((old, current) => {
+      const { uid, deletionTimestamp } = current?.metadata ?? {};
+      if (old !== undefined && old.metadata.uid !== uid) {
+        seenAt.delete(old.metadata.uid ?? "");
+        asked.delete(old.metadata.uid ?? "");
+      }
+      if (uid !== undefined && deletionTimestamp !== undefined && !seenAt.has(uid)) seenAt.set(uid, ++moment);
+    });
+  }
+
+  const isConfirmed = (uid: string, kinds: readonly MachineKind[]): boolean => {
+    const seen = seenAt.get(uid) ?? Number.POSITIVE_INFINITY;
+    return kinds.every((kind) => watch.stateOf(kind).state === "unguarded" || (answeredAt.get(kind) ?? 0) > seen);
+  };
+  const proofOf = (uid: string, kinds: readonly MachineKind[]): Deletion["proof"] =>
+    asked.has(uid) ? "asked" : isConfirmed(uid, kinds) ? "confirmed" : "none";
+
+  return {
+    stateOf: watch.stateOf,
+    onChange: watch.onChange,
+    synced: watch.synced,
+    holdOf(kind, object, hasBegun) {
+      const { uid = "", deletionTimestamp } = object.metadata;
+      if (deletionTimestamp === undefined) return { verdict: "goes" };
+      const kinds = kindsOf(kind, object);
+      const deletion = { deletedAt: Date.parse(deletionTimestamp), hasBegun, proof: proofOf(uid, kinds) };
+      return decideHold(deletion, kinds.map(watch.stateOf));
+    },
+    async ask(kind, object) {
+      const at = ++moment;
+      const look = async (each: MachineKind): Promise<void> => {
+        await watch.look(each);
+        // One that is going says since when, and one that is gone proves nothing.
+        const { state } = watch.stateOf(each);
+        if (state === "standing" || state === "unguarded")
+          answeredAt.set(each, Math.max(at, answeredAt.get(each) ?? 0));
+      };
+      await Promise.all(kindsOf(kind, object).map(look));
+    },
+    noteAsked: (uid) => void asked.add(uid),
+    takeBack: (uid) => void asked.delete(uid),
+  };
+}

@@ -1,0 +1,195 @@
+import { annotationKeys, type MachineKind } from "@millwright/core";
+import {
+  type ApiClient,
+  type ApiObject,
+  createInformer,
+  customResourceDefinitionResource as type,
+  describeType,
+  isForbidden,
+  isNotFound,
+  type KubeObject,
+  type Log,
+  messageOf,
+  noLog,
+  untilAborted,
+} from "@millwright/kube";
+import type { CacheOptions } from "../cluster/caches.ts";
+import { type DefinitionState, definitionName, stateOfDefinition } from "./definition-state.ts";
+import { shareFresh } from "./fresh-answer.ts";
+
+/** The CustomResourceDefinitions of our kinds, without their schemas: four watches in which next to nothing happens. */
+export interface DefinitionWatch {
+  stateOf(kind: MachineKind): DefinitionState;
+  /**
+   * Asks the API server how the definition of a kind stands now. Questions that come together share an answer that is younger than all of them.
+   *
+   * @throws ApiError when it does not answer; a refusal to tell is an answer
+   */
+  look(kind: MachineKind): Promise<void>;
+  /** Calls `listener` after each change of a state. */
+  onChange(listener: (kind: MachineKind) => void): void;
+  /** Resolves when the first answer about each definition is there, be it a refusal; rejects with the reason of the signal when that aborts first. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** Runs until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Between failed attempts, milliseconds. A right that is missing is hardly given within seconds. */
+const backoff = { initialMs: 800, maxMs: 60_000 };
+
+/** What is kept of a definition. kubectl's copy of it in an annotation is as large as the definition. */
+const trim = ({ metadata }: KubeObject): KubeObject => {
+  const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations } = metadata;
+  const meant = annotations?.[annotationKeys.letObjectsGo];
+  return {
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(meant === undefined ? {} : { annotations: { [annotationKeys.letObjectsGo]: meant } }),
+    },
+  };
+};
+
+/** Whether the server has said that it will not tell, or knows nothing of definitions. */
+const isRefusal = (error: unknown): boolean => isForbidden(error) || isNotFound(error);
+
+/** Passes refusals of lists and watches on to `refused`. */
+const noticing = (
+  api: ApiClient,
+  refused: (error: unknown) => void,
+): Pick<ApiClient, "list" | "watch" | "contact"> => ({
+  async list<T extends ApiObject>(...args: Parameters<ApiClient["list"]>) {
+    try {
+      return await api.list<T>(...args);
+    } catch (error) {
+      refused(error);
+      throw error;
+    }
+  },
+  async *watch(...args) {
+    try {
+      yield* api.watch(...args);
+    } catch (error) {
+      refused(error);
+      throw error;
+    }
+  },
+  ...(api.contact === undefined ? {} : { contact: api.contact }),
+});
+
+/** Says once, for all kinds, that definitions cannot be seen, and when they can again. */
+function createComplaint(log: Log): { blind(kind: MachineKind, error: unknown): void; sees(kind: MachineKind): void } {
+  const blindTo = new Set<MachineKind>();
+  return {
+    blind(kind, error) {
+      if (blindTo.size === 0)
+        log("warn", "CustomResourceDefinitions cannot be read: who deletes one deletes all VMs, as with MCM", {
+          right: `get, list, watch ${describeType(type)}`,
+          because: messageOf(error),
+        });
+      blindTo.add(kind);
+    },
+    sees(kind) {
+      if (blindTo.delete(kind) && blindTo.size === 0)
+        log("info", "CustomResourceDefinitions can be read: their deletion takes no VM along", {});
+    },
+  };
+}
+
+interface WatchedDefinition {
+  readonly state: () => DefinitionState;
+  readonly look: () => Promise<void>;
+  readonly first: Promise<void>;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+function watchDefinition(
+  kind: MachineKind,
+  { api, clock, random }: CacheOptions,
+  complaint: ReturnType<typeof createComplaint>,
+  changed: (state: DefinitionState) => void,
+): WatchedDefinition {
+  const name = definitionName(kind);
+  const first = Promise.withResolvers<void>();
+  let wasSeen = false;
+
+  const look = shareFresh(async () => {
+    try {
+      const answer = await api.get(type, { name }, { metadataOnly: true });
+      informer.store.applyWrite(answer);
+      if (informer.hasSynced()) complaint.sees(kind);
+    } catch (error) {
+      if (isNotFound(error)) informer.store.applyDelete({ name });
+      else if (isRefusal(error)) complaint.blind(kind, error);
+      else throw error;
+    }
+  });
+  const lookAnyway = async (): Promise<void> => {
+    await look().catch(() => undefined);
+    first.resolve();
+  };
+  const refused = (refusal: unknown): void => {
+    if (!isRefusal(refusal)) return;
+    complaint.blind(kind, refusal);
+    // Who may get it may see at least how it stands when it matters.
+    void lookAnyway();
+  };
+  const informer = createInformer({
+    api: noticing(api, refused),
+    type,
+    fieldSelector: `metadata.name=${name}`,
+    metadataOnly: true,
+    trim,
+    backoff,
+    clock,
+    random,
+  });
+  void informer.synced().then(first.resolve);
+  informer.contact.onRegained(() => complaint.sees(kind));
+
+  const state = (): DefinitionState => {
+    const object = informer.store.get(name);
+    if (object !== undefined) return stateOfDefinition(object, name);
+    return { name, state: wasSeen ? "gone" : "unguarded" };
+  };
+  let before = JSON.stringify(state());
+  informer.store.subscribe((_, current) => {
+    if (current?.metadata.name === name) wasSeen = true;
+    const now = state();
+    if (JSON.stringify(now) === before) return;
+    before = JSON.stringify(now);
+    changed(now);
+  });
+  return { state, look, first: first.promise, run: (signal) => informer.run(signal) };
+}
+
+/** Makes a watch of the definitions of our kinds. Nothing is asked before it runs, or before somebody looks. */
+export function createDefinitionWatch(options: CacheOptions): DefinitionWatch {
+  const complaint = createComplaint(options.log ?? noLog);
+  const listeners: ((kind: MachineKind) => void)[] = [];
+  const watch = (kind: MachineKind): WatchedDefinition =>
+    watchDefinition(kind, options, complaint, () => {
+      for (const listener of listeners) listener(kind);
+    });
+  const watched: Readonly<Record<MachineKind, WatchedDefinition>> = {
+    Machine: watch("Machine"),
+    MachineClass: watch("MachineClass"),
+    MachineDeployment: watch("MachineDeployment"),
+    MachineSet: watch("MachineSet"),
+  };
+  const allFirst = async (): Promise<void> => {
+    await Promise.all(Object.values(watched).map(({ first }) => first));
+  };
+  return {
+    stateOf: (kind) => watched[kind].state(),
+    look: (kind) => watched[kind].look(),
+    onChange: (listener) => void listeners.push(listener),
+    synced: (signal) => untilAborted(allFirst(), signal),
+    async run(signal) {
+      await Promise.all(Object.values(watched).map(({ run }) => run(signal)));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import { isDeleting } from "../machine/phase.ts";
+
+const positive = /^[1-9]\d{0,8}$/;
+
+/** How many machines a set had when a definition was deleted, and waits for; `undefined` when it waits for none. */
+export function awaitedMachines({ metadata }: Pick<MachineSet, "metadata">): number | undefined {
+  const text = metadata.annotations?.[annotationKeys.awaitsMachines] ?? "";
+  return positive.test(text) ? Number(text) : undefined;
+}
+
+/** Whether machines are still missing that a set had. Those that it is not to have any more are not waited for. */
+export function isAwaiting(set: MachineSet, owned: readonly Machine[]): boolean {
+  const wanted = Math.min(awaitedMachines(set) ?? 0, set.spec.replicas ?? 0);
+  return owned.filter((machine) => !isDeleting(machine)).length < wanted;
+}
+
+/** Notes the machines that a set has, once; those that are being taken apart for another reason are not counted. */
+export function awaitPatch(set: MachineSet, owned: readonly Machine[]): Readonly<Record<string, unknown>> | undefined {
+  const count = owned.filter((machine) => phaseOf(machine) !== "Terminating").length;
+  if (count === 0 || set.metadata.annotations?.[annotationKeys.awaitsMachines] !== undefined) return undefined;
+  return { metadata: { annotations: { [annotationKeys.awaitsMachines]: String(count) } } };
+}
+
+/** Takes the note away. */
+export const arrivedPatch = { metadata: { annotations: { [annotationKeys.awaitsMachines]: null } } } as const;
