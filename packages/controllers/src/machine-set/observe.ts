@@ -2,7 +2,8 @@ import {
   type Machine,
   type MachineDeployment,
   type MachineSet,
-  selectorMatches,
+  matchesLabels,
+  parseLabelSelector,
   validateMachineDeployment,
   validateMachineSet,
   withMachineDeploymentDefaults,
@@ -39,8 +40,9 @@ export function machineSetSnapshot(set: MachineSet, sources: SetSources): Machin
   const problems = problemsOf(set, validateMachineSet);
   // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
   const keepsAll = set.metadata.deletionTimestamp !== undefined || problems.length > 0;
-  const isWanted = (machine: Machine): boolean =>
-    keepsAll || selectorMatches(set.spec.selector, machine.metadata.labels);
+  const selector = set.spec.selector === undefined ? undefined : parseLabelSelector(set.spec.selector);
+  const isWanted = ({ metadata }: Machine): boolean =>
+    keepsAll || (selector?.ok === true && matchesLabels(selector.matcher, metadata.labels));
   const claim = claimObjects(set, sources.machines, isWanted);
   return {
     set,

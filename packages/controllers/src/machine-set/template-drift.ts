@@ -1,4 +1,11 @@
-import { annotationKeys, type Machine, type MachineSet, parseGoDuration, phaseOf } from "@millwright/core";
+import {
+  annotationKeys,
+  type Machine,
+  type MachineSet,
+  type MachineTemplate,
+  parseGoDuration,
+  phaseOf,
+} from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import { isDeleting } from "../machine/phase.ts";
 
@@ -18,13 +25,25 @@ const inPlaceFields = [
 const pick = (spec: Machine["spec"]): Record<string, unknown> =>
   Object.fromEntries(inPlaceFields.map((field) => [field, spec?.[field]]).filter(([, value]) => value !== undefined));
 
+type Patch = Readonly<Record<string, unknown>>;
+
+/** Objects never change, and a set has thousands of machines that agree with its template: what was found is kept as long as both are. */
+const found = new WeakMap<Machine, { readonly template: MachineTemplate; readonly patch: Patch | undefined }>();
+
 /**
  * The merge patch that brings a machine's in-place fields to the template of its set, or `undefined` when they agree. Machines
  * that are broken or going are left as they are.
  */
-export function templateDrift(set: MachineSet, machine: Machine): Readonly<Record<string, unknown>> | undefined {
+export function templateDrift({ spec: { template } }: MachineSet, machine: Machine): Patch | undefined {
+  const before = found.get(machine);
+  if (before?.template === template) return before.patch;
+  const patch = compare(template, machine);
+  found.set(machine, { template, patch });
+  return patch;
+}
+
+function compare({ spec: template }: MachineTemplate, machine: Machine): Patch | undefined {
   if (isDeleting(machine) || phaseOf(machine) === "Failed") return undefined;
-  const template = set.spec?.template?.spec;
   const current = pick(machine.spec);
   const wanted = pick(template);
   // The annotation, when it reads as a duration, was written into spec.creationTimeout at birth and beats the template.

@@ -72,8 +72,7 @@ export function carryOutForDeployment(
     case "AddFinalizer":
       return cluster.patchDeployment(name, addFinalizerPatch(deployment, finalizers.machine));
     case "RemoveFinalizer":
-      cluster.deployments.delete(name);
-      return;
+      return cluster.removeDeployment(name);
     case "AdoptMachineSet":
     case "ReleaseMachineSet": {
       const set = cluster.sets.get(action.name);
@@ -87,7 +86,7 @@ export function carryOutForDeployment(
     case "CreateMachineSet": {
       const { set } = action;
       const metadata = { ...set.metadata, uid: `preview-${set.metadata.name}`, creationTimestamp: now.toISOString() };
-      cluster.sets.set(metadata.name, { ...set, metadata });
+      cluster.addSet({ ...set, metadata });
       notes.setsCreated.push({ name: metadata.name, className: set.spec.template.spec.class?.name ?? "" });
       return;
     }
@@ -129,8 +128,7 @@ export function carryOutForSet(
     case "AddFinalizer":
       return cluster.patchSet(name, addFinalizerPatch(set, finalizers.machine));
     case "RemoveFinalizer":
-      cluster.sets.delete(name);
-      return;
+      return cluster.removeSet(name);
     case "PatchSet":
       return cluster.patchSet(name, action.patch);
     case "AdoptMachine":
@@ -154,7 +152,7 @@ export function carryOutForSet(
           uid: `preview-${born.metadata.name}`,
           creationTimestamp: now.toISOString(),
         };
-        cluster.machines.set(metadata.name, { ...born, metadata });
+        cluster.addMachine({ ...born, metadata });
       }
       notes.machinesCreated.push({ set: name, count: action.count });
       return;

@@ -15,12 +15,12 @@ import {
   type ReadResult,
   updateResults,
 } from "@millwright/core";
-import { applyMergePatch, controllerRefOf, isApiObject } from "@millwright/kube";
+import { applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
 import type { Node } from "../cluster/node-objects.ts";
-import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { apiTime } from "../conditions/set-condition.ts";
 import type { NodeConditionState } from "../machine/node-condition.ts";
 import { isDeleting } from "../machine/phase.ts";
+import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 
 /** The objects that a preview begins with, all of one namespace. */
 export interface PreviewObjects {
@@ -32,17 +32,20 @@ export interface PreviewObjects {
 }
 
 /** Objects as plain values that change by patches alone; nothing of it leaves the process. */
-export interface ModelCluster {
+export interface ModelCluster extends Pick<
+  ModelMachines,
+  "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "nodesVersion"
+> {
   readonly hasTarget: boolean;
-  readonly deployments: Map<string, MachineDeployment>;
-  readonly sets: Map<string, MachineSet>;
-  readonly machines: Map<string, Machine>;
-  readonly nodes: Map<string, Node>;
-  /** Machines by the UID of the set that controls them. */
-  machinesOf(uid: string): readonly Machine[];
-  nodesOf(machines: readonly Machine[]): NodesOfMachines;
+  readonly deployments: ReadonlyMap<string, MachineDeployment>;
+  readonly sets: ReadonlyMap<string, MachineSet>;
   /** A name for a machine to be: the real one is drawn when it is made. */
   nextName(set: string): string;
+  addSet(set: MachineSet): void;
+  addMachine(machine: Machine): void;
+  /** The last finalizer is gone, and with it the object. */
+  removeDeployment(name: string): void;
+  removeSet(name: string): void;
   patchDeployment(name: string, patch: object): void;
   patchSet(name: string, patch: object): void;
   patchMachine(name: string, patch: object): void;
@@ -76,28 +79,35 @@ export const isComing = (machine: Machine): boolean =>
 export function createModelCluster(objects: PreviewObjects): ModelCluster {
   const deployments = byName(objects.deployments);
   const sets = byName(objects.sets);
-  const machines = byName(objects.machines);
-  const nodes = byName(objects.nodes ?? []);
+  const own = createModelMachines(objects.machines, objects.nodes ?? []);
+  const { machines, nodes } = own;
   const hasTarget = objects.nodes !== undefined;
   let made = 0;
 
+  /** What a patch does not change stays the same object, by which whoever looks again sees that nothing happened. */
+  const patched = <T extends object>(object: T, patch: object, read: (raw: unknown) => ReadResult<T>): T => {
+    const changed = applyMergePatch(object, patch);
+    return equalJson(object, changed) ? object : readOrThrow(read, changed);
+  };
   const patcher =
-    <T>(store: Map<string, T>, read: (raw: unknown) => ReadResult<T>) =>
+    <T extends object>(store: Map<string, T>, read: (raw: unknown) => ReadResult<T>) =>
     (name: string, patch: object): void => {
       const object = store.get(name);
-      if (object !== undefined) store.set(name, readOrThrow(read, applyMergePatch(object, patch)));
+      if (object !== undefined) store.set(name, patched(object, patch, read));
     };
-  const patchMachine = patcher(machines, readMachine);
+  const patchMachine = (name: string, patch: object): void => {
+    const machine = machines.get(name);
+    if (machine !== undefined) own.put(patched(machine, patch, readMachine));
+  };
   const patchNode = (name: string, patch: object): void => {
     const node = nodes.get(name);
-    const patched = node === undefined ? undefined : applyMergePatch(node, patch);
-    if (isNode(patched)) nodes.set(name, patched);
+    const changed = node === undefined ? undefined : applyMergePatch(node, patch);
+    if (isNode(changed) && !equalJson(node, changed)) own.putNode(changed);
   };
   const sayOnNode = (name: string, condition: NodeConditionState, now: Date): void => {
     const others = (nodes.get(name)?.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
     patchNode(name, { status: { conditions: [...others, { ...condition, lastTransitionTime: apiTime(now) }] } });
   };
-  const nodeNameOf = (machine: Machine | undefined): string => machine?.metadata.labels?.[labelKeys.node] ?? "";
   const setPhase = (name: string, phase: MachinePhase, now: Date): void =>
     patchMachine(name, { status: { currentStatus: { phase, lastUpdateTime: apiTime(now) } } });
 
@@ -107,14 +117,13 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     sets,
     machines,
     nodes,
-    machinesOf: (uid) => [...machines.values()].filter((machine) => controllerRefOf(machine)?.uid === uid),
-    nodesOf: (of) =>
-      new Map(
-        of.flatMap((machine): [string, Node][] => {
-          const node = nodes.get(nodeNameOf(machine));
-          return node === undefined ? [] : [[machine.metadata.name, node]];
-        }),
-      ),
+    machinesOf: own.machinesOf,
+    nodesByMachine: own.nodesByMachine,
+    nodesVersion: own.nodesVersion,
+    addSet: (set) => void sets.set(set.metadata.name, set),
+    addMachine: own.put,
+    removeDeployment: (name) => void deployments.delete(name),
+    removeSet: (name) => void sets.delete(name),
     nextName: (set) => machineNameIn(set, `new-${++made}`),
     patchDeployment: patcher(deployments, readMachineDeployment),
     patchSet: patcher(sets, readMachineSet),
@@ -125,11 +134,11 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
       setPhase(name, hasTarget ? "Running" : "Available", now);
       if (!hasTarget) return;
       patchMachine(name, { metadata: { labels: { [labelKeys.node]: name } } });
-      if (!nodes.has(name)) nodes.set(name, { metadata: { name } });
+      if (!nodes.has(name)) own.putNode({ metadata: { name } });
     },
     leave(name) {
-      nodes.delete(nodeNameOf(machines.get(name)));
-      machines.delete(name);
+      own.takeNode(nodeNameOf(machines.get(name)));
+      own.take(name);
     },
     update(name, now) {
       const node = nodes.get(nodeNameOf(machines.get(name)));

@@ -1,23 +1,16 @@
-import { annotationKeys, labelKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, labelKeys } from "@millwright/core";
 import type { Node } from "../cluster/node-objects.ts";
 import { isDeleting } from "../machine/phase.ts";
-import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { observeMachineDeployment } from "../machine-deployment/observe.ts";
-import type { MachineDeploymentSnapshot } from "../machine-deployment/snapshot.ts";
-import { decideMachineSet } from "../machine-set/decide.ts";
-import { machineSetSnapshot } from "../machine-set/observe.ts";
-import { carryOutForDeployment, carryOutForSet, noNotes, type Notes } from "./carry-out-in-model.ts";
+import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
 import { isComing, type ModelCluster } from "./model-cluster.ts";
+import { createModelPasses, type PassOptions } from "./model-passes.ts";
 import { isEventful, type MachineCounts, type PreviewStep } from "./preview-step.ts";
 
 /** What a play needs to know besides the model. */
-export interface PlayOptions {
+export interface PlayOptions extends PassOptions {
   readonly start: Date;
   readonly durations: Durations;
-  readonly guardsFromScaler: boolean;
-  /** Whether a node is there before anything happens. */
-  readonly isRealNode: (name: string) => boolean;
   readonly countNow: () => MachineCounts;
 }
 
@@ -50,50 +43,6 @@ const isToBeUpdated = (node: Node | undefined): boolean =>
   node.metadata.annotations?.[annotationKeys.inPlaceUpdate] !== undefined &&
   node.metadata.labels[labelKeys.updateResult] === undefined;
 
-/** What a pass over a deployment of the model sees. */
-export function observeInModel(
-  cluster: ModelCluster,
-  deployment: MachineDeployment,
-  guardsFromScaler: boolean,
-  now: Date,
-): MachineDeploymentSnapshot {
-  const sources = {
-    sets: [...cluster.sets.values()],
-    machinesOf: cluster.machinesOf,
-    ...(cluster.hasTarget ? { nodesOf: cluster.nodesOf } : {}),
-    guardsFromScaler,
-  };
-  return observeMachineDeployment(deployment, sources, now);
-}
-
-/** One pass of every controller; whether any did something. */
-function pass(cluster: ModelCluster, { guardsFromScaler, isRealNode }: PlayOptions, notes: Notes, now: Date): boolean {
-  let isBusy = false;
-  for (const deployment of cluster.deployments.values()) {
-    const { name } = deployment.metadata;
-    const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
-    const { actions, status, because } = decideMachineDeployment(snapshot, now);
-    for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
-    if (status !== undefined) cluster.patchDeployment(name, { status });
-    notes.says.push(...because.map(({ message }) => message));
-    isBusy ||= actions.length > 0;
-  }
-  for (const set of cluster.sets.values()) {
-    const snapshot = machineSetSnapshot(set, {
-      machines: [...cluster.machines.values()],
-      controlled: cluster.machinesOf(set.metadata.uid ?? "").length,
-      deployment: (each) => cluster.deployments.get(each),
-      nodesOf: cluster.nodesOf,
-    });
-    const { actions, status, because } = decideMachineSet(snapshot, now);
-    for (const action of actions) carryOutForSet(cluster, set, action, { notes, now, isRealNode });
-    if (status !== undefined) cluster.patchSet(set.metadata.name, { status });
-    notes.says.push(...because.map(({ message }) => message));
-    isBusy ||= actions.length > 0;
-  }
-  return isBusy;
-}
-
 /** Notes how everything that is on its way ends by itself, unless that is noted already. */
 function expectEndings(
   cluster: ModelCluster,
@@ -110,13 +59,12 @@ function expectEndings(
     return true;
   };
   const machines = [...cluster.machines.values()];
-  const nodes = cluster.nodesOf(machines);
   for (const machine of machines) {
     const { name, creationTimestamp, deletionTimestamp } = machine.metadata;
     if (isDeleting(machine)) add(`leave ${name}`, deletionTimestamp, durations.leaveMs, () => cluster.leave(name));
     else if (isComing(machine))
       add(`join ${name}`, creationTimestamp, durations.joinMs, (now) => cluster.join(name, now));
-    else if (isToBeUpdated(nodes.get(name))) {
+    else if (isToBeUpdated(cluster.nodesByMachine.get(name))) {
       if (add(`update ${name}`, undefined, durations.leaveMs, (now) => cluster.update(name, now)))
         notes.machinesUpdated.push(name);
     }
@@ -128,7 +76,8 @@ function expectEndings(
  * VM end, an agent is done, a window opens.
  */
 export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
-  const { start, guardsFromScaler, countNow } = options;
+  const { start, countNow } = options;
+  const passes = createModelPasses(cluster, options);
   const steps: PreviewStep[] = [];
   const counts: MachineCounts[] = [countNow()];
   const endings = new Map<string, Ending>();
@@ -139,7 +88,7 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
     const now = new Date(nowMs);
     const notes = noNotes();
     let isBusy = true;
-    for (let round = 0; isBusy && round < MOST_PASSES; round++) isBusy = pass(cluster, options, notes, now);
+    for (let round = 0; isBusy && round < MOST_PASSES; round++) isBusy = passes.round(notes, now);
     expectEndings(cluster, options, endings, notes, nowMs);
     const after = countNow();
     counts.push(after);
@@ -148,11 +97,8 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
       steps.push(step);
       lastMs = nowMs;
     }
-    const wakes = [...cluster.deployments.values()].flatMap((deployment) => {
-      const wakeMs = observeInModel(cluster, deployment, guardsFromScaler, now).limits?.wakeAt?.getTime();
-      return wakeMs === undefined || wakeMs <= nowMs ? [] : [wakeMs];
-    });
-    const next = Math.min(...[...endings.values()].map(({ atMs }) => atMs), ...wakes);
+    const wakes = passes.wakes().map((at) => at.getTime());
+    const next = Math.min(...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs));
     isEndless = next <= start.getTime() + HORIZON_MS;
     if (!isEndless) break;
     nowMs = next;

@@ -14,7 +14,8 @@ import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { type Durations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
-import { observeInModel, playThrough } from "./play-through.ts";
+import { observeInModel } from "./model-passes.ts";
+import { playThrough } from "./play-through.ts";
 import type { MachineCounts, PreviewStep } from "./preview-step.ts";
 
 /** What becomes of a deployment, or of a set that nobody controls, if all goes well. */

@@ -1,0 +1,106 @@
+import { labelKeys, type Machine } from "@millwright/core";
+import { controllerRefOf } from "@millwright/kube";
+import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
+import type { Node } from "../cluster/node-objects.ts";
+
+/** The machines and nodes of a model, found by what the controllers look for. A change costs the same however many there are. */
+export interface ModelMachines {
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly nodes: ReadonlyMap<string, Node>;
+  /** Machines by the UID of the set that controls them, by the empty one those that nobody does. The same list as long as none of them changes. */
+  machinesOf(uid: string): readonly Machine[];
+  /** Nodes by name of their machine. Follows the changes. */
+  readonly nodesByMachine: NodesOfMachines;
+  /** Grows with every change of {@link nodesByMachine}. */
+  nodesVersion(): number;
+  put(machine: Machine): void;
+  take(name: string): void;
+  putNode(node: Node): void;
+  takeNode(name: string): void;
+}
+
+const ownerOf = (machine: Machine): string => controllerRefOf(machine)?.uid ?? "";
+
+/** Name of the node of a machine; empty before it has one. */
+export const nodeNameOf = (machine: Machine | undefined): string => machine?.metadata.labels?.[labelKeys.node] ?? "";
+
+/** Adds to a group, which is made for its first member. */
+function join<Group>(groups: Map<string, Group>, key: string, make: () => Group): Group {
+  const group = groups.get(key) ?? make();
+  groups.set(key, group);
+  return group;
+}
+
+export function createModelMachines(initial: readonly Machine[], initialNodes: readonly Node[]): ModelMachines {
+  const machines = new Map<string, Machine>();
+  const nodes = new Map<string, Node>();
+  const byOwner = new Map<string, Map<string, Machine>>();
+  /** Lists of `byOwner` that still hold. */
+  const lists = new Map<string, readonly Machine[]>();
+  /** Names of machines by the name of the node that they have, or would have if it were there. */
+  const onNode = new Map<string, Set<string>>();
+  const nodesByMachine = new Map<string, Node>();
+  let version = 0;
+
+  const link = (machine: string, node: Node | undefined): void => {
+    if (nodesByMachine.get(machine) === node) return;
+    version++;
+    if (node === undefined) nodesByMachine.delete(machine);
+    else nodesByMachine.set(machine, node);
+  };
+  const takeFromGroups = (machine: Machine): void => {
+    const owner = ownerOf(machine);
+    byOwner.get(owner)?.delete(machine.metadata.name);
+    lists.delete(owner);
+    onNode.get(nodeNameOf(machine))?.delete(machine.metadata.name);
+  };
+  const put = (machine: Machine): void => {
+    const { name } = machine.metadata;
+    const before = machines.get(name);
+    if (before === machine) return;
+    const owner = ownerOf(machine);
+    // One that stays with its owner keeps its place in the list.
+    if (before !== undefined && (ownerOf(before) !== owner || nodeNameOf(before) !== nodeNameOf(machine)))
+      takeFromGroups(before);
+    machines.set(name, machine);
+    join(byOwner, owner, () => new Map<string, Machine>()).set(name, machine);
+    lists.delete(owner);
+    join(onNode, nodeNameOf(machine), () => new Set<string>()).add(name);
+    link(name, nodes.get(nodeNameOf(machine)));
+  };
+  const linkAll = (nodeName: string): void => {
+    for (const machine of onNode.get(nodeName) ?? []) link(machine, nodes.get(nodeName));
+  };
+  const putNode = (node: Node): void => {
+    if (nodes.get(node.metadata.name) === node) return;
+    nodes.set(node.metadata.name, node);
+    linkAll(node.metadata.name);
+  };
+  for (const node of initialNodes) putNode(node);
+  for (const machine of initial) put(machine);
+
+  return {
+    machines,
+    nodes,
+    nodesByMachine,
+    nodesVersion: () => version,
+    machinesOf(uid) {
+      const list = lists.get(uid) ?? [...(byOwner.get(uid)?.values() ?? [])];
+      lists.set(uid, list);
+      return list;
+    },
+    put,
+    take(name) {
+      const machine = machines.get(name);
+      if (machine === undefined) return;
+      takeFromGroups(machine);
+      machines.delete(name);
+      link(name, undefined);
+    },
+    putNode,
+    takeNode(name) {
+      nodes.delete(name);
+      linkAll(name);
+    },
+  };
+}
