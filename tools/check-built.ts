@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importRules } from "./import-rules.ts";
+import { importRules } from "./imports/import-rules.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const problems: string[] = [];

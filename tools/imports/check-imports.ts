@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { importRules, isTestFile, problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
 interface Manifest {
   readonly name: string;
@@ -33,7 +33,7 @@ const sharedByTests = new Set(Object.keys(manifestOf(".").devDependencies ?? {})
 const problems: string[] = [];
 for (const workspace of workspaces) {
   const manifest = manifestOf(workspace);
-  if (importRules[workspace] === undefined) problems.push(`${workspace}: has no row in tools/import-rules.ts`);
+  if (importRules[workspace] === undefined) problems.push(`${workspace}: has no row in tools/imports/import-rules.ts`);
   const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
   const forTests = new Set(Object.keys(manifest.devDependencies ?? {}));
   for (const entry of readdirSync(join(root, workspace, "src"), { recursive: true, withFileTypes: true })) {

@@ -61,5 +61,5 @@ export function problemOf(found: FoundImport, ownName: (workspace: string) => st
     const isTest = found.file.endsWith(".test.ts");
     return found.kind === "static" && !isTest ? `may load ${name} only by import() when it is needed` : undefined;
   }
-  return `may not import ${name} (tools/import-rules.ts holds the table)`;
+  return `may not import ${name} (tools/imports/import-rules.ts holds the table)`;
 }

@@ -15,7 +15,7 @@ import { awsSpecSchema } from "@millwright/provider-aws";
 import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
 import * as z from "zod";
-import { knownDifferences } from "../test/compat/known-differences.ts";
+import { knownDifferences } from "../../test/compat/known-differences.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
 import { schemaTable } from "./schema-table.ts";
@@ -23,7 +23,7 @@ import { schemaTable } from "./schema-table.ts";
 /** Reads a source file by its path from the root of the repository. */
 export type ReadSource = (file: string) => string;
 
-/** The blocks that `tools/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
+/** The blocks that `tools/docs/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
 export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
   const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
     const meanings = readEntryComments(file, read(file), name);

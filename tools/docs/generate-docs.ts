@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { generatedBlocks } from "./generated-blocks.ts";
 import { fillBlocks } from "./marked-blocks.ts";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const isCheck = process.argv.includes("--check");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 

@@ -5,7 +5,9 @@ import { describe, expect, it } from "vitest";
 import { generatedBlocks } from "./generated-blocks.ts";
 import { markdownTable } from "./markdown-table.ts";
 
-const blocks = generatedBlocks((file) => readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), "utf8"));
+const blocks = generatedBlocks((file) =>
+  readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8"),
+);
 const block = (name: string): string => blocks.get(name) ?? "";
 const rowsOf = (name: string): readonly string[] => block(name).split("\n").slice(2);
 
