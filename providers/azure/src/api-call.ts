@@ -24,7 +24,7 @@ export type ApiService =
   | "other";
 
 const kinds: readonly (readonly [RegExp, Readonly<Record<string, ApiService>>])[] = [
-  [/\/operations?(results)?\/[^/]+$/, { GET: "operation_get" }],
+  [/\/(disk)?operation(s|results)\/[^/]+$/, { GET: "operation_get" }],
   [
     /\/virtualmachines\/[^/]+$/,
     {

@@ -68,9 +68,12 @@ export function machineCodeOf(code: string, status: number, message: string): Ma
   return status >= 400 ? "InvalidArgument" : "Unavailable";
 }
 
+const giveRole = 'give the application of key "clientID" the role that the README of the driver shows';
+
 /** What helps, where Azure does not say it. */
 export const remedies: Readonly<Record<string, string>> = {
-  AuthorizationFailed: 'give the application of key "clientID" the role that the README of the driver shows',
+  AuthorizationFailed: giveRole,
+  LinkedAuthorizationFailed: giveRole,
   MarketplacePurchaseEligibilityFailed: "accept the terms of the image for this subscription",
   ScopeLocked: "take the lock off the resource or its resource group",
   SubscriptionNotFound: 'check key "subscriptionID" of the class secret',

@@ -3,6 +3,7 @@ import { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
 import { type NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
 import { ClientSecretCredential } from "@azure/identity";
 import { createVirtualClock } from "@millwright/core/testing";
+import type { IncomingHttpHeaders } from "node:http";
 import { Agent, request } from "node:https";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "./index.ts";
@@ -79,6 +80,31 @@ const aVm = (name: string): VirtualMachine => ({
     ],
   },
 });
+
+/** A request as it is, without what the SDKs make of the answer. */
+const send = (
+  ca: string,
+  method: string,
+  url: string,
+  body?: object,
+): Promise<{ readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: unknown }> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer any", "content-type": "application/json" };
+    const sent = request(url, { method, agent: new Agent({ ca }), headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: text === "" ? undefined : JSON.parse(text),
+        }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
 
 describe("virtual machines", () => {
   it("are made, shown and deleted with what belongs to them", async () => {
@@ -173,9 +199,12 @@ describe("virtual machines", () => {
   });
 
   it("are refused at once where the cloud knows at once that there is no room", async () => {
-    const { emulator, putVm } = await anArm({ refusesCapacityAtOnce: true, coreLimit: 2 });
+    const { emulator, network, putVm } = await anArm({ refusesCapacityAtOnce: true, coreLimit: 2 });
     emulator.world.capacity.set("Standard_D2s_v5", 0);
     await expect(putVm("m")).rejects.toMatchObject({ code: "ZonalAllocationFailed", statusCode: 409 });
+    await expect(network.networkInterfaces.delete("shoot", "m-nic")).rejects.toMatchObject({
+      code: "NicReservedForAnotherVm",
+    });
     emulator.world.capacity.clear();
     await putVm("m");
     await expect(putVm("n")).rejects.toMatchObject({
@@ -197,6 +226,22 @@ describe("virtual machines", () => {
     });
   });
 
+  it("are known by their names in any case of letters", async () => {
+    const { compute, putVm } = await anArm();
+    await putVm("m");
+    await expect(compute.virtualMachines.get("SHOOT", "M")).resolves.toMatchObject({ name: "m" });
+  });
+
+  it("are cancelled by whoever cannot wait: they stay and never come up", async () => {
+    const { emulator, compute, putVm } = await anArm({ clock: createVirtualClock(), vmMs: 60_000 });
+    const making = putVm("m").catch((error: unknown) => String(error));
+    await expect.poll(() => emulator.inventory().vms.length).toBe(1);
+    emulator.cancel("m");
+    expect(await making).toContain("canceled");
+    const { instanceView } = await compute.virtualMachines.get("shoot", "m", { expand: "instanceView" });
+    expect(instanceView?.statuses?.map(({ code }) => code)).toEqual(["ProvisioningState/failed/Canceled"]);
+  });
+
   it("are deallocated or deleted when Azure takes them back", async () => {
     const { emulator, compute, putVm } = await anArm();
     await putVm("m", { priority: "Spot", evictionPolicy: "Deallocate" });
@@ -205,6 +250,7 @@ describe("virtual machines", () => {
     emulator.evict("n");
     const { instanceView } = await compute.virtualMachines.get("shoot", "m", { expand: "instanceView" });
     expect(instanceView?.statuses?.at(-1)?.code).toBe("PowerState/deallocated");
+    await expect(compute.disks.get("shoot", "m-os-disk")).resolves.toMatchObject({ diskState: "Reserved" });
     expect(emulator.inventory().vms).toHaveLength(1);
   });
 
@@ -249,6 +295,77 @@ describe("NICs and disks", () => {
     await compute.disks.delete("shoot", "disk", { updateIntervalInMs: 5 });
     await network.networkInterfaces.delete("shoot", "nic", { updateIntervalInMs: 5 });
     expect(emulator.inventory()).toEqual({ vms: [], nics: [], disks: [] });
+  });
+});
+
+describe("answers", () => {
+  it("have the ids of their requests, also when they refuse", async () => {
+    const { emulator, compute, putNic } = await anArm();
+    const ids = { "x-ms-request-id": expect.any(String), "x-ms-correlation-request-id": expect.any(String) };
+    const seen: unknown[] = [];
+    const onResponse = ({ headers }: { readonly headers: { toJSON(): object } }): void =>
+      void seen.push(headers.toJSON());
+    await putNic("nic");
+    await compute.disks.delete("shoot", "none", { onResponse });
+    await compute.virtualMachines.get("shoot", "none", { onResponse }).catch(() => undefined);
+    emulator.faults.add({ operation: "Disks_Delete", end: { kind: "refuse", refusal: { code: "Conflict" } } });
+    await compute.disks.delete("shoot", "none", { onResponse }).catch(() => undefined);
+    expect(seen).toEqual(seen.map((): unknown => expect.objectContaining(ids)));
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("lead to operations where Azure has them: those of disks and of networks by themselves", async () => {
+    const { emulator, compute, network, putVm } = await anArm({ partMs: 1 });
+    await putVm("m");
+    await compute.virtualMachines.delete("shoot", "m", { updateIntervalInMs: 5 });
+    await compute.disks.createOrUpdate(
+      "shoot",
+      "disk",
+      { location: "westeurope", creationData: { createOption: "Empty" } },
+      { updateIntervalInMs: 5 },
+    );
+    await network.networkInterfaces.createOrUpdate("shoot", "nic", aNic(), { updateIntervalInMs: 5 });
+    const polled = emulator.log.requests
+      .filter(({ operation }) => operation === "Operations_Get")
+      .map(({ path }) => /providers\/([^?]+)\/[^/?]+\?/.exec(path)?.[1]);
+    expect(new Set(polled)).toEqual(
+      new Set([
+        "Microsoft.Compute/locations/westeurope/operations",
+        "Microsoft.Compute/locations/westeurope/DiskOperations",
+        "Microsoft.Network/locations/westeurope/operations",
+      ]),
+    );
+  });
+
+  it("to who deletes a NIC lead to its operation and to its result", async () => {
+    const { emulator, url, putNic } = await anArm({ partMs: 60_000, clock: createVirtualClock() });
+    const making = putNic("nic").catch(() => undefined);
+    await expect.poll(() => emulator.inventory().nics.length).toBe(1);
+    const path = `${idOf("Microsoft.Network/networkInterfaces", "nic")}?api-version=1`;
+    const { headers } = await send(emulator.ca, "DELETE", `${url}${path}`);
+    expect(headers["azure-asyncoperation"]).toMatch(/Microsoft\.Network\/locations\/westeurope\/operations\//);
+    expect(headers.location).toMatch(/Microsoft\.Network\/locations\/westeurope\/operationResults\//);
+    expect((await send(emulator.ca, "GET", headers.location ?? "")).status).toBe(202);
+    await emulator.close();
+    await making;
+  });
+});
+
+describe("permissions", () => {
+  it("are asked for by type and verb, and for what a resource names", async () => {
+    const actions = ["Microsoft.Network/networkInterfaces/write", "Microsoft.Network/locations/operations/read"];
+    const { emulator, compute, putNic } = await anArm({ actions });
+    await expect(putNic("nic")).rejects.toMatchObject({ code: "LinkedAuthorizationFailed", statusCode: 403 });
+    await expect(compute.virtualMachines.get("shoot", "m")).rejects.toMatchObject({
+      code: "AuthorizationFailed",
+      statusCode: 403,
+      message: expect.stringContaining("Microsoft.Compute/virtualMachines/read"),
+    });
+    expect([...emulator.world.askedActions]).toEqual([
+      "Microsoft.Network/networkInterfaces/write",
+      "Microsoft.Network/virtualNetworks/subnets/join/action",
+      "Microsoft.Compute/virtualMachines/read",
+    ]);
   });
 });
 
@@ -317,20 +434,8 @@ describe("Resource Graph", () => {
     | where tagKeys has 'kubernetes.io-cluster-shoot'
     | project type, name`;
 
-  const ask = (url: string, ca: string, body: object): Promise<{ readonly status: number; readonly body: unknown }> =>
-    new Promise((resolve, reject) => {
-      const path = "/providers/Microsoft.ResourceGraph/resources?api-version=2024-04-01";
-      const agent = new Agent({ ca });
-      const headers = { authorization: "Bearer any", "content-type": "application/json" };
-      const sent = request(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => (text += chunk));
-        response.on("end", () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }));
-      });
-      sent.on("error", reject);
-      sent.end(JSON.stringify(body));
-    });
+  const ask = (url: string, ca: string, body: object) =>
+    send(ca, "POST", `${url}/providers/Microsoft.ResourceGraph/resources?api-version=2024-04-01`, body);
 
   it("finds by words of tag keys, page by page, and late", async () => {
     const clock = createVirtualClock();

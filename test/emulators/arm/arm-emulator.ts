@@ -13,6 +13,7 @@ import { type ArmAction, type ArmCall, empty, json } from "./call.ts";
 import { checkGroup, getAgreement, getImage, getSubnet, listSkus, putAgreement } from "./catalogue.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
 import { deleteNic, getNic, listNics, putNic } from "./network-interfaces.ts";
+import { authorize } from "./permissions.ts";
 import { ArmRefusal, refusalReply } from "./refusal.ts";
 import { queryGraph } from "./resource-graph.ts";
 import { keyOf, nameOf, readResourcePath, type ResourcePath } from "./resource-path.ts";
@@ -76,6 +77,7 @@ const routes: Readonly<Record<string, readonly [string, ArmAction]>> = {
     putAgreement,
   ],
   "GET microsoft.compute/locations/*/operations/*": ["Operations_Get", getOperation],
+  "GET microsoft.compute/locations/*/diskoperations/*": ["Operations_Get", getOperation],
   "GET microsoft.network/locations/*/operations/*": ["Operations_Get", getOperation],
   "GET microsoft.network/locations/*/operationresults/*": ["Operations_Get", getOperation],
 };
@@ -154,6 +156,7 @@ function emulatorOf(world: ArmWorld): Emulator {
           segments: [],
         };
         authenticate(world, request, path.subscription);
+        authorize(world, request.method, path);
         const [name, action] = actionOf(request);
         if (action === undefined)
           throw new ArmRefusal("InvalidRequestUri", `No action ${request.method} ${request.url.pathname}.`, 404);

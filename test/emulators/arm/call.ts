@@ -63,6 +63,7 @@ export const startOperation = (
     provider: path.provider,
     subscription: path.subscription,
     location: world.location,
+    collection: path.segments[0]?.toLowerCase() === "disks" ? "DiskOperations" : "operations",
     resourceId,
     tookMs: tookMs ?? 0,
     end,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
+import { authorizeLink } from "./permissions.ts";
 import { ArmRefusal } from "./refusal.ts";
 import { keyOf, locationOf, nameOf, resourceId } from "./resource-path.ts";
 import type { NetworkInterface } from "./resources.ts";
@@ -113,6 +114,7 @@ export const putNic: ArmAction = (call) => {
       `Resource ${subnetId} referenced by resource ${id} was not found.`,
     );
   }
+  authorizeLink(call, "Microsoft.Network/virtualNetworks/subnets/join/action", subnetId);
   if (locationOf(body.location) !== world.location) {
     throw new ArmRefusal("InvalidResourceLocation", `The subnet is not in location '${body.location}'.`);
   }

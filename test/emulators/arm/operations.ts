@@ -31,6 +31,8 @@ export interface Operations {
       readonly provider: string;
       readonly subscription: string;
       readonly location: string;
+      /** What operations of this kind of resource are called in their addresses. */
+      readonly collection: string;
       readonly tookMs: number;
     },
   ): Operation;
@@ -51,11 +53,11 @@ export function createOperations(nowMs: () => number, random: Random): Operation
   const all = new Map<string, Operation>();
   const open = new Set<Operation>();
   return {
-    start({ provider, subscription, location, resourceId, tookMs, end }) {
+    start({ provider, subscription, location, collection, resourceId, tookMs, end }) {
       const id = random.uuid();
       const operation: Operation = {
         id,
-        path: `/subscriptions/${subscription}/providers/${provider}/locations/${location}/operations/${id}`,
+        path: `/subscriptions/${subscription}/providers/${provider}/locations/${location}/${collection}/${id}`,
         resourceId,
         startedAtMs: nowMs(),
         endsAtMs: nowMs() + tookMs,

@@ -1,6 +1,7 @@
 import { type ArmAction, type ArmCall, empty, json, operationHeaders, page, readBody, startOperation } from "./call.ts";
 import { diskType, removeDisk } from "./disks.ts";
 import { removeNic } from "./network-interfaces.ts";
+import { authorizeVmLinks } from "./linked-resources.ts";
 import type { OperationFailure } from "./operations.ts";
 import { ArmRefusal } from "./refusal.ts";
 import { keyOf, nameOf, resourceId } from "./resource-path.ts";
@@ -111,6 +112,7 @@ export const putVm: ArmAction = (call) => {
 
 function create(call: ArmCall, id: string, body: VmBody) {
   const { world, path } = call;
+  authorizeVmLinks(call, body);
   checkReferences(world, id, body);
   checkQuota(world, body);
   const failure = capacityFailure(world, body);

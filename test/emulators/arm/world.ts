@@ -47,6 +47,8 @@ export interface ArmWorldOptions {
   readonly sizes?: Readonly<Record<string, VmSize>>;
   /** Applications by client id. Absent: any bearer token is taken. */
   readonly applications?: Readonly<Record<string, Application>>;
+  /** Actions of Azure's access control that callers may do. Absent: all. */
+  readonly actions?: readonly string[];
   /** How long tokens are good, milliseconds. Default 1 hour. */
   readonly tokenMs?: number;
   /** What making and changing a VM takes, milliseconds. Default 0. */
@@ -86,6 +88,8 @@ export interface ArmWorld {
   readonly sizes: Map<string, VmSize>;
   readonly applications: Map<string, Application> | undefined;
   readonly tokens: Map<string, IssuedToken>;
+  /** Actions of Azure's access control that were asked for, allowed or not. */
+  readonly askedActions: Set<string>;
   /** Plans whose terms have been accepted, by `publisher/product/name`. */
   readonly acceptedPlans: Set<string>;
   /** VMs that can still be made, by `size` or `size/zone`. Absent: any number. */
@@ -135,6 +139,7 @@ export function createArmWorld(options: ArmWorldOptions = {}): ArmWorld {
     sizes: new Map(Object.entries(options.sizes ?? defaultSizes)),
     applications: options.applications === undefined ? undefined : new Map(Object.entries(options.applications)),
     tokens: new Map(),
+    askedActions: new Set(),
     acceptedPlans: new Set(),
     capacity: new Map(),
     vms: new Map(),

@@ -4,6 +4,7 @@ import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@m
 import { onTestFinished } from "vitest";
 import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
 import { type AzureSpec, azureSpecSchema } from "../spec.ts";
+import { roleOfReadme } from "./readme-role.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";
 
@@ -64,9 +65,9 @@ export function aRequest(
   };
 }
 
-/** An emulated Azure and the driver against it over TLS. Both end with the test; what the emulator itself threw fails it. */
+/** An emulated Azure that allows what the README says, and the driver against it over TLS. Both end with the test; what the emulator itself threw fails it. */
 export async function aCloud(emulatorOptions: ArmEmulatorOptions = {}, driverOptions: AzureDriverOptions = {}) {
-  const arm = createArmEmulator(emulatorOptions);
+  const arm = createArmEmulator({ actions: roleOfReadme, ...emulatorOptions });
   const { url } = await arm.listen();
   onTestFinished(() => closeCloud(arm));
   const driver = createAzureDriver({
