@@ -25,6 +25,14 @@ describe("a drain and the budgets of its pods", () => {
       expect(status).toMatch(new RegExp(`^[1-9]\\d* ${allowed}$`));
     });
 
+  /** When the controllers first asked for it, by the server's log: what comes after it takes as long as the computer is busy. */
+  const firstOf = (what: "eviction" | "deletion"): number =>
+    fleet
+      .requests()
+      .find(({ verb, resource, subresource }) =>
+        what === "eviction" ? subresource === "eviction" : verb === "delete" && resource === "pods",
+      )
+      ?.time.getTime() ?? Number.NaN;
   const begin = async (...flags: readonly string[]): Promise<void> => {
     fleet = await startDrainingFleet(2, ...flags);
     ({ machine, node } = await fleet.victim());
@@ -39,7 +47,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.remove(machine);
     await fleet.untilMachineGone(machine, 60_000);
     expect(fleet.evicted()).toHaveLength(4);
-    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
@@ -57,7 +65,7 @@ describe("a drain and the budgets of its pods", () => {
     const mended = Date.now();
     await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
     await fleet.untilMachineGone(machine);
-    expect(Date.now() - mended).toBeLessThan(10_000);
+    expect(firstOf("eviction") - mended).toBeLessThan(10_000);
     await fleet.invariants.check();
   });
 
@@ -71,9 +79,9 @@ describe("a drain and the budgets of its pods", () => {
     await pause(begun + 6_000 - Date.now());
     expect(await namesOn()).toHaveLength(1);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine, 30_000);
+    await fleet.untilMachineGone(machine);
     expect(Date.now() - begun).toBeGreaterThan(7_000);
-    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
@@ -123,9 +131,9 @@ describe("a drain and the budgets of its pods", () => {
     await pause(begun + 18_000 - Date.now());
     expect(await namesOn()).toHaveLength(2);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine, 20_000);
-    expect(Date.now() - begun).toBeGreaterThan(19_000);
-    expect(Date.now() - begun).toBeLessThan(30_000);
+    await fleet.untilMachineGone(machine);
+    expect(firstOf("deletion") - begun).toBeGreaterThan(19_000);
+    expect(firstOf("deletion") - begun).toBeLessThan(30_000);
     await fleet.invariants.check();
   });
 
@@ -165,7 +173,7 @@ describe("a drain and the budgets of its pods", () => {
     fleet.invariants.allowForce();
     await fleet.kubectl(["label", "machine", machine, "force-deletion=True"]);
     await fleet.untilMachineGone(machine);
-    expect(Date.now() - asked).toBeLessThan(15_000);
+    expect(firstOf("deletion") - asked).toBeLessThan(15_000);
     await fleet.invariants.check();
   });
 });

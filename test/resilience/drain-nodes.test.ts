@@ -46,8 +46,8 @@ describe("a drain and the state of its node", () => {
     await fleet.remove(machine);
     await fleet.untilMachineGone(machine, 30_000);
     expect(fleet.evicted()).toEqual([]);
-    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=40s"]);
-    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
@@ -66,7 +66,7 @@ describe("a drain and the state of its node", () => {
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
     await fleet.cloud.clearFaults();
     await fleet.untilMachineGone(machine, 60_000);
-    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=40s"]);
+    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
@@ -78,7 +78,7 @@ describe("a drain and the state of its node", () => {
     await fleet.untilMachineGone(machine);
     expect(fleet.evicted()).toHaveLength(2);
     await fleet.untilRunning(2);
-    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=20s"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
@@ -92,8 +92,8 @@ describe("a drain and the state of its node", () => {
       aDaemonSet("agent"),
     ];
     await fleet.kubectl(["apply", "-f", "-"], listOf(...items));
-    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=30s"]);
-    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=30s"]);
+    await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
+    await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
   };
 
   it("empties and replaces all machines of a MachineSet that is deleted, under the budget", async () => {

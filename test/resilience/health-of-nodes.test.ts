@@ -17,7 +17,7 @@ describe("a fleet whose nodes fall silent", () => {
   let controllers: MillwrightProcess;
 
   beforeEach(async () => {
-    installation = await startInstallation({}, {}, { heartbeatMs: 400, silenceMs: 1_600 });
+    installation = await startInstallation({}, {}, { heartbeatMs: 400, silenceMs: 4_000 });
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
     controllers = startMillwright([

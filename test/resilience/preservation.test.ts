@@ -193,7 +193,8 @@ describe("preservation with workloads on the nodes", () => {
       expect((await machineAt(name)).status?.currentStatus?.preserveExpiryTime).toBeUndefined(),
     );
     expect(Date.now() - expiry).toBeGreaterThanOrEqual(0);
-    expect(Date.now() - expiry).toBeLessThan(2_000);
+    // Long before any other reason to look at it; the rest is for a busy computer.
+    expect(Date.now() - expiry).toBeLessThan(8_000);
     const node = await nodeAt(nodeName);
     expect(node.metadata.annotations ?? {}).not.toHaveProperty(preserve);
     expect(node.metadata.annotations ?? {}).not.toHaveProperty("cluster-autoscaler.kubernetes.io/scale-down-disabled");

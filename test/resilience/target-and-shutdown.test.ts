@@ -48,11 +48,11 @@ describe("millwright run", () => {
 
     const restarted = target.restart({ downMs: 16_000 });
     await fleet.scale(3);
-    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 8_000);
+    await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 14_000);
     await eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
       expect(texts).toContainEqual(expect.stringContaining("cannot be seen"));
-    }, 8_000);
+    }, 14_000);
     await restarted;
     expect(fleet.callsOf("delete")).toBe(0);
     await fleet.untilRunning(3);
@@ -93,7 +93,7 @@ describe("millwright run", () => {
     await eventually(async () => expect(fleet.callsOf("create")).toBeGreaterThan(0));
     const startedAt = performance.now();
     expect(await first.stop("SIGTERM")).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
     const holders = (await fleet.api.list(leaseResource, { namespace: "default" })).items.map((lease) =>
       JSON.stringify(lease["spec"]),
     );
