@@ -42,6 +42,8 @@ export interface ArmEmulator extends EmulatorServer {
   vm(name: string): VirtualMachine;
   /** Takes a spot VM back: as its eviction policy says, it is deallocated or deleted. */
   evict(name: string): void;
+  /** Deletes a VM with what goes with it, at once: as somebody with the portal does, behind the back of others. */
+  remove(name: string): void;
   /** Cancels what is going on with a VM, as somebody does in the portal: it stays, and never comes up. */
   cancel(name: string): void;
 }
@@ -215,6 +217,7 @@ export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator
       if (taken.body.properties.evictionPolicy === "Delete") removeVm(world, taken);
       else taken.power = "deallocated";
     },
+    remove: (name) => removeVm(world, vm(name)),
     cancel(name) {
       const stopped = vm(name);
       const failure = { code: "Canceled", message: "The operation was canceled.", status: "Canceled" } as const;
