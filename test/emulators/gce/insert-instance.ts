@@ -30,6 +30,7 @@ export const insertInstance: GceAction = (call) => {
   checkQuota(call, resource);
   const instance = makeInstance(call, resource);
   const error = lackOfCapacity(call, resource);
+  instance.neverStarts = error !== undefined;
   return startOperation(call, {
     operationType: "insert",
     collection: "instances",

@@ -31,6 +31,8 @@ export interface Instance {
   readonly networkIp: string;
   /** One for each external access configuration. */
   readonly externalIps: readonly string[];
+  /** There is no capacity for it: it is PROVISIONING until its operation fails. */
+  neverStarts?: boolean;
   /** Since when its deletion goes on. */
   deletingSinceMs?: number;
   stoppedAtMs?: number;
@@ -47,10 +49,10 @@ export interface LifeTimes {
 
 /** The status at a time. */
 export function statusOf(instance: Instance, times: LifeTimes, nowMs: number): InstanceStatus {
-  const { deletingSinceMs, stoppedAtMs, createdAtMs } = instance;
+  const { deletingSinceMs, stoppedAtMs, createdAtMs, neverStarts = false } = instance;
   if (deletingSinceMs !== undefined) return "STOPPING";
   if (stoppedAtMs !== undefined) return nowMs - stoppedAtMs < times.stoppingMs ? "STOPPING" : "TERMINATED";
   const age = nowMs - createdAtMs;
-  if (age < times.provisioningMs) return "PROVISIONING";
+  if (neverStarts || age < times.provisioningMs) return "PROVISIONING";
   return age < times.provisioningMs + times.stagingMs ? "STAGING" : "RUNNING";
 }
