@@ -93,6 +93,8 @@ describe("the class secret", () => {
       secretWith({ ...plainAccount, token_uri: "http://oauth2.googleapis.com/token" }),
       /"token_uri"/,
     ],
+    ["no email", secretWith({ ...plainAccount, client_email: " " }), /"client_email" .* is required/],
+    ["no audience", secretWith({ ...identity, audience: undefined }), /"audience" .* is required/],
     ["no key", secretWith({ ...plainAccount, private_key: "" }), /"private_key" .* is required/],
     [
       "a universe that is no domain",

@@ -280,6 +280,8 @@ describe("connections", () => {
       stop.abort(reason);
       // The time for one request would say something else.
       expect(await failure).toMatchObject({ code, message: expect.stringContaining(message) });
+      // Its connection is closed.
+      await expect.poll(() => gce.log.requests[0]?.end).toBe("hang");
       gce.faults.clear();
     }
     await expect(

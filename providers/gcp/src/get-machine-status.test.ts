@@ -38,12 +38,16 @@ describe("the status of a machine", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).resolves.toMatchObject({ providerId });
   });
 
-  it("is that of a stopped VM, as in MCM: it can be started again", async () => {
-    const { gce, driver } = await aCloud();
+  it("is that of a VM that somebody stops, as in MCM: it can be started again", async () => {
+    const { gce, driver, clock } = await aSlowCloud({ operationMs: 0, provisioningMs: 0, stagingMs: 0 });
     await driver.createMachine(aRequest(aMachine("m"), { scheduling: spotScheduling }), aContext());
     gce.stop("m");
     const request = known({ scheduling: spotScheduling });
-    await expect(driver.getMachineStatus(request, aContext())).resolves.toMatchObject({ providerId });
+    for (const status of ["STOPPING", "TERMINATED"]) {
+      expect(gce.inventory().instances).toMatchObject([{ status }]);
+      await expect(driver.getMachineStatus(request, aContext())).resolves.toMatchObject({ providerId });
+      clock.skip(60_000);
+    }
   });
 
   it.each([{}, { instanceTerminationAction: "DELETE" }])("says that a spot VM was reclaimed: %o", async (more) => {

@@ -117,10 +117,12 @@ describe("the Compute Engine emulator", () => {
 
   it("returns from a wait before the operation is done when that takes long", async () => {
     const { insert, operations } = await aGce({ operationMs: 60_000, waitMs: 20 });
-    const { name } = await insert();
+    const { name, id } = await insert();
     const [waited] = await operations.wait({ ...place, operation: String(name) }, once);
     expect(waited.status).toBe("PENDING");
-    expect((await operations.get({ ...place, operation: String(name) }, once))[0].name).toBe(name);
+    for (const operation of [String(name), String(id)]) {
+      expect((await operations.get({ ...place, operation }, once))[0].name).toBe(name);
+    }
   });
 
   it("removes with an instance the disks that go with it, and keeps the rest", async () => {
