@@ -56,6 +56,8 @@ export interface CloudInstallation {
   remove(): Promise<void>;
   /** Declares another class beside `pool`. */
   declareClass(name: string, providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Changes the `providerSpec` of the class `pool`; `null` takes a field out. */
+  changeClass(providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
   setSecret(secret: Readonly<Record<string, string>>): Promise<void>;
   machines(): Promise<readonly Machine[]>;
   untilRunning(count: number, timeoutMs?: number): Promise<void>;
@@ -142,6 +144,9 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     },
     async remove() {
       await api.delete(machineDeploymentResource, { namespace, name });
+    },
+    async changeClass(providerSpec) {
+      await api.patch(machineClassResource, { namespace, name: "pool" }, { providerSpec }, { kind: "merge" });
     },
     async setSecret(secret) {
       await api.patch(secretResource, { namespace, name: "cloud" }, { data: encoded(secret) }, { kind: "merge" });

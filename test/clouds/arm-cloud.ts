@@ -1,0 +1,124 @@
+import { fileURLToPath } from "node:url";
+import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
+import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+
+const properties = {
+  hardwareProfile: { vmSize: "Standard_D2s_v5" },
+  storageProfile: {
+    imageReference: { id: "/images/1" },
+    osDisk: { createOption: "FromImage", diskSizeGB: 30 },
+    dataDisks: [
+      { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS", imageRef: { id: "/images/data" } },
+      { lun: 1, diskSizeGB: 5, storageAccountType: "Premium_LRS" },
+    ],
+  },
+  osProfile: { adminUsername: "core" },
+  zone: 1,
+};
+
+/** `providerSpec` of the class `pool`, with changes of its properties. */
+export const armSpec = (change: object = {}): Readonly<Record<string, unknown>> => ({
+  location: "westeurope",
+  resourceGroup: "shoot",
+  subnetInfo: { vnetName: "vnet", subnetName: "nodes" },
+  tags: { "kubernetes.io-cluster-shoot": "1", "kubernetes.io-role-node": "1" },
+  properties: { ...properties, ...change },
+});
+
+/** Who the class secret says that the driver is. */
+export const armIdentity = { clientID: "client", subscriptionID: "sub-1", tenantID: "tenant" };
+
+const application = { tenant: "tenant", secret: "first-secret" };
+
+/** An installation on an emulated Azure. */
+export async function startOnArm(
+  options: ArmEmulatorOptions = {},
+  change: object = {},
+): Promise<{
+  readonly arm: ArmEmulator;
+  readonly installation: CloudInstallation;
+  /** How many VMs there were, as far as anybody has looked: that of one name is the same one for Azure, unless it was deleted in between. */
+  launches(): number;
+  close(): Promise<void>;
+}> {
+  const arm = createArmEmulator({
+    vmMs: 200,
+    deleteMs: 200,
+    partMs: 50,
+    latencyMs: 10,
+    applications: { client: application },
+    ...options,
+  });
+  const { url } = await arm.listen();
+  const made = new Set<string>();
+  const look = () => {
+    const { vms } = arm.inventory();
+    for (const { vmId } of vms) made.add(vmId);
+    return vms;
+  };
+  const installation = await startCloudInstallation({
+    provider: "Azure",
+    driver: fileURLToPath(new URL("azure-on-emulator.ts", import.meta.url)),
+    providerSpec: armSpec(change),
+    secret: { ...armIdentity, clientSecret: application.secret, userData },
+    env: { ARM_EMULATOR_URL: url, ARM_EMULATOR_CA: arm.ca },
+    vms: () =>
+      look()
+        .filter(({ power }) => power === "running")
+        .map(({ name }) => ({ nodeName: name, providerId: `azure:///westeurope/${name}` })),
+  });
+  return {
+    arm,
+    installation,
+    launches() {
+      look();
+      return made.size;
+    },
+    async close() {
+      await installation.close();
+      await arm.close();
+      if (arm.failures.length > 0) throw new Error("the emulator failed", { cause: arm.failures[0] });
+    },
+  };
+}
+
+/** Azure for the machine loop. */
+export const startArmLoop: StartLoopCloud = async (pace, market) => {
+  const { arm, installation, launches, close } = await startOnArm(
+    pace === "slow" ? { latencyMs: 40, vmMs: 1_000 } : {},
+    market === "spot" ? { priority: "Spot" } : {},
+  );
+  return {
+    installation,
+    close,
+    faults: arm.faults,
+    words: {
+      create: "VirtualMachines_CreateOrUpdate",
+      serverError: "InternalServerError",
+      throttled: "TooManyRequests",
+    },
+    // And an interface, the disk of the system and two of data.
+    thingsPerVm: 5,
+    newer: {
+      providerSpec: armSpec({
+        storageProfile: { ...properties.storageProfile, imageReference: { id: "/images/2" } },
+      }),
+      image: "/images/2",
+    },
+    vms: () =>
+      arm.inventory().vms.map(({ name, body: { properties: made } }) => ({
+        machine: name,
+        image: made.storageProfile.imageReference?.id ?? "",
+        userData: Buffer.from(made.osProfile.customData ?? "", "base64").toString(),
+      })),
+    launches,
+    things: () => Object.values(arm.inventory()).flat(),
+    changeCredentials() {
+      arm.world.applications?.set("client", { ...application, secret: "second-secret" });
+      arm.world.tokens.clear();
+      return { ...armIdentity, clientSecret: "second-secret" };
+    },
+    reclaim: (machine) => arm.evict(machine),
+  };
+};

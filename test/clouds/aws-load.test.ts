@@ -1,0 +1,51 @@
+import { Secret, systemRandom } from "@millwright/core";
+import { aMachine, secretOf } from "@millwright/core/testing";
+import { createEc2Emulator } from "@millwright/emulators/ec2";
+import { awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";
+import { ec2Keys, ec2Spec } from "./ec2-cloud.ts";
+import { describeLoad } from "./load-scenario.ts";
+
+const bounds = {
+  create: "RunInstances",
+  lookups: ["DescribeInstances", "DescribeImages"],
+  throttled: "RequestLimitExceeded",
+  creationLookups: 150,
+  deletionLookups: 100,
+  creationRequests: 350,
+  inFlight: 20,
+  connections: 20,
+};
+const spec = awsSpecSchema.parse(ec2Spec);
+const secret = secretOf({ ...ec2Keys, userData: "boot" });
+
+describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
+  const ec2 = createEc2Emulator({
+    latencyMs,
+    nameMs: waitMs,
+    shutdownMs: waitMs,
+  });
+  const { url } = await ec2.listen();
+  return {
+    driver: createAwsDriver({
+      endpoint: url,
+      // Without jitter the SDK repeats at once.
+      random: { ...systemRandom, next: () => 0 },
+      patience: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },
+    }),
+    log: ec2.log,
+    faults: ec2.faults,
+    request: (name) => ({
+      machine: aMachine(name),
+      machineClass: { name: "pool", spec },
+      secret,
+      idempotencyToken: `token-of-${name}`,
+      userData: Secret.of("boot"),
+    }),
+    vms: () => ec2.inventory().instances.length,
+    things: () => Object.values(ec2.inventory()).flat(),
+    async close() {
+      await ec2.close();
+      if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
+    },
+  };
+});

@@ -1,0 +1,62 @@
+import { Secret, systemRandom } from "@millwright/core";
+import { aMachine, secretOf } from "@millwright/core/testing";
+import { createArmEmulator } from "@millwright/emulators/arm";
+import { azureSpecSchema, createAzureDriver } from "@millwright/provider-azure";
+import { armIdentity, armSpec } from "./arm-cloud.ts";
+import { describeLoad } from "./load-scenario.ts";
+
+const bounds = {
+  create: "VirtualMachines_CreateOrUpdate",
+  lookups: ["VirtualMachines_List", "NetworkInterfaces_List", "Disks_ListByResourceGroup"],
+  throttled: "TooManyRequests",
+  creationLookups: 30,
+  deletionLookups: 150,
+  // The interface and the VM, their operations, and the VM once more when its operation has ended.
+  creationRequests: 200 * 10,
+  inFlight: 20,
+  connections: 25,
+};
+// A key of its own, for to make one takes time.
+const linuxConfiguration = { ssh: { publicKeys: { keyData: "ssh-rsa AAAA" } } };
+const storageProfile = {
+  imageReference: { id: "/subscriptions/sub-1/image" },
+  osDisk: { createOption: "FromImage", diskSizeGB: 30 },
+};
+const spec = azureSpecSchema.parse(
+  armSpec({ osProfile: { adminUsername: "core", linuxConfiguration }, storageProfile }),
+);
+const secret = secretOf({ ...armIdentity, clientSecret: "first-secret", userData: "boot" });
+
+describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
+  const arm = createArmEmulator({
+    latencyMs,
+    vmMs: waitMs,
+    deleteMs: waitMs,
+  });
+  const { url } = await arm.listen();
+  return {
+    driver: createAzureDriver({
+      endpoint: url,
+      ca: arm.ca,
+      // Without jitter the SDK repeats at once.
+      random: { ...systemRandom, next: () => 0 },
+      retryDelayMs: 1,
+      pollMs: 200,
+    }),
+    log: arm.log,
+    faults: arm.faults,
+    request: (name) => ({
+      machine: aMachine(name),
+      machineClass: { name: "pool", spec },
+      secret,
+      idempotencyToken: `token-of-${name}`,
+      userData: Secret.of("boot"),
+    }),
+    vms: () => arm.inventory().vms.length,
+    things: () => Object.values(arm.inventory()).flat(),
+    async close() {
+      await arm.close();
+      if (arm.failures.length > 0) throw new Error("the emulator failed", { cause: arm.failures[0] });
+    },
+  };
+});

@@ -1,0 +1,88 @@
+import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
+import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+
+/** `providerSpec` of the class `pool`. */
+export const ec2Spec = {
+  ami: "ami-1",
+  region: "eu-west-1",
+  machineType: "m5.large",
+  srcAndDstChecksEnabled: false,
+  iam: { name: "nodes" },
+  blockDevices: [{ ebs: { volumeSize: 20, volumeType: "gp3" } }],
+  networkInterfaces: [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"] }],
+  tags: { "kubernetes.io/cluster/shoot": "1", "kubernetes.io/role/node": "1" },
+};
+
+/** The credentials in the class secret. */
+export const ec2Keys = { accessKeyID: "AKIA1", secretAccessKey: "first-secret" };
+
+/** An installation on an emulated EC2. */
+export async function startOnEc2(
+  options: Ec2EmulatorOptions = {},
+  spec: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly ec2: Ec2Emulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
+  const ec2 = createEc2Emulator({
+    pendingMs: 200,
+    nameMs: 100,
+    shutdownMs: 300,
+    visibilityMs: 50,
+    latencyMs: 10,
+    accessKeys: { AKIA1: { secretAccessKey: "first-secret", account: "1" } },
+    images: { "ami-1": { rootDeviceName: "/dev/xvda" }, "ami-2": { rootDeviceName: "/dev/xvda" } },
+    ...options,
+  });
+  const { url } = await ec2.listen();
+  const installation = await startCloudInstallation({
+    provider: "AWS",
+    providerSpec: { ...ec2Spec, ...spec },
+    secret: { ...ec2Keys, userData },
+    env: { AWS_ENDPOINT_URL_EC2: url, AWS_EC2_METADATA_DISABLED: "true" },
+    vms: () =>
+      ec2
+        .inventory()
+        .instances.filter(({ state }) => state === "running" || state === "shutting-down")
+        .map(({ id, privateDnsName }) => ({ nodeName: privateDnsName, providerId: `aws:///eu-west-1/${id}` })),
+  });
+  return {
+    ec2,
+    installation,
+    async close() {
+      await installation.close();
+      await ec2.close();
+      if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
+    },
+  };
+}
+
+/** EC2 for the machine loop. */
+export const startEc2Loop: StartLoopCloud = async (pace, market) => {
+  const { ec2, installation, close } = await startOnEc2(
+    pace === "slow" ? { latencyMs: 40, visibilityMs: 400 } : {},
+    market === "spot" ? { spotPrice: "" } : {},
+  );
+  return {
+    installation,
+    close,
+    faults: ec2.faults,
+    words: { create: "RunInstances", serverError: "InternalError", throttled: "RequestLimitExceeded" },
+    // Volume and interface.
+    thingsPerVm: 3,
+    newer: { providerSpec: { ...ec2Spec, ami: "ami-2" }, image: "ami-2" },
+    vms: () =>
+      ec2.inventory().instances.map(({ tags, imageId, userData: bytes }) => ({
+        machine: tags.get("Name") ?? "",
+        image: imageId,
+        userData: Buffer.from(bytes, "base64").toString(),
+      })),
+    launches: () => ec2.world.instances.size,
+    things: () => Object.values(ec2.inventory()).flat(),
+    changeCredentials() {
+      ec2.world.accessKeys?.set("AKIA2", { secretAccessKey: "second-secret", account: "1" });
+      ec2.world.accessKeys?.delete("AKIA1");
+      return { accessKeyID: "AKIA2", secretAccessKey: "second-secret" };
+    },
+    reclaim: (machine) =>
+      ec2.reclaim(ec2.inventory().instances.find(({ tags }) => tags.get("Name") === machine)?.id ?? ""),
+  };
+};

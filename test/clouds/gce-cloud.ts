@@ -1,0 +1,112 @@
+import { generateKeyPairSync } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
+import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+
+/** `providerSpec` of the class `pool`. */
+export const gceSpec = {
+  region: "europe-west1",
+  zone: "europe-west1-b",
+  machineType: "n2-standard-2",
+  disks: [{ boot: true, type: "pd-balanced", sizeGb: 50, image: "projects/images/global/images/node-1" }],
+  networkInterfaces: [{ network: "shoot", subnetwork: "nodes", disableExternalIP: true }],
+  scheduling: { onHostMaintenance: "MIGRATE", automaticRestart: true },
+  tags: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-node"],
+};
+
+/** A service account, and what the emulator has to know of it. */
+export function aServiceAccount(name: string) {
+  const keys = generateKeyPairSync("rsa", {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const email = `${name}@my-project.iam.gserviceaccount.com`;
+  const json = {
+    type: "service_account",
+    project_id: "my-project",
+    private_key: keys.privateKey,
+    client_email: email,
+    token_uri: "https://oauth2.googleapis.com/token",
+  };
+  return { email, publicKey: keys.publicKey, secret: { serviceAccountJSON: JSON.stringify(json) } };
+}
+
+const first = aServiceAccount("first");
+const second = aServiceAccount("second");
+
+/** An installation on an emulated Compute Engine. */
+export async function startOnGce(
+  options: GceEmulatorOptions = {},
+  spec: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly gce: GceEmulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
+  const gce = createGceEmulator({
+    operationMs: 300,
+    provisioningMs: 150,
+    stagingMs: 100,
+    stoppingMs: 100,
+    latencyMs: 10,
+    serviceAccounts: { [first.email]: first.publicKey },
+    ...options,
+  });
+  const { url } = await gce.listen();
+  const installation = await startCloudInstallation({
+    provider: "GCP",
+    driver: fileURLToPath(new URL("gcp-on-emulator.ts", import.meta.url)),
+    providerSpec: { ...gceSpec, ...spec },
+    secret: { ...first.secret, userData },
+    env: { GCE_EMULATOR: url },
+    vms: () =>
+      gce
+        .inventory()
+        .instances.filter(({ status }) => status === "RUNNING" || status === "STOPPING")
+        .map(({ name, project, zone }) => ({ nodeName: name, providerId: `gce:///${project}/${zone}/${name}` })),
+  });
+  return {
+    gce,
+    installation,
+    async close() {
+      await installation.close();
+      await gce.close();
+      if (gce.failures.length > 0) throw new Error("the emulator failed", { cause: gce.failures[0] });
+    },
+  };
+}
+
+const newerImage = "projects/images/global/images/node-2";
+
+/** Compute Engine for the machine loop. */
+export const startGceLoop: StartLoopCloud = async (pace, market) => {
+  const { gce, installation, close } = await startOnGce(
+    pace === "slow" ? { latencyMs: 40, operationMs: 1_500, provisioningMs: 1_000, stagingMs: 400 } : {},
+    market === "spot" ? { scheduling: { provisioningModel: "SPOT", onHostMaintenance: "TERMINATE" } } : {},
+  );
+  return {
+    installation,
+    close,
+    faults: gce.faults,
+    words: { create: "instances.insert", serverError: "internalError", throttled: "rateLimitExceeded" },
+    // And a disk.
+    thingsPerVm: 2,
+    newer: {
+      providerSpec: { ...gceSpec, disks: gceSpec.disks.map((disk) => ({ ...disk, image: newerImage })) },
+      image: newerImage,
+    },
+    vms: () =>
+      gce.inventory().instances.map(({ name, resource }) => ({
+        machine: name,
+        image: resource.disks[0]?.initializeParams?.sourceImage ?? "",
+        userData: resource.metadata.items?.find(({ key }) => key === "startup-script")?.value ?? "",
+      })),
+    launches: () => [...gce.world.operations.values()].filter(({ operationType }) => operationType === "insert").length,
+    things: () => Object.values(gce.inventory()).flat(),
+    changeCredentials() {
+      gce.world.serviceAccounts?.set(second.email, second.publicKey);
+      gce.world.serviceAccounts?.delete(first.email);
+      gce.world.accessTokens.clear();
+      return second.secret;
+    },
+    reclaim: (machine) => gce.reclaim(machine),
+  };
+};

@@ -1,0 +1,122 @@
+import { type CreateMachineRequest, type Driver, type DriverContext, systemClock } from "@millwright/core";
+import { aContext } from "@millwright/core/testing";
+import type { FaultPlan, RequestLog } from "@millwright/emulators/server";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+/** How the cloud of a test behaves. */
+export interface LoadOptions {
+  /** What every request takes, and what is waited for until a VM is made or gone, milliseconds. Default 0. */
+  readonly latencyMs?: number;
+  readonly waitMs?: number;
+}
+
+/** An emulated cloud, and the driver on it in this process. */
+export interface LoadedCloud<Spec> {
+  readonly driver: Driver<Spec>;
+  readonly log: RequestLog;
+  readonly faults: FaultPlan;
+  /** The request about the machine of a name. */
+  request(name: string): CreateMachineRequest<Spec>;
+  /** VMs that there are. */
+  vms(): number;
+  /** All that is left of creations. */
+  things(): readonly unknown[];
+  /** Stops it. What the emulator itself threw fails it. */
+  close(): Promise<void>;
+}
+
+/** What a driver may ask of its cloud. Counts, and never times: those are the computer's. */
+export interface LoadBounds {
+  /** The operation that makes a VM, and those that look for VMs and what belongs to them. */
+  readonly create: string;
+  readonly lookups: readonly string[];
+  /** What the cloud says to who asks too often. */
+  readonly throttled: string;
+  /** Lookups for 200 creations at once, and for 200 deletions. */
+  readonly creationLookups: number;
+  readonly deletionLookups: number;
+  /** All requests for 200 creations. */
+  readonly creationRequests: number;
+  readonly inFlight: number;
+  readonly connections: number;
+}
+
+const names = Array.from({ length: 200 }, (_, index) => `m-${index}`);
+
+/** Many machines at once: the same for the driver of every cloud. */
+export function describeLoad<Spec>(
+  name: string,
+  bounds: LoadBounds,
+  openCloud: (options: LoadOptions) => Promise<LoadedCloud<Spec>>,
+): void {
+  // The limit is there for what hangs.
+  describe(`many machines at once on ${name}`, { timeout: 180_000 }, () => {
+    const open = async (options: LoadOptions = {}): Promise<LoadedCloud<Spec>> => {
+      const cloud = await openCloud(options);
+      onTestFinished(() => cloud.close());
+      return cloud;
+    };
+    const lookups = ({ log }: LoadedCloud<Spec>): number =>
+      bounds.lookups.reduce((sum, operation) => sum + log.count(operation), 0);
+    const createAll = ({ driver, request }: LoadedCloud<Spec>) =>
+      Promise.all(names.map((each) => driver.createMachine(request(each), aContext())));
+
+    it("200 creations make 200 VMs with a bounded number of requests", async () => {
+      const cloud = await open({ latencyMs: 5, waitMs: 100 });
+      const made = await createAll(cloud);
+      expect(new Set(made.map(({ providerId }) => providerId)).size).toBe(200);
+      const { log } = cloud;
+      expect([cloud.vms(), log.count(bounds.create)]).toEqual([200, 200]);
+      // Looking for each by itself, before and after, would be 400 requests and more.
+      expect(lookups(cloud)).toBeLessThan(bounds.creationLookups);
+      expect(log.count()).toBeLessThan(bounds.creationRequests);
+      expect(log.peakInFlight).toBeLessThanOrEqual(bounds.inFlight);
+      expect(log.connections).toBeLessThanOrEqual(bounds.connections);
+    });
+
+    it("200 creations that the cloud throttles come through when they are repeated, one VM each", async () => {
+      const cloud = await open();
+      const { driver, faults } = cloud;
+      // So many, for a while, that what the SDK repeats by itself does not always help. Tokens are left out: Azure's SDK asks for none for a minute after such an answer.
+      const end = { kind: "refuse", refusal: { code: bounds.throttled } } as const;
+      for (const operation of [bounds.create, ...bounds.lookups]) {
+        faults.add({ operation, probability: 0.5, times: 200, end });
+      }
+      let failures = 0;
+      const context: DriverContext = aContext();
+      const create = async (request: CreateMachineRequest<Spec>): Promise<void> => {
+        for (;;) {
+          const outcome: unknown = await driver.createMachine(request, context).catch((error: unknown) => error);
+          if (!(outcome instanceof Error)) return;
+          expect(outcome).toMatchObject({ code: "Unavailable" });
+          failures++;
+          await systemClock.sleep(20);
+        }
+      };
+      await Promise.all(names.map((each) => create(cloud.request(each))));
+      expect(cloud.vms()).toBe(200);
+      expect(failures).toBeGreaterThan(0);
+    });
+
+    it("200 deletions leave nothing, and look for what is left together", async () => {
+      const cloud = await open({ waitMs: 100 });
+      const { driver, log, request } = cloud;
+      await createAll(cloud);
+      log.clear();
+      await Promise.all(names.map((each) => driver.deleteMachine(request(each), aContext())));
+      expect(cloud.things()).toEqual([]);
+      expect(lookups(cloud)).toBeLessThan(bounds.deletionLookups);
+    });
+
+    it("1000 calls one after the other open no more connections", async () => {
+      const { driver, log, request } = await open();
+      await driver.createMachine(request("m"), aContext());
+      const before = log.connections;
+      for (let call = 0; call < 1_000; call++) {
+        await driver.getMachineStatus(request("m"), aContext());
+        log.clear();
+      }
+      expect(log.connections - before).toBeLessThanOrEqual(2);
+    });
+  });
+}
