@@ -54,7 +54,7 @@ describe("creating a machine", () => {
 
   it.each<[string, object]>([
     ["of an earlier machine of the same name", { labels: { [ownerLabelKeys.machineUid]: "other" } }],
-    ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] } }],
+    ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] }, labels: {} }],
     ["of nobody", { tags: { items: [] }, labels: {} }],
   ])("does not take a VM %s", async (_, change) => {
     const { gce, driver } = await aCloud();

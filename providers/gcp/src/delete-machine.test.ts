@@ -85,10 +85,10 @@ describe("deleting a machine", () => {
 
   it.each<[string, object]>([
     ["of an earlier machine of the same name", { labels: { "millwright-machine-uid": "other" } }],
-    ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] } }],
-    ["of two clusters", { tags: { items: [...plainSpec.tags, "kubernetes-io-cluster-other"] } }],
-    ["of another role", { tags: { items: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-other"] } }],
-    ["without tags", { tags: { items: [] } }],
+    ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] }, labels: {} }],
+    ["of two clusters", { tags: { items: [...plainSpec.tags, "kubernetes-io-cluster-other"] }, labels: {} }],
+    ["of another role", { tags: { items: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-other"] }, labels: {} }],
+    ["without tags", { tags: { items: [] }, labels: {} }],
   ])("leaves a VM alone that is %s, and says so", async (_, change) => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
@@ -101,6 +101,16 @@ describe("deleting a machine", () => {
     await driver.deleteMachine(aRequest(), aContext());
     expect(gce.inventory().instances).toHaveLength(1);
     expect(gce.log.count("instances.delete")).toBe(0);
+  });
+
+  it("deletes the VM of a class whose tags were changed since, with its id and without", async () => {
+    const tags = ["kubernetes-io-cluster-new", "kubernetes-io-role-new"];
+    for (const request of [known({ tags }), aRequest(aMachine("m"), { tags })]) {
+      const { gce, driver } = await aCloud();
+      await driver.createMachine(aRequest(), aContext());
+      await driver.deleteMachine(request, aContext());
+      expect(gce.inventory()).toEqual(nothing);
+    }
   });
 
   it("leaves the VM of another machine alone that the id names", async () => {

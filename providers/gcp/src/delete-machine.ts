@@ -43,7 +43,7 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
     if (vm === undefined || isOwnedBy(vm, keys, machine)) return named;
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.name} does not carry the name, tags ("${keys.cluster}", "${keys.role}") and UID of machine "${machine.name}"; it is left alone`,
+      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}" or, without that label, the tags "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put them on it`,
     );
   }
   if (named.length > 0) return own(named);

@@ -91,11 +91,11 @@ describe("the status of a machine", () => {
     });
   });
 
-  it("finds the VM of a known id although its tags were taken away", async () => {
+  it("finds the VM of a known id although its tags and labels were taken away", async () => {
     const { gce, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const [vm] = gce.world.instances.values();
-    if (vm !== undefined) vm.resource = { ...vm.resource, tags: { items: [] } };
+    if (vm !== undefined) vm.resource = { ...vm.resource, tags: { items: [] }, labels: {} };
     await expect(driver.getMachineStatus(known(), aContext())).resolves.toMatchObject({ providerId });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
   });

@@ -1,6 +1,6 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerLabelKeys } from "./owner-tags.ts";
+import { keptDiskLabel, ownerLabelKeys } from "./owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody } from "./testing/gcp-cloud.ts";
 
 describe("the instance that is asked for", () => {
@@ -191,6 +191,19 @@ describe("the instance that is asked for", () => {
       message: expect.stringMatching(message),
     });
     expect(gce.log.count("instances.insert")).toBe(0);
+  });
+
+  it("leaves out of the driver's labels what only people read, where the class has many", async () => {
+    const { gce, driver } = await aCloud();
+    const labels = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`l${at}`, "1"]));
+    const disks = [{ ...plainSpec.disks[0], autoDelete: false, labels }];
+    await driver.createMachine(aRequest(aMachine("m"), { labels, disks }), aContext());
+    const ownOf = (all: object = {}): readonly string[] => Object.keys(all).filter((key) => !(key in labels));
+    const [vm] = gce.inventory().instances;
+    const { managedBy, machineUid, token, specHash } = ownerLabelKeys;
+    expect(ownOf(vm?.resource.labels).toSorted()).toEqual([managedBy, machineUid, token, specHash].toSorted());
+    const [disk] = gce.inventory().disks;
+    expect(ownOf(disk?.labels).toSorted()).toEqual([keptDiskLabel, managedBy, machineUid, token].toSorted());
   });
 
   it("writes as a hash what cannot be a label", async () => {

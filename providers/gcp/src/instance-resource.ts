@@ -1,6 +1,6 @@
 import { MachineError, type MachineIdentity, type Secret, userDataKey } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
-import { keptDiskLabel, ownerLabelsOf } from "./owner-tags.ts";
+import { allLabels, keptDiskLabel, ownerLabelsOf } from "./owner-tags.ts";
 import type { InstanceResource } from "./sdk.ts";
 import type { GcpSpec } from "./spec.ts";
 import { type Disk, isScratch } from "./spec-disks.ts";
@@ -60,7 +60,7 @@ export function instanceResource(launch: Launch, { machineType, zone }: LaunchCa
     name: machine.name,
     canIpForward: spec.canIpForward,
     deletionProtection: spec.deletionProtection,
-    labels: { ...spec.labels, ...own },
+    labels: allLabels(spec.labels, own),
     machineType: `zones/${zone}/machineTypes/${machineType}`,
     scheduling: schedulingOf(spec),
     tags: { items: [...spec.tags] },
@@ -121,7 +121,7 @@ function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>)
       // Local disks cannot have labels.
       ...(isLocal
         ? {}
-        : { labels: { ...disk.labels, ...own, ...(disk.autoDelete ? {} : { [keptDiskLabel]: "true" }) } }),
+        : { labels: allLabels(disk.labels, disk.autoDelete ? own : { [keptDiskLabel]: "true", ...own }) }),
       ...(disk.sizeGb === 0 ? {} : { diskSizeGb: disk.sizeGb }),
       ...(disk.image === "" ? {} : { sourceImage: disk.image }),
       ...(disk.provisionedIops === 0 ? {} : { provisionedIops: disk.provisionedIops }),

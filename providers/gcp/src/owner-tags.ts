@@ -16,11 +16,17 @@ export const ownerLabelKeys = {
   specHash: "millwright-spec-hash",
 } as const;
 
-/** How many labels are the driver's own, on a disk. */
-export const ownLabelCount: number = Object.keys(ownerLabelKeys).length + 1;
-
 /** Label of disks that the class wants to keep when their VM goes (`autoDelete: false`); its value says nothing. */
 export const keptDiskLabel = "millwright-kept";
+
+/** Compute Engine's limit for the labels of one thing. */
+const mostLabels = 64;
+
+/** Without these a VM and its disks cannot be told from others, nor whether they may go. */
+const neededLabels = 4;
+
+/** How many labels a class may ask for. */
+export const mostClassLabels: number = mostLabels - neededLabels;
 
 /** Value of the label {@link ownerLabelKeys.managedBy}. */
 export const managedBy = "millwright";
@@ -59,21 +65,29 @@ export function isInCluster(tags: readonly string[], keys: ClusterKeys): boolean
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
 export const specHashOf = (spec: GcpSpec): string => stableHash(spec).slice(0, 16);
 
-/** The driver's own labels of a new VM and its disks. */
-export function ownerLabelsOf(
-  spec: GcpSpec,
-  machine: MachineIdentity,
-  machineClass: string,
-  token: string,
-): Readonly<Record<string, string>> {
+type Labels = Readonly<Record<string, string>>;
+
+/** The driver's own labels of a new VM and its disks, the most needed first. */
+export function ownerLabelsOf(spec: GcpSpec, machine: MachineIdentity, machineClass: string, token: string): Labels {
   return {
     [ownerLabelKeys.managedBy]: managedBy,
-    [ownerLabelKeys.namespace]: labelValueOf(machine.namespace),
     [ownerLabelKeys.machineUid]: labelValueOf(machine.uid),
-    [ownerLabelKeys.machineClass]: labelValueOf(machineClass),
     [ownerLabelKeys.token]: labelValueOf(token),
     [ownerLabelKeys.specHash]: specHashOf(spec),
+    [ownerLabelKeys.namespace]: labelValueOf(machine.namespace),
+    [ownerLabelKeys.machineClass]: labelValueOf(machineClass),
   };
+}
+
+/**
+ * All labels of a new VM or disk. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then those are left out that only people
+ * read.
+ *
+ * @param own the driver's, the most needed first
+ */
+export function allLabels(given: Labels, own: Labels): Labels {
+  const others = Object.entries(given).filter(([key]) => !Object.hasOwn(own, key));
+  return Object.fromEntries([...others, ...Object.entries(own).slice(0, mostLabels - others.length)]);
 }
 
 /** What tells whose a VM is. */
@@ -84,14 +98,11 @@ export interface Marks {
 }
 
 /**
- * Whether a VM was made for this machine: the cluster's and the role's tag, the machine's name and, where both sides know it, its UID. A machine
- * that was deleted and created anew under the same name has another UID, and so other VMs.
+ * Whether a VM was made for this machine. It has the machine's name, and the UID in its label decides where both sides know it: no other machine ever has it, also not one that is made anew under
+ * the same name, and it stays when the tags of the class are changed. A VM that says no UID, as those of MCM's driver, has to carry the cluster's and the role's tag.
  */
 export function isOwnedBy({ name, tags, labels }: Marks, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  if (name !== machine.name) return false;
   const uid = labels[ownerLabelKeys.machineUid] ?? "";
-  return (
-    name === machine.name &&
-    isInCluster(tags, keys) &&
-    (uid === "" || machine.uid === "" || uid === labelValueOf(machine.uid))
-  );
+  return uid === "" || machine.uid === "" ? isInCluster(tags, keys) : uid === labelValueOf(machine.uid);
 }
