@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Sources run as they are: the condition picks `src/index.ts` of every package instead of its build. */
@@ -20,6 +21,9 @@ const project = (name: string, folder: string, test: object = {}) => ({
   },
 });
 
+/** Properties that are tried on the same cases in every run. */
+const repeatable = { setupFiles: [fileURLToPath(new URL("tools/repeatable-properties.ts", import.meta.url))] };
+
 export default defineConfig({
   test: {
     // Tests of whole processes wait more than they work.
@@ -34,11 +38,11 @@ export default defineConfig({
       thresholds: { "**/{decide,plan}*.ts": { 100: true }, "**/machine/deletion/*.ts": { 100: true } },
     },
     projects: [
-      project("core", "packages/core"),
-      project("kube", "packages/kube"),
-      project("controllers", "packages/controllers"),
+      project("core", "packages/core", repeatable),
+      project("kube", "packages/kube", repeatable),
+      project("controllers", "packages/controllers", repeatable),
       project("runtime", "packages/runtime"),
-      project("devcluster", "packages/devcluster"),
+      project("devcluster", "packages/devcluster", repeatable),
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),
       // One worker loads the SDK for all files.
