@@ -289,6 +289,20 @@ describe("a workload identity", () => {
     });
   });
 
+  it("reads its file anew whenever it needs another token: the one in it changes", async () => {
+    const clock = createSkippingClock();
+    let inFile = "good";
+    const options = { clock, readTokenFile: () => Promise.resolve(inFile) };
+    const { gce, driver } = await aCloud({ workloadIdentities, clock }, options);
+    const secret = secretWith({ ...identity, service_account_impersonation_url: impersonation });
+    await driver.createMachine(aRequest(aMachine("m"), {}, secret), aContext());
+    inFile = "better";
+    gce.world.workloadIdentities.set(audience, inFile);
+    clock.skip(3_600_000);
+    await expect(status(driver, secret)).resolves.toMatchObject({ nodeName: "m" });
+    expect(gce.log.count("sts.token")).toBe(2);
+  });
+
   it("names its file when that is not there", async () => {
     const { driver } = await aCloud({ workloadIdentities });
     await expect(status(driver, secretWith(identity))).rejects.toMatchObject({
