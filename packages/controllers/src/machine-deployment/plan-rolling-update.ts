@@ -71,9 +71,9 @@ export function shrinkOldSets(
   const idle = (set: SetSize, size: number): number => Math.min(size, set.spec - set.available);
   takeFrom(oldSets, budget, sizes, idle);
 
+  // Where all that do not serve are given up, what is left of the budget is what the promise leaves of those that do; else it is nothing.
   const taken = sum(oldSets.map((set) => set.spec - (sizes.get(set.name) ?? set.spec)));
-  const spare = sum(oldSets.map(({ available }) => available)) + newAvailable - minAvailable;
-  takeFrom(oldSets, Math.max(0, Math.min(spare, budget - taken)), sizes, (_, size) => size);
+  takeFrom(oldSets, budget - taken, sizes, (_, size) => size);
   return sizes;
 }
 

@@ -84,7 +84,8 @@ describe("progressOf", () => {
     ],
     [
       "takes another template for a rollout, before anything has come of it",
-      () => progress(withCondition(progressing("NewMachineSetAvailable")), { updatedReplicas: 0 }),
+      () =>
+        progress(withCondition(progressing("NewMachineSetAvailable")), { updatedReplicas: 0, availableReplicas: 2 }),
       'True MachineSetUpdated MachineSet "new" is progressing. !',
     ],
     [

@@ -8,7 +8,7 @@ import {
 import { notServedError } from "@millwright/kube/testing";
 import { afterEach, expect, it } from "vitest";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
-import { aMachineDeployment } from "../testing/builders.ts";
+import { aMachineDeployment, aMachineSet, named } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineSetController } from "./controller.ts";
 
@@ -27,6 +27,10 @@ it.each<[string, ResourceType]>([
     (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
     (api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
+      // One that no deployment selects.
+      const metadata = { labels: { name: "own" } };
+      const spec = { selector: { matchLabels: metadata.labels }, template: { metadata } };
+      api.seed(machineSetResource, aMachineSet(named("own"), { metadata, spec }));
       for (const verb of ["list", "watch"] as const)
         api.inject({ verb, type, error: notServedError(), times: missing });
     },
@@ -36,5 +40,5 @@ it.each<[string, ResourceType]>([
   await cluster.settle(1_000);
   expect(cluster.api.writes()).toEqual([]);
   await cluster.settle(30 * 60_000);
-  expect(cluster.machines()).toHaveLength(3);
+  expect(cluster.machines()).toHaveLength(6);
 });
