@@ -1,17 +1,6 @@
-import { createServer } from "node:net";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
-import { createAzureDriver } from "./driver.ts";
-import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSecret } from "./testing/azure-cloud.ts";
-
-const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
-
-/** What a call threw. */
-const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
-  call?.then(
-    () => "it did not fail",
-    (error: unknown) => error,
-  );
+import { aCloud, aContext, aMachine, aRequest, failureOf, plainProperties, refuse } from "./testing/azure-cloud.ts";
 
 const codes: readonly (readonly [string, string])[] = [
   ["ZonalAllocationFailed", "ResourceExhausted"],
@@ -271,79 +260,5 @@ describe("refusals of Azure", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       message: expect.stringMatching(/^looking for the VM: no\. \(AuthorizationFailed\); give the application/),
     });
-  });
-});
-
-describe("connections", () => {
-  it("that nobody answers end at the deadline of the call, or sooner at that of the request", async () => {
-    const { arm, url, driver } = await aCloud();
-    await driver.createMachine(aRequest(), aContext());
-    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
-    await expect(driver.getMachineStatus(aRequest(), aContext(AbortSignal.timeout(50)))).rejects.toMatchObject({
-      code: "DeadlineExceeded",
-      message: expect.stringContaining("deadline of the call"),
-    });
-    const hasty = createAzureDriver({ endpoint: url, ca: arm.ca, requestTimeoutMs: 100, retryDelayMs: 1 });
-    arm.faults.add({ operation: "VirtualMachines_Get", times: 999, end: { kind: "hang" } });
-    // On a busy computer the first token may be late as well.
-    await expect
-      .poll(() => failureOf(hasty.getMachineStatus(aRequest(), aContext())))
-      .toMatchObject({ code: "DeadlineExceeded", message: expect.stringContaining("did not answer in time") });
-  });
-
-  it("are not waited for when the process stops", async () => {
-    const { arm, driver } = await aCloud();
-    await driver.createMachine(aRequest(), aContext());
-    arm.log.clear();
-    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
-    const stop = new AbortController();
-    const call = driver.getMachineStatus(aRequest(), aContext(stop.signal)).catch((error: unknown) => error);
-    await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBe(1);
-    stop.abort(new Error("stopped"));
-    expect(await call).toMatchObject({ code: "Aborted" });
-  });
-
-  it("that are refused, or to a server that nobody vouches for, are Unavailable", async () => {
-    const free = await new Promise<number>((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const address = server.address();
-        server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-      });
-    });
-    const refused = createAzureDriver({ endpoint: `https://127.0.0.1:${free}`, retryDelayMs: 1 });
-    await expect(refused.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    const { url } = await aCloud();
-    const strict = createAzureDriver({ endpoint: url, retryDelayMs: 1 });
-    await expect(strict.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
-  });
-});
-
-describe("secrets", () => {
-  it("are in no message, no cause and no log line", async () => {
-    const { arm, driver } = await aCloud();
-    const context = aContext();
-    const texts: string[] = [];
-    for (const code of ["InternalServerError", "InvalidParameter", "AuthorizationFailed", "PreconditionFailed"]) {
-      arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", times: 9, end: refuse(code) });
-      for (
-        let error: unknown = await failureOf(driver.createMachine(aRequest(), context));
-        error instanceof Error;
-        error = error.cause
-      ) {
-        texts.push(`${error.message} ${error.stack ?? ""} ${JSON.stringify(error)}`);
-      }
-      arm.faults.clear();
-    }
-    const printed = [...texts, ...context.lines].join("\n");
-    expect(texts.length).toBeGreaterThanOrEqual(4);
-    const userData = plainSecret["userData"] ?? "";
-    for (const secret of [
-      plainSecret["clientSecret"] ?? "",
-      userData,
-      Buffer.from(userData).toString("base64"),
-      "token-0",
-    ]) {
-      expect(printed).not.toContain(secret);
-    }
   });
 });

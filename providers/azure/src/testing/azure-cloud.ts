@@ -1,6 +1,7 @@
 import { type CreateMachineRequest, type MachineIdentity, Secret, systemRandom } from "@millwright/core";
 import { aMachine, secretOf } from "@millwright/core/testing";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
+import type { FaultEnd } from "@millwright/emulators/server";
 import { onTestFinished } from "vitest";
 import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
 import { type AzureSpec, azureSpecSchema } from "../spec.ts";
@@ -91,3 +92,13 @@ export function sentBody(arm: ArmEmulator, operation: string): unknown {
   const request = arm.log.requests.find((entry) => entry.operation === operation);
   return JSON.parse(request?.body ?? "null");
 }
+
+/** A refusal with a code of ARM. */
+export const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
+
+/** What a call threw; a text that says so when it threw nothing. */
+export const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
+  call?.then(
+    () => "it did not fail",
+    (error: unknown) => error,
+  );
