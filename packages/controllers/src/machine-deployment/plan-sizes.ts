@@ -113,9 +113,11 @@ function planStep(
   if (newSize === undefined) return "create the new set";
   if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
   const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
+  // A machine beyond the replicas begins a replacement; one for a machine that is gone does not.
+  const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
   const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
   return planInPlaceUpdate(
-    { ...bounds, selects },
+    { ...bounds, maxSurge, selects },
     updatable(snapshot, newSet, newSize.name, now),
     old,
     !hasFreezeLabel(deployment),
