@@ -30,9 +30,28 @@ describe("creating a machine", () => {
     });
   });
 
-  it("sends nothing that a plain class does not ask for", async () => {
+  const networkInterfaces = [
+    { subnetID: "subnet-a", securityGroupIDs: ["sg-1"], interfaceType: "", primaryIpv6: true, ipv6PrefixCount: 1 },
+  ];
+  it.each<[string, Record<string, unknown>]>([
+    ["a plain class", {}],
+    [
+      "a class with empty texts",
+      {
+        apiVersion: "mcm.gardener.cloud/v1alpha1",
+        keyName: "",
+        iam: { name: "nodes", arn: "" },
+        capacityReservation: { capacityReservationPreference: "", capacityReservationId: "" },
+        instanceMetadataOptions: { httpEndpoint: "", httpTokens: "", httpProtocolIpv6: "" },
+        placement: {},
+        cpuOptions: {},
+        srcAndDstChecksEnabled: true,
+      },
+    ],
+    ["a class whose prefixes come later, without addresses of which one could be the primary", { networkInterfaces }],
+  ])("sends nothing that is not asked for: %s", async (_, spec) => {
     const { ec2, driver } = await aCloud();
-    await driver.createMachine(aRequest(), aContext());
+    await driver.createMachine(aRequest(aMachine("m"), spec), aContext());
     const sent = sentParameters(ec2, "RunInstances");
     const tags = Object.keys(sent).filter((key) => key.startsWith("TagSpecification"));
     expect(Object.fromEntries(Object.entries(sent).filter(([key]) => !tags.includes(key)))).toEqual({
@@ -383,6 +402,27 @@ describe("creating a machine", () => {
       message: expect.stringContaining(code),
       tokenIsSpent: true,
     });
+  });
+
+  it("refuses an image that EC2 does not list", async () => {
+    const { ec2, driver } = await aCloud();
+    const body = `<DescribeImagesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><imagesSet/></DescribeImagesResponse>`;
+    const reply = { status: 200, headers: { "content-type": "text/xml" }, body };
+    ec2.faults.add({ operation: "DescribeImages", end: { kind: "reply", reply } });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
+      code: "InvalidArgument",
+      message: 'providerSpec.ami: there is no image "ami-1" in eu-west-1',
+    });
+  });
+
+  it("does not know what became of a launch that names no VM, and finds it the next time", async () => {
+    const { ec2, driver } = await aCloud();
+    const body = `<RunInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><instancesSet/></RunInstancesResponse>`;
+    const reply = { status: 200, headers: { "content-type": "text/xml" }, body };
+    ec2.faults.add({ operation: "RunInstances", end: { kind: "reply", reply }, afterAcceptance: true });
+    await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "Unknown" });
+    await driver.createMachine(aRequest(), aContext());
+    expect(ec2.inventory().instances).toHaveLength(1);
   });
 
   it("refuses an image without a root disk", async () => {

@@ -1,6 +1,6 @@
 import type { ApiCall } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aRequest, plainSecret } from "./testing/aws-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret } from "./testing/aws-cloud.ts";
 
 describe("the driver", () => {
   it("reports every request, for metrics, and no secret with it", async () => {
@@ -25,6 +25,29 @@ describe("the driver", () => {
     ]);
     expect(calls.every(({ seconds }) => seconds > 0 && seconds < 30)).toBe(true);
     expect(JSON.stringify(calls)).not.toContain("secret");
+  });
+
+  it("names requests as MCM's driver does, where it makes them too", async () => {
+    const services = new Set<string>();
+    const { driver } = await aCloud();
+    const context = { ...aContext(), reportApiCall: ({ service }: ApiCall) => void services.add(service) };
+    const networkInterfaces = [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"], ipv6PrefixCount: 1 }];
+    const request = aRequest(aMachine("m"), { srcAndDstChecksEnabled: false, networkInterfaces });
+    await driver.createMachine(request, context);
+    await driver.initializeMachine?.(request, context);
+    await driver.getNodeTemplate?.(request, context);
+    await driver.listMachines?.(request, context);
+    await driver.deleteMachine(request, context);
+    const ofMcm = [
+      "create",
+      "disable_source_dest_check",
+      "get_by_id",
+      "get_by_machine",
+      "get_by_tag_and_status",
+      "terminate",
+    ];
+    const own = ["image_get", "instance_assign_ipv6_prefixes", "instance_type_get", "subnet_get"];
+    expect([...services].toSorted()).toEqual([...ofMcm.map((name) => `instance_${name}`), ...own].toSorted());
   });
 
   it("says no secret in errors and logs", async () => {

@@ -12,6 +12,19 @@ describe("initializing a machine", () => {
     expect(ec2.log.requests.map(({ operation }) => operation)).toEqual(["DescribeInstances"]);
   });
 
+  it.each<[string, Record<string, unknown>]>([
+    ["whose source checks are to be on", { srcAndDstChecksEnabled: true }],
+    ["that wants fewer prefixes than there are", { networkInterfaces: [{ ...card, ipv6PrefixCount: 1 }] }],
+  ])("has nothing to do for a class %s", async (_, spec) => {
+    const { ec2, driver } = await aCloud();
+    const request = aRequest(aMachine("m"), spec);
+    await driver.createMachine(request, aContext());
+    for (const made of ec2.world.networkInterfaces.values()) made.ipv6Prefixes = ["2001:db8:1::/80", "2001:db8:2::/80"];
+    await expect(driver.getMachineStatus(request, aContext())).resolves.toMatchObject({ initialized: true });
+    await driver.initializeMachine?.(request, aContext());
+    expect(ec2.log.count("ModifyNetworkInterfaceAttribute") + ec2.log.count("AssignIpv6Addresses")).toBe(0);
+  });
+
   it("switches the source check off on every interface that has one, once", async () => {
     const { ec2, driver } = await aCloud();
     const networkInterfaces = [

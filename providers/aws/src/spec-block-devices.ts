@@ -13,9 +13,10 @@ const ebsSchema = goObject({
   encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
   kmsKeyID: z
     .string()
+    .max(2_048)
     .describe("Key to encrypt with; with one the volume is encrypted. MCM reads it and forgets it.")
     .optional(),
-  snapshotID: z.string().describe("Snapshot that the volume starts from.").optional(),
+  snapshotID: z.string().max(2_048).describe("Snapshot that the volume starts from.").optional(),
   deleteOnTermination: z.boolean().describe("Whether the volume goes with the VM.").default(true),
 }).describe("The volume. Required for the root disk, and for others without `noDevice` or `virtualName`.");
 
@@ -23,6 +24,7 @@ const ebsSchema = goObject({
 export const blockDeviceSchema = goObject({
   deviceName: z
     .string()
+    .max(2_048)
     .describe(
       "`/root` is the root disk of the image. With one entry the name does not matter; with several the others are `/dev/sdX` or `/dev/xvdXX`.",
     )
@@ -30,10 +32,12 @@ export const blockDeviceSchema = goObject({
   ebs: ebsSchema.optional(),
   noDevice: z
     .string()
+    .max(2_048)
     .describe("Not empty: leaves out the device of the image, unless it is the root disk. MCM reads it and forgets it.")
     .optional(),
   virtualName: z
     .string()
+    .max(2_048)
     .describe("Instance store volume, such as `ephemeral0`, where there is no `ebs`. MCM reads it and forgets it.")
     .optional(),
 });

@@ -4,9 +4,13 @@ import type { Complain } from "./spec.ts";
 
 /** Schema of an entry of `networkInterfaces`. */
 export const networkInterfaceSchema = goObject({
-  subnetID: z.string().min(1, "must not be empty").describe("Subnet of the interface, and by it the zone of the VM."),
+  subnetID: z
+    .string()
+    .min(1, "must not be empty")
+    .max(2_048)
+    .describe("Subnet of the interface, and by it the zone of the VM."),
   securityGroupIDs: z
-    .array(z.string().regex(/\S/, "must not be blank"))
+    .array(z.string().max(2_048).regex(/\S/, "must not be blank"))
     .min(1, "must name at least one security group")
     .describe("Security groups."),
   associatePublicIPAddress: z
@@ -14,7 +18,7 @@ export const networkInterfaceSchema = goObject({
     .describe("Whether the interface gets a public address; the subnet decides by default.")
     .optional(),
   deleteOnTermination: z.boolean().describe("Whether the interface goes with the VM.").default(true),
-  description: z.string().describe("Description of the interface.").optional(),
+  description: z.string().max(2_048).describe("Description of the interface.").optional(),
   deviceIndex: z.int32().min(0).describe("Position; that in the list by default.").optional(),
   networkCardIndex: z.int32().min(0).describe("Network card.").optional(),
   interfaceType: z.enum(["", "interface", "efa", "efa-only"]).describe("Type of the interface.").optional(),

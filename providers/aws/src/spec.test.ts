@@ -7,6 +7,7 @@ import { plainSpec } from "./testing/aws-cloud.ts";
 const root = { deviceName: "/root", ebs: { volumeSize: 20, volumeType: "gp3" } };
 const disk = (deviceName: string, ebs: object = {}) => ({ deviceName, ebs: { ...root.ebs, ...ebs } });
 const card = { subnetID: "subnet-a", securityGroupIDs: ["sg-1"] };
+const megabyte = "a".repeat(2 ** 20);
 const manyTags = (count: number) =>
   Object.fromEntries([
     ...Object.entries(plainSpec.tags),
@@ -160,7 +161,10 @@ describe("providerSpec", () => {
       { instanceMarketOptions: { marketType: "capacity-block", maxPrice: "1" } },
       /instanceMarketOptions\.maxPrice: may only/,
     ],
-    ["a text of a megabyte", { ami: "a".repeat(2 ** 20) }, /^providerSpec\.ami: /],
+    ["a text of a megabyte", { ami: megabyte }, /^providerSpec\.ami: /],
+    ["a tag of a megabyte", { tags: { ...plainSpec.tags, a: megabyte } }, /^providerSpec\.tags\.a: /],
+    ["a key of a megabyte", { blockDevices: [disk("", { kmsKeyID: megabyte })] }, /\[0\]\.ebs\.kmsKeyID: /],
+    ["a subnet of a megabyte", { networkInterfaces: [{ ...card, subnetID: megabyte }] }, /\[0\]\.subnetID: /],
     ["a fallback that is a text", { fallbacks: ["m5.large"] }, /^providerSpec\.fallbacks\[0\]: /],
     ["a key that would reach a prototype", JSON.parse('{"__proto__":{"a":1}}'), /__proto__/],
   ])("refuses %s and names the field", async (_, change, expected) => {
@@ -180,6 +184,17 @@ describe("providerSpec", () => {
     ["empty metadata options", { instanceMetadataOptions: { httpTokens: "", httpEndpoint: "" } }],
     ["SEV-SNP without cores", { cpuOptions: { amdSevSnp: "enabled" } }],
     ["two cards with an index each", { networkInterfaces: [card, { ...card, networkCardIndex: 1, deviceIndex: 0 }] }],
+    ...["gp2", "gp3", "st1", "sc1", "standard"].map((volumeType): [string, object] => [
+      `volumes of type ${volumeType}`,
+      { blockDevices: [disk("", { volumeType })] },
+    ]),
+    ["no hops", { instanceMetadataOptions: { httpPutResponseHopLimit: 0 } }],
+    ["as many hops as there may be", { instanceMetadataOptions: { httpPutResponseHopLimit: 64 } }],
+    ...["spot", "capacity-block", "interruptible-capacity-reservation"].map((marketType): [string, object] => [
+      `the market ${marketType}`,
+      { instanceMarketOptions: { marketType } },
+    ]),
+    ["a reservation by whatever preference EC2 knows", { capacityReservation: { capacityReservationPreference: "x" } }],
     ["a host", { placement: { tenancy: "host", hostId: "h" } }],
   ])("takes %s", async (_, change) => {
     expect(await problemsOf({ ...plainSpec, ...change })).toEqual([]);

@@ -93,7 +93,7 @@ const specSchema = goObject({
     .describe("`false` switches the check of source and destination off on all interfaces once the VM exists.")
     .optional(),
   tags: z
-    .record(z.string(), z.string())
+    .record(z.string().max(128), z.string().max(256))
     .describe(
       "Tags of VM, volumes and interfaces. One key has to contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: by them the driver knows its VMs. `Name` is the machine's name whatever stands here.",
     ),
