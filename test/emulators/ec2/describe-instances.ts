@@ -1,4 +1,4 @@
-import type { Ec2Action } from "./call.ts";
+import type { Ec2Action, Ec2Call } from "./call.ts";
 import { readFilters, tagValues } from "./filters.ts";
 import { type Instance, instanceStates } from "./instance.ts";
 import type { Parameters } from "./parameters.ts";
@@ -74,12 +74,13 @@ export const reservation = (world: Ec2World, instance: Instance): XmlGroup => ({
 const malformed = (id: string): Ec2Refusal => new Ec2Refusal("InvalidInstanceID.Malformed", `Invalid id: "${id}"`);
 
 /** The instances with these ids, as far as they can be seen; refuses when one cannot. */
-export function instancesById(world: Ec2World, region: string, ids: readonly string[]): readonly Instance[] {
+export function instancesById({ world, region, account }: Ec2Call, ids: readonly string[]): readonly Instance[] {
   for (const id of ids) if (!/^i-[0-9a-f]{8,17}$/.test(id)) throw malformed(id);
   const found = ids.map((id) => world.instances.get(id));
   const missing = ids.filter((_, index) => {
     const instance = found[index];
-    return instance === undefined || instance.region !== region || !world.isVisible(instance);
+    const isTheirs = instance?.region === region && instance.account === account;
+    return instance === undefined || !isTheirs || !world.isVisible(instance);
   });
   if (missing.length === 0) return found.filter((instance) => instance !== undefined);
   const which =
@@ -129,14 +130,15 @@ function readPage(parameters: Parameters, ids: readonly string[]): { readonly si
 }
 
 /** `DescribeInstances`. */
-export const describeInstances: Ec2Action = (parameters, { world, region, account }) => {
+export const describeInstances: Ec2Action = (parameters, call) => {
+  const { world, region, account } = call;
   const ids = parameters.texts("InstanceId");
   const { size, after } = readPage(parameters, ids);
   const fits = readFilters(parameters);
   parameters.refuseUnread();
   const candidates =
     ids.length > 0
-      ? instancesById(world, region, ids)
+      ? instancesById(call, ids)
       : [...world.instances.values()].filter(
           (instance) => instance.region === region && instance.account === account && world.isVisible(instance),
         );

@@ -4,14 +4,15 @@ import { instanceStates } from "./instance.ts";
 import { Ec2Refusal } from "./refusal.ts";
 
 /** `TerminateInstances`: again for one that is going or gone changes nothing. */
-export const terminateInstances: Ec2Action = (parameters, { world, region }) => {
+export const terminateInstances: Ec2Action = (parameters, call) => {
+  const { world } = call;
   const ids = parameters.texts("InstanceId");
   if (parameters.flag("DryRun") === true) {
     throw new Ec2Refusal("DryRunOperation", "Request would have succeeded, but DryRun flag is set.");
   }
   parameters.refuseUnread();
   if (ids.length === 0) throw new Ec2Refusal("MissingParameter", "The request must contain the parameter InstanceId");
-  const going = instancesById(world, region, ids);
+  const going = instancesById(call, ids);
   const before = going.map((instance) => world.state(instance) ?? "terminated");
   for (const instance of going) {
     if (instance.terminatedAtMs !== undefined) continue;
