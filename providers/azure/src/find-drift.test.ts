@@ -10,6 +10,9 @@ import {
 } from "./testing/azure-cloud.ts";
 
 const { storageProfile } = plainProperties;
+const storage = (change: object): SpecChange => ({ properties: { storageProfile: { ...storageProfile, ...change } } });
+const disk = { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" };
+const reservations = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/r";
 
 describe("drift", () => {
   it.each<[string, SpecChange]>([
@@ -50,13 +53,43 @@ describe("drift", () => {
     ["zone", { properties: { zone: 2 } }, { field: "properties.zone", wanted: "2", found: "1" }],
     [
       "image",
-      { properties: { storageProfile: { ...storageProfile, imageReference: { id: "/new" } } } },
+      storage({ imageReference: { id: "/new" } }),
       { field: "properties.storageProfile.imageReference.id", wanted: "/new", found: "/subscriptions/sub-1/image" },
     ],
     [
       "size of a disk",
-      { properties: { storageProfile: { ...storageProfile, osDisk: { ...storageProfile.osDisk, diskSizeGB: 99 } } } },
+      storage({ osDisk: { ...storageProfile.osDisk, diskSizeGB: 99 } }),
       { field: "properties.storageProfile.osDisk.diskSizeGB", wanted: "99", found: "30" },
+    ],
+    [
+      "disk",
+      storage({ dataDisks: [disk] }),
+      { field: "properties.storageProfile.dataDisks[0]", wanted: "lun 0", found: "" },
+    ],
+    [
+      "availability set",
+      { properties: { zone: null, availabilitySet: { id: "/set" } } },
+      { field: "properties.availabilitySet.id", wanted: "/set", found: "" },
+    ],
+    [
+      "scale set",
+      { properties: { zone: null, virtualMachineScaleSet: { id: "/vmss" } } },
+      { field: "properties.virtualMachineScaleSet.id", wanted: "/vmss", found: "" },
+    ],
+    [
+      "group of reservations",
+      { properties: { capacityReservation: { capacityReservationGroupID: reservations } } },
+      { field: "properties.capacityReservation.capacityReservationGroupID", wanted: reservations, found: "" },
+    ],
+    [
+      "first user",
+      { properties: { osProfile: { ...plainProperties.osProfile, adminUsername: "admin" } } },
+      { field: "properties.osProfile.adminUsername", wanted: "admin", found: "core" },
+    ],
+    [
+      "console",
+      { properties: { diagnosticsProfile: { enabled: true } } },
+      { field: "properties.diagnosticsProfile.enabled", wanted: "true", found: "false" },
     ],
     [
       "priority",
@@ -65,11 +98,93 @@ describe("drift", () => {
     ],
     ["identity", { properties: { identityID: "/i" } }, { field: "properties.identityID", wanted: "/i", found: "" }],
     ["tag", { spec: { tags: { ...plainSpec.tags, team: "a" } } }, { field: "tags.team", wanted: "a", found: "" }],
+    [
+      "network",
+      { spec: { subnetInfo: { vnetName: "shared", subnetName: "nodes" } } },
+      { field: "subnetInfo.vnetName", wanted: "shared", found: "vnet" },
+    ],
+    [
+      "subnet",
+      { spec: { subnetInfo: { vnetName: "vnet", subnetName: "pods" } } },
+      { field: "subnetInfo.subnetName", wanted: "pods", found: "nodes" },
+    ],
+    [
+      "group of the network",
+      { spec: { subnetInfo: { ...plainSpec.subnetInfo, vnetResourceGroup: "net" } } },
+      { field: "subnetInfo.vnetResourceGroup", wanted: "net", found: "shoot" },
+    ],
+    [
+      "kind of NIC",
+      { properties: { networkProfile: { acceleratedNetworking: true } } },
+      { field: "properties.networkProfile.acceleratedNetworking", wanted: "true", found: "false" },
+    ],
   ])("tells another %s", async (_, change, difference) => {
     const { driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     const drift = await driver.findDrift?.(aRequest(aMachine("m"), change), aContext());
     expect(drift?.differences).toEqual([difference]);
+  });
+
+  it("tells what is another in a VM that was asked for in detail, and another image by its kind of name", async () => {
+    const { driver } = await aCloud();
+    const detailed = (
+      osDiskType: string,
+      encryption: string,
+      caching: string,
+      controller: string,
+      imageReference: object,
+      protection: object,
+    ): SpecChange => ({
+      properties: {
+        storageProfile: {
+          imageReference,
+          diskControllerType: controller,
+          osDisk: {
+            ...storageProfile.osDisk,
+            caching,
+            managedDisk: { storageAccountType: osDiskType, securityProfile: { securityEncryptionType: encryption } },
+          },
+          dataDisks: [{ ...disk, caching, storageAccountType: osDiskType, diskSizeGB: osDiskType.length }],
+        },
+        securityProfile: protection,
+      },
+    });
+    const uefi = (isOn: boolean) => ({ uefiSettings: { secureBootEnabled: isOn, vtpmEnabled: isOn } });
+    const was = detailed(
+      "Premium_LRS",
+      "VMGuestStateOnly",
+      "ReadOnly",
+      "SCSI",
+      { urn: "canonical:ubuntu:24_04:latest" },
+      { securityType: "TrustedLaunch", ...uefi(true) },
+    );
+    await driver.createMachine(aRequest(aMachine("m"), was), aContext());
+    const is = (imageReference: object): SpecChange =>
+      detailed("StandardSSD_LRS", "DiskWithVMGuestState", "None", "NVMe", imageReference, {
+        securityType: "ConfidentialVM",
+        ...uefi(false),
+      });
+    const fieldsOf = async (change: SpecChange): Promise<readonly string[]> => {
+      const drift = await driver.findDrift?.(aRequest(aMachine("m"), change), aContext());
+      return (drift?.differences ?? []).map(({ field }) => field.replace(/^properties\./, ""));
+    };
+    expect(await fieldsOf(was)).toEqual([]);
+    expect(await fieldsOf(is({ urn: "canonical:ubuntu:26_04:latest" }))).toEqual([
+      "storageProfile.imageReference.urn",
+      "storageProfile.diskControllerType",
+      "storageProfile.osDisk.caching",
+      "storageProfile.osDisk.managedDisk.storageAccountType",
+      "storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType",
+      "storageProfile.dataDisks[0].diskSizeGB",
+      "storageProfile.dataDisks[0].caching",
+      "storageProfile.dataDisks[0].storageAccountType",
+      "securityProfile.securityType",
+      "securityProfile.uefiSettings.secureBootEnabled",
+      "securityProfile.uefiSettings.vtpmEnabled",
+    ]);
+    for (const kind of ["communityGalleryImageID", "sharedGalleryImageID"]) {
+      expect(await fieldsOf(is({ [kind]: "/galleries/g" }))).toContain(`storageProfile.imageReference.${kind}`);
+    }
   });
 
   it("of a VM that is gone is NotFound", async () => {

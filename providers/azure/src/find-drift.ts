@@ -1,8 +1,10 @@
 import type { VirtualMachine } from "@azure/arm-compute";
+import type { NetworkInterface } from "@azure/arm-network";
 import type { FindDriftResponse, VmDifference } from "@millwright/core";
 import { findVm } from "./find-vm.ts";
 import { candidatesOf } from "./launch.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
+import { isSameName, nicNameOf } from "./names.ts";
 import { tagOf } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
 import { type AzureSpec, placementOf } from "./spec.ts";
@@ -15,14 +17,24 @@ type Compare = (field: string, wanted: Value, found: Value) => void;
 export async function findDrift(request: AzureRequest, call: MethodCall): Promise<FindDriftResponse> {
   const vm = await findVm(request, call);
   const { spec } = request.machineClass;
+  const nics = await call.session.nics(spec.resourceGroup, call.context);
+  const name = vm.name ?? request.machine.name;
   return {
-    providerId: providerIdOf(spec.location, vm.name ?? request.machine.name),
-    differences: differencesOf(spec, vm),
+    providerId: providerIdOf(spec.location, name),
+    differences: differencesOf(
+      spec,
+      vm,
+      nics.find((nic) => isSameName(nic.name, nicNameOf(name))),
+    ),
   };
 }
 
-/** The differences between a spec and a VM. What Azure does not show is no difference. */
-export function differencesOf(spec: AzureSpec, vm: VirtualMachine): readonly VmDifference[] {
+/** The differences between a spec and a VM with its NIC. What Azure does not show is no difference. */
+function differencesOf(
+  spec: AzureSpec,
+  vm: VirtualMachine,
+  nic: NetworkInterface | undefined,
+): readonly VmDifference[] {
   const differences: VmDifference[] = [];
   const compare: Compare = (field, wanted, found) => {
     if (wanted === undefined || found === undefined) return;
@@ -43,6 +55,7 @@ export function differencesOf(spec: AzureSpec, vm: VirtualMachine): readonly VmD
   compareImage(spec, vm, compare);
   comparePlacement(spec, vm, compare);
   compareDisks(spec, vm, compare);
+  compareNetwork(spec, nic, compare);
   const { securityType, uefiSettings } = properties.securityProfile ?? {};
   const found = vm.securityProfile;
   compare("properties.securityProfile.securityType", securityType, found?.securityType);
@@ -57,6 +70,11 @@ export function differencesOf(spec: AzureSpec, vm: VirtualMachine): readonly VmD
     found?.uefiSettings?.vTpmEnabled,
   );
   compare("properties.osProfile.adminUsername", properties.osProfile.adminUsername, vm.osProfile?.adminUsername);
+  compare(
+    "properties.diagnosticsProfile.enabled",
+    properties.diagnosticsProfile?.enabled,
+    vm.diagnosticsProfile?.bootDiagnostics?.enabled ?? false,
+  );
   compare("properties.priority", properties.priority, vm.priority ?? "Regular");
   const { identityID } = properties;
   if (isGiven(identityID)) {
@@ -90,6 +108,25 @@ function compareImage({ properties }: AzureSpec, { storageProfile }: VirtualMach
   compare(`${at}.sharedGalleryImageID`, orNothing(sharedGalleryImageID), found.sharedGalleryImageId ?? "");
 }
 
+function compareNetwork(
+  { resourceGroup, subnetInfo, properties }: AzureSpec,
+  nic: NetworkInterface | undefined,
+  compare: Compare,
+): void {
+  const id = nic?.ipConfigurations?.[0]?.subnet?.id ?? "";
+  const [, group, vnet, subnet] =
+    /\/resourceGroups\/([^/]+)\/.*\/virtualNetworks\/([^/]+)\/subnets\/([^/]+)$/i.exec(id) ?? [];
+  const { vnetResourceGroup } = subnetInfo;
+  compare("subnetInfo.vnetResourceGroup", isGiven(vnetResourceGroup) ? vnetResourceGroup : resourceGroup, group);
+  compare("subnetInfo.vnetName", subnetInfo.vnetName, vnet);
+  compare("subnetInfo.subnetName", subnetInfo.subnetName, subnet);
+  compare(
+    "properties.networkProfile.acceleratedNetworking",
+    properties.networkProfile.acceleratedNetworking,
+    nic === undefined ? undefined : (nic.enableAcceleratedNetworking ?? false),
+  );
+}
+
 function comparePlacement(spec: AzureSpec, vm: VirtualMachine, compare: Compare): void {
   const { availabilitySetId, scaleSetId } = placementOf(spec);
   compare("properties.availabilitySet.id", availabilitySetId, vm.availabilitySet?.id ?? "");
@@ -103,9 +140,14 @@ function comparePlacement(spec: AzureSpec, vm: VirtualMachine, compare: Compare)
 }
 
 function compareDisks({ properties }: AzureSpec, { storageProfile }: VirtualMachine, compare: Compare): void {
-  const { osDisk, dataDisks } = properties.storageProfile;
+  const { osDisk, dataDisks, diskControllerType } = properties.storageProfile;
   const at = "properties.storageProfile";
   const found = storageProfile?.osDisk;
+  compare(
+    `${at}.diskControllerType`,
+    isGiven(diskControllerType) ? diskControllerType : undefined,
+    storageProfile?.diskControllerType,
+  );
   compare(`${at}.osDisk.diskSizeGB`, osDisk.diskSizeGB, found?.diskSizeGB);
   compare(`${at}.osDisk.caching`, isGiven(osDisk.caching) ? osDisk.caching : undefined, found?.caching);
   compare(
@@ -113,12 +155,18 @@ function compareDisks({ properties }: AzureSpec, { storageProfile }: VirtualMach
     osDisk.managedDisk?.storageAccountType,
     found?.managedDisk?.storageAccountType,
   );
+  compare(
+    `${at}.osDisk.managedDisk.securityProfile.securityEncryptionType`,
+    osDisk.managedDisk?.securityProfile?.securityEncryptionType,
+    found?.managedDisk?.securityProfile?.securityEncryptionType,
+  );
   for (const [index, wanted] of dataDisks.entries()) {
     const actual = storageProfile?.dataDisks?.find(({ lun }) => lun === wanted.lun);
     if (storageProfile?.dataDisks !== undefined && actual === undefined) {
       compare(`${at}.dataDisks[${index}]`, `lun ${wanted.lun}`, "");
     }
     compare(`${at}.dataDisks[${index}].diskSizeGB`, wanted.diskSizeGB, actual?.diskSizeGB);
+    compare(`${at}.dataDisks[${index}].caching`, isGiven(wanted.caching) ? wanted.caching : undefined, actual?.caching);
     compare(
       `${at}.dataDisks[${index}].storageAccountType`,
       wanted.storageAccountType,

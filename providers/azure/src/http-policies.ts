@@ -18,6 +18,9 @@ export interface HttpClientOptions {
   readonly reportApiCall?: (call: ApiCall) => void;
 }
 
+/** What an answer may cost: a page of 500 disks has about a megabyte, the sizes of a location some more. */
+const mostBytes = 64 * 2 ** 20;
+
 /** Sends requests in their turn, with a time limit and over connections of its own, and reports them. */
 export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
   const { clock, limit, agent, timeoutMs, reportApiCall } = options;
@@ -29,6 +32,9 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
       if (request.abortSignal?.aborted === true) leave();
       request.agent = agent;
       request.timeout = timeoutMs;
+      request.onDownloadProgress = ({ loadedBytes }) => {
+        if (loadedBytes > mostBytes) throw new Error(`an answer has more than ${mostBytes} bytes`);
+      };
       try {
         return await limit(left.signal, async () => {
           const startMs = clock.monotonicMs();

@@ -13,23 +13,34 @@ describe("connections", () => {
       message: expect.stringContaining("deadline of the call"),
     });
     const hasty = createAzureDriver({ endpoint: url, ca: arm.ca, requestTimeoutMs: 100, retryDelayMs: 1 });
-    arm.faults.add({ operation: "VirtualMachines_Get", times: 999, end: { kind: "hang" } });
+    arm.faults.clear();
+    arm.faults.add({ operation: "VirtualMachines_Get", times: 999, end: { kind: "stall" } });
     // On a busy computer the first token may be late as well.
     await expect
       .poll(() => failureOf(hasty.getMachineStatus(aRequest(), aContext())))
       .toMatchObject({ code: "DeadlineExceeded", message: expect.stringContaining("did not answer in time") });
   });
 
-  it("are not waited for when the process stops", async () => {
+  it.each(["hang", "stall"] as const)("that %s are not waited for when the process stops", async (kind) => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aRequest(), aContext());
     arm.log.clear();
-    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind: "hang" } });
+    arm.faults.add({ operation: "VirtualMachines_Get", times: 9, end: { kind } });
     const stop = new AbortController();
     const call = driver.getMachineStatus(aRequest(), aContext(stop.signal)).catch((error: unknown) => error);
     await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBe(1);
     stop.abort(new Error("stopped"));
     expect(await call).toMatchObject({ code: "Aborted" });
+  });
+
+  it("whose answers have no end are given up", async () => {
+    const { arm, driver } = await aCloud();
+    const body = Buffer.alloc(65 * 2 ** 20, "x").toString("latin1");
+    arm.faults.add({ operation: "VirtualMachines_Get", end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: expect.stringContaining("more than 67108864 bytes"),
+    });
   });
 
   it("that are refused, or to a server that nobody vouches for, are Unavailable", async () => {

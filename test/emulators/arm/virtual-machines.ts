@@ -42,10 +42,15 @@ export function vmAnswer(vm: VirtualMachine, isExpanded = false) {
   const { body, disks, nics } = vm;
   const { customData: _, ...osProfile } = body.properties.osProfile;
   const [osDisk, ...dataDisks] = disks;
-  const shown = ({ diskId, deleteOption, toBeDetached }: AttachedDisk) => ({
+  const { storageProfile } = body.properties;
+  const shown = (
+    { diskId, deleteOption, toBeDetached }: AttachedDisk,
+    asked: { readonly managedDisk?: object | undefined } | undefined,
+  ) => ({
+    ...asked,
     name: nameOf(diskId),
     deleteOption,
-    managedDisk: { id: diskId },
+    managedDisk: { ...asked?.managedDisk, id: diskId },
     ...(toBeDetached ? { toBeDetached } : {}),
   });
   return {
@@ -64,14 +69,14 @@ export function vmAnswer(vm: VirtualMachine, isExpanded = false) {
       provisioningState: vm.provisioningState,
       timeCreated: new Date(0).toISOString(),
       storageProfile: {
-        ...body.properties.storageProfile,
-        ...(osDisk === undefined
-          ? {}
-          : { osDisk: { ...body.properties.storageProfile.osDisk, osType: "Linux", ...shown(osDisk) } }),
+        ...storageProfile,
+        ...(osDisk === undefined ? {} : { osDisk: { osType: "Linux", ...shown(osDisk, storageProfile.osDisk) } }),
         dataDisks: dataDisks.map((disk) => ({
-          ...body.properties.storageProfile.dataDisks?.find(({ lun }) => lun === disk.lun),
           lun: disk.lun,
-          ...shown(disk),
+          ...shown(
+            disk,
+            storageProfile.dataDisks?.find(({ lun }) => lun === disk.lun),
+          ),
         })),
       },
       networkProfile: {
