@@ -124,7 +124,10 @@ describe("refusals of Compute Engine", () => {
     ["deleteMachine", "zoneOperations.wait"],
     ["getMachineStatus", "instances.get"],
     ["listMachines", "instances.list"],
+    ["deleteMachine", "disks.list"],
+    ["deleteMachine", "disks.delete"],
     ["findDrift", "instances.get"],
+    ["findDrift", "disks.list"],
     ["getNodeTemplate", "machineTypes.get"],
   ] as const)("in %s at %s never are Internal, and each call can be made again", async (method, operation) => {
     const { gce, driver } = await aCloud({ operationMs: 2 });
@@ -158,6 +161,7 @@ describe("refusals of Compute Engine", () => {
       const request = { ...plain, machineClass: { ...plain.machineClass, name: `pool-${index}` } };
       if (method !== "createMachine") await driver.createMachine(request, aContext());
       if (operation === "oauth2.token") gce.world.accessTokens.clear();
+      if (method === "deleteMachine" && operation.startsWith("disks.")) gce.remove(`m-${index}`, { keepDisks: true });
       gce.faults.add({ operation, times: 100, end });
       const failure = await failureOf(driver[method]?.(request, aContext()));
       codes.push(failure instanceof Error ? Reflect.get(failure, "code") : failure);

@@ -7,6 +7,11 @@ const everything = {
   description: "a node",
   minCpuPlatform: "Intel Ice Lake",
   labels: { team: "a" },
+  disks: [
+    { ...plainSpec.disks[0], image: `https://www.googleapis.com/compute/v1/${plainSpec.disks[0].image}` },
+    { type: "SCRATCH", interface: "NVME" },
+    { type: "pd-ssd", autoDelete: false },
+  ],
   gpu: { acceleratorType: "nvidia-tesla-t4", count: 1 },
   metadata: [{ key: "a", value: "b" }],
   scheduling: { onHostMaintenance: "TERMINATE", provisioningModel: "SPOT", instanceTerminationAction: "STOP" },
@@ -43,6 +48,24 @@ describe("the drift of a machine", () => {
   });
 
   it.each<[string, object, object, readonly string[]]>([
+    [
+      "disks",
+      { disks: [plainSpec.disks[0], { type: "SCRATCH", interface: "NVME" }, { type: "pd-ssd", sizeGb: 10 }] },
+      {
+        disks: [
+          { ...plainSpec.disks[0], sizeGb: 60, image: "projects/images/global/images/node-2" },
+          { type: "pd-balanced", sizeGb: 10, autoDelete: false },
+          { type: "pd-standard" },
+        ],
+      },
+      [
+        "disks[0].image: projects/images/global/images/node-2 <- projects/images/global/images/node-1",
+        "disks[0].sizeGb: 60 <- 50",
+        "disks[1].autoDelete: false <- true",
+        "disks[1].type: pd-balanced <- pd-ssd",
+        "disks[2]: pd-standard <- ",
+      ],
+    ],
     ["another type", {}, { machineType: "n2-standard-4" }, ["machineType: n2-standard-4 <- n2-standard-2"]],
     ["a label", { labels: { team: "a" } }, { labels: { team: "b" } }, ["labels.team: b <- a"]],
     [
@@ -101,6 +124,18 @@ describe("the drift of a machine", () => {
     ],
   ])("tells %s", async (_, made, wanted, expected) => {
     expect(await differences(made, wanted)).toEqual(expected);
+  });
+
+  it("is not that of disks that were attached later, of an image of a family, or of a VM of MCM's driver", async () => {
+    const { gce, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    gce.attachDisk("m", "pv-1");
+    const family = { disks: [{ ...plainSpec.disks[0], image: "projects/images/global/images/family/node" }] };
+    const request = aRequest(aMachine("m"), family);
+    await expect(driver.findDrift?.(request, aContext())).resolves.toMatchObject({ differences: [] });
+    for (const [key, disk] of gce.world.disks) gce.world.disks.set(key, { ...disk, labels: {} });
+    const other = aRequest(aMachine("m"), { disks: [{ ...plainSpec.disks[0], sizeGb: 99 }] });
+    await expect(driver.findDrift?.(other, aContext())).resolves.toMatchObject({ differences: [] });
   });
 
   it("of a machine without a VM is NotFound", async () => {

@@ -1,27 +1,34 @@
 import type { FindDriftResponse, VmDifference } from "@millwright/core";
+import { compareDisks } from "./disk-drift.ts";
 import { findVm } from "./find-vm.ts";
 import { candidatesOf } from "./instance-resource.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { ownerLabelKeys } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
-import type { InstanceResource } from "./sdk.ts";
+import type { DiskResource, InstanceResource } from "./sdk.ts";
 import type { GcpSpec } from "./spec.ts";
 import { nameIn } from "./vm.ts";
 
 type Value = string | number | boolean | null | undefined;
-type Compare = (field: string, wanted: Value, found: Value) => void;
+/** Takes a difference down where there is one. What is not asked for, or not shown, is none. */
+export type Compare = (field: string, wanted: Value, found: Value) => void;
 
 /** Compares the VM of a machine with its class, as far as Compute Engine shows it. */
 export async function findDrift(request: GcpRequest, call: MethodCall): Promise<FindDriftResponse> {
   const { place, name, instance } = await findVm(request, call);
+  const disks = await call.session.disks(place, call.context);
   return {
     providerId: providerIdOf(place, name),
-    differences: differencesOf(request.machineClass.spec, instance),
+    differences: differencesOf(request.machineClass.spec, instance, disks),
   };
 }
 
-/** The differences between a spec and an instance. What Compute Engine does not show, such as images and user data, is no difference. */
-export function differencesOf(spec: GcpSpec, instance: InstanceResource): readonly VmDifference[] {
+/** The differences between a spec and an instance. User data are not compared: they are another text for each machine. */
+function differencesOf(
+  spec: GcpSpec,
+  instance: InstanceResource,
+  disks: readonly DiskResource[],
+): readonly VmDifference[] {
   const differences: VmDifference[] = [];
   const compare: Compare = (field, wanted, found) => {
     if (wanted === undefined || found === undefined || found === null || wanted === found) return;
@@ -37,6 +44,7 @@ export function differencesOf(spec: GcpSpec, instance: InstanceResource): readon
   compare("canIpForward", spec.canIpForward, instance.canIpForward);
   compare("deletionProtection", spec.deletionProtection, instance.deletionProtection);
   compare("description", spec.description, instance.description ?? "");
+  compareDisks(spec, instance, disks, compare);
   compareLabels(spec, instance, compare);
   compare(
     "minCpuPlatform",

@@ -13,7 +13,7 @@ const holderOf = ({ instances }: GceWorld, { instanceId }: Disk): string | undef
 
 /** The answer that shows a disk. */
 function diskJson(world: GceWorld, disk: Disk): { readonly id: string } & Readonly<Record<string, unknown>> {
-  const { id, name, project, zone, type, sizeGb, labels } = disk;
+  const { id, name, project, zone, type, sizeGb, sourceImage, labels } = disk;
   const at = zoneUrl(project, zone);
   const holder = holderOf(world, disk);
   return {
@@ -24,6 +24,7 @@ function diskJson(world: GceWorld, disk: Disk): { readonly id: string } & Readon
     status: "READY",
     sizeGb: String(sizeGb),
     type: `${at}/diskTypes/${type}`,
+    ...(sourceImage === "" ? {} : { sourceImage: `https://www.googleapis.com/compute/v1/${sourceImage}` }),
     labels,
     labelFingerprint: "bGFiZWxz",
     // Google leaves the field out when nobody has it.

@@ -247,6 +247,7 @@ export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator
         zone,
         type: "pd-ssd",
         sizeGb: 20,
+        sourceImage: "",
         labels: {},
         boot: false,
         autoDelete: false,

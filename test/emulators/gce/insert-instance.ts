@@ -8,6 +8,7 @@ import { replayed, startOperation } from "./start-operation.ts";
 import type { GceWorld } from "./world.ts";
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+const pathOfImage = (image: string): string => image.replace(/^https:\/\/[^/]+\/compute\/v1\//, "");
 const regionOf = (zone: string): string => zone.slice(0, zone.lastIndexOf("-"));
 
 /** `instances.insert`: makes an instance with its disks, or an operation that fails and leaves nothing. */
@@ -56,7 +57,7 @@ function checkReferences({ world, project, zone }: GceCall, resource: InstanceRe
   }
   for (const [index, { initializeParams }] of resource.disks.entries()) {
     const image = initializeParams?.sourceImage ?? "";
-    if (image !== "" && !world.images.has(image.replace(/^https:\/\/[^/]+\/compute\/v1\//, ""))) throw notFound(image);
+    if (image !== "" && !world.images.has(pathOfImage(image))) throw notFound(image);
     const diskType = initializeParams?.diskType ?? "";
     if (diskType !== "" && !new RegExp(`zones/${zone}/diskTypes/[a-z0-9-]+$`).test(diskType)) {
       throw invalidValue(`resource.disks[${index}].initializeParams.diskType`, diskType, "The URL is malformed.");
@@ -174,6 +175,7 @@ function makeInstance({ world, project, zone }: GceCall, resource: InstanceResou
       zone,
       type: lastPart(initializeParams?.diskType ?? "pd-standard"),
       sizeGb: initializeParams?.diskSizeGb ?? 10,
+      sourceImage: pathOfImage(initializeParams?.sourceImage ?? ""),
       labels: initializeParams?.labels ?? {},
       boot,
       autoDelete,

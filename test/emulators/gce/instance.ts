@@ -11,6 +11,8 @@ export interface Disk {
   readonly zone: string;
   readonly type: string;
   readonly sizeGb: number;
+  /** Path of the image that it was made from; empty for none. */
+  readonly sourceImage: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly boot: boolean;
   autoDelete: boolean;

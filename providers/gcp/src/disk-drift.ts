@@ -1,0 +1,47 @@
+import type { Compare } from "./find-drift.ts";
+import type { DiskResource, InstanceResource } from "./sdk.ts";
+import type { GcpSpec } from "./spec.ts";
+import { isScratch } from "./spec-disks.ts";
+import { nameIn } from "./vm.ts";
+
+/**
+ * Compares the disks of a VM with those of its class, in their order. Only disks that the driver has made can be told from those that were attached later: a VM of MCM's driver has none of them,
+ * and is not compared. What local SSDs are Compute Engine does not show.
+ *
+ * @param made the disks of the zone that the driver has made
+ */
+export function compareDisks(
+  spec: GcpSpec,
+  instance: InstanceResource,
+  made: readonly DiskResource[],
+  compare: Compare,
+): void {
+  const byName = new Map(made.map((disk) => [disk.name ?? "", disk]));
+  const found = (instance.disks ?? []).flatMap(({ source, autoDelete }) => {
+    const disk = byName.get(nameIn(source));
+    return disk === undefined ? [] : [{ disk, autoDelete: autoDelete ?? false }];
+  });
+  if (found.length === 0) return;
+  const wanted = spec.disks.map((disk, index) => ({ disk, at: `disks[${index}]` }));
+  for (const [order, { disk, at }] of wanted.filter((each) => !isScratch(each.disk)).entries()) {
+    const there = found[order];
+    if (there === undefined) {
+      compare(at, disk.type, "");
+      continue;
+    }
+    compare(`${at}.autoDelete`, disk.autoDelete, there.autoDelete);
+    compare(`${at}.type`, disk.type, nameIn(there.disk.type));
+    if (disk.sizeGb !== 0) compare(`${at}.sizeGb`, disk.sizeGb, Number(there.disk.sizeGb));
+    compareImage(`${at}.image`, disk.image, there.disk.sourceImage ?? "", compare);
+  }
+}
+
+/** The part of an address that says which image it is. */
+const pathOf = (image: string): string => image.replace(/^https:\/\/[^/]+\/compute\/[^/]+\//, "");
+
+/** What a family meant when the disk was made nobody can say any more. */
+function compareImage(field: string, wanted: string, found: string, compare: Compare): void {
+  const [is, was] = [pathOf(wanted), pathOf(found)];
+  if (is === "" || is.includes("/family/") || was.endsWith(`/${is}`)) return;
+  compare(field, is, was);
+}
