@@ -11,7 +11,7 @@ import {
   subject,
   versionOf,
 } from "../request-script.ts";
-import { crd, crds, isEstablished } from "./sample-objects.ts";
+import { crd, crds, isEstablished, isMarked } from "./sample-objects.ts";
 
 const things = "/apis/compat.example.io/v1/namespaces/{ns}/things";
 const thing = (name: string, spec: object = {}, more: object = {}) => ({
@@ -254,7 +254,15 @@ export const customResources = subject("custom-resources", [
   mergePatch("let it go", `${things}/held`, { metadata: { finalizers: null } }),
   del("delete all", things),
   get("the definition again", `${crds}/things.compat.example.io`),
+  post("held by a finalizer", things, {
+    ...thing("held"),
+    metadata: { name: "held", finalizers: ["example.io/hold"] },
+  }),
   del("delete the definition", `${crds}/things.compat.example.io`),
+  getUntil("the definition takes it along", `${things}/held`, isMarked),
+  post("create while the definition ends", things, thing("late")),
+  mergePatch("change while the definition ends", `${things}/held`, { metadata: { labels: { a: "b" } } }),
+  mergePatch("let it go with its definition", `${things}/held`, { metadata: { finalizers: null } }),
   getUntil("the definition is gone", `${crds}/things.compat.example.io`, (status) => status === 404),
   getUntil("nothing is served", things, (status) => status === 404),
 ]);

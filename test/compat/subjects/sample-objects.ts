@@ -56,6 +56,12 @@ export function crd(
   };
 }
 
+/** Whether an object is on its way out. */
+export function isMarked(_status: number, body: JsonObject): boolean {
+  const { metadata } = body;
+  return isJsonObject(metadata) && metadata["deletionTimestamp"] !== undefined;
+}
+
 /** True once a CRD is served. */
 export function isEstablished(_status: number, body: JsonObject): boolean {
   const status = body["status"];

@@ -12,8 +12,15 @@ export interface Deletion {
   readonly deletedAt: number;
   /** Whether the object's status says that it is being taken apart. */
   readonly hasBegun: boolean;
-  /** `asked`: this process asked for it; `confirmed`: definitions were seen to stand after the deletion was. Both are lost with the process. */
-  readonly proof: "none" | "asked" | "confirmed";
+  /** Whether this process asked for it; lost with the process. */
+  readonly isAsked: boolean;
+}
+
+/** A definition that may be the cause of a deletion. */
+export interface Suspect {
+  readonly definition: DefinitionState;
+  /** Whether it was seen to stand after the deletion was seen; lost with the process. */
+  readonly isCleared: boolean;
 }
 
 /** What may be done about an object that is on its way out. */
@@ -26,27 +33,27 @@ export type Hold =
 
 const goes: Hold = { verdict: "goes" };
 
-function holdBy(definition: DefinitionState, { deletedAt, hasBegun, proof }: Deletion): Hold {
+function holdBy({ definition, isCleared }: Suspect, { deletedAt, hasBegun, isAsked }: Deletion): Hold {
   const held: Hold = { verdict: "held", definition };
   if (definition.state === "unguarded") return goes;
-  if (definition.state === "gone") return hasBegun || proof !== "none" ? goes : held;
+  if (definition.state === "gone") return hasBegun || isAsked || isCleared ? goes : held;
   if (definition.isMeant) return goes;
   // It comes from an earlier definition, which was taken away under it.
-  if (deletedAt < definition.createdAt && !hasBegun && proof !== "asked") return held;
-  if (proof === "confirmed") return goes;
-  if (definition.state === "standing") return proof === "asked" ? goes : { verdict: "ask" };
+  if (deletedAt < definition.createdAt && !hasBegun && !isAsked) return held;
+  if (isCleared) return goes;
+  if (definition.state === "standing") return isAsked ? goes : { verdict: "ask" };
   if (deletedAt >= definition.deletedAt) return held;
   const isEarly = deletedAt < definition.deletedAt - SKEW_MS;
-  return isEarly || hasBegun || proof === "asked" ? goes : held;
+  return isEarly || hasBegun || isAsked ? goes : held;
 }
 
 /**
  * Decides whether a deletion may be carried out. Deletes somebody the definition of a kind, then the API server deletes all its objects, and nobody meant their VMs: such a
  * deletion is one that came with, or after, that of the definition of the object's kind or of the kind that owns it, for what an owner leaves behind is collected.
  *
- * @param definitions of the object's kind first, then of its owner's
+ * @param suspects definition of the object's kind first, then that of its owner's
  */
-export function decideHold(deletion: Deletion, definitions: readonly DefinitionState[]): Hold {
-  const holds = definitions.map((definition) => holdBy(definition, deletion));
+export function decideHold(deletion: Deletion, suspects: readonly Suspect[]): Hold {
+  const holds = suspects.map((suspect) => holdBy(suspect, deletion));
   return holds.find(({ verdict }) => verdict === "held") ?? holds.find(({ verdict }) => verdict === "ask") ?? goes;
 }

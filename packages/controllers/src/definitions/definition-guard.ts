@@ -1,11 +1,11 @@
 import { type MachineKind, machineKinds } from "@millwright/core";
 import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
-import { type Deletion, decideHold, type Hold } from "./decide-hold.ts";
+import { decideHold, type Hold, type Suspect } from "./decide-hold.ts";
 import type { DefinitionWatch } from "./definition-watch.ts";
 
 /** Tells deletions that somebody wants from those that come with the deletion of a definition. */
 export interface DefinitionGuard extends Pick<DefinitionWatch, "stateOf" | "onChange" | "synced"> {
-  /** What may be done about an object of a kind; one that is not on its way out is not held. `hasBegun`: see {@link Deletion}. */
+  /** What may be done about an object of a kind; one that is not on its way out is not held. `hasBegun`: whether its status says that it is being taken apart. */
   holdOf(kind: MachineKind, object: ApiObject, hasBegun: boolean): Hold;
   /**
    * Asks the API server what {@link DefinitionGuard.holdOf} has to know, for this object and for all others whose deletion has been seen by now.
@@ -56,12 +56,10 @@ export function createDefinitionGuard(
     });
   }
 
-  const isConfirmed = (uid: string, kinds: readonly MachineKind[]): boolean => {
-    const seen = seenAt.get(uid) ?? Number.POSITIVE_INFINITY;
-    return kinds.every((kind) => watch.stateOf(kind).state === "unguarded" || (answeredAt.get(kind) ?? 0) > seen);
-  };
-  const proofOf = (uid: string, kinds: readonly MachineKind[]): Deletion["proof"] =>
-    asked.has(uid) ? "asked" : isConfirmed(uid, kinds) ? "confirmed" : "none";
+  const suspect = (kind: MachineKind, uid: string): Suspect => ({
+    definition: watch.stateOf(kind),
+    isCleared: (answeredAt.get(kind) ?? 0) > (seenAt.get(uid) ?? Number.POSITIVE_INFINITY),
+  });
 
   return {
     stateOf: watch.stateOf,
@@ -70,9 +68,11 @@ export function createDefinitionGuard(
     holdOf(kind, object, hasBegun) {
       const { uid = "", deletionTimestamp } = object.metadata;
       if (deletionTimestamp === undefined) return { verdict: "goes" };
-      const kinds = kindsOf(kind, object);
-      const deletion = { deletedAt: Date.parse(deletionTimestamp), hasBegun, proof: proofOf(uid, kinds) };
-      return decideHold(deletion, kinds.map(watch.stateOf));
+      const deletion = { deletedAt: Date.parse(deletionTimestamp), hasBegun, isAsked: asked.has(uid) };
+      return decideHold(
+        deletion,
+        kindsOf(kind, object).map((each) => suspect(each, uid)),
+      );
     },
     async ask(kind, object) {
       const at = ++moment;

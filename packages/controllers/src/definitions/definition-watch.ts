@@ -5,6 +5,7 @@ import {
   createInformer,
   customResourceDefinitionResource as type,
   describeType,
+  equalJson,
   isForbidden,
   isNotFound,
   type KubeObject,
@@ -15,6 +16,7 @@ import {
 } from "@millwright/kube";
 import type { CacheOptions } from "../cluster/caches.ts";
 import { type DefinitionState, definitionName, stateOfDefinition } from "./definition-state.ts";
+import { remedy } from "./hold-texts.ts";
 import { shareFresh } from "./fresh-answer.ts";
 
 /** The CustomResourceDefinitions of our kinds, without their schemas: four watches in which next to nothing happens. */
@@ -110,7 +112,7 @@ function watchDefinition(
   kind: MachineKind,
   { api, clock, random }: CacheOptions,
   complaint: ReturnType<typeof createComplaint>,
-  changed: (state: DefinitionState) => void,
+  changed: (now: DefinitionState, before: DefinitionState) => void,
 ): WatchedDefinition {
   const name = definitionName(kind);
   const first = Promise.withResolvers<void>();
@@ -155,15 +157,32 @@ function watchDefinition(
     if (object !== undefined) return stateOfDefinition(object, name);
     return { name, state: wasSeen ? "gone" : "unguarded" };
   };
-  let before = JSON.stringify(state());
+  let before = state();
   informer.store.subscribe((_, current) => {
     if (current?.metadata.name === name) wasSeen = true;
     const now = state();
-    if (JSON.stringify(now) === before) return;
-    before = JSON.stringify(now);
-    changed(now);
+    if (equalJson(now, before)) return;
+    changed(now, before);
+    before = now;
   });
   return { state, look, first: first.promise, run: (signal) => informer.run(signal) };
+}
+
+/** One line for each change of a definition that people should know of. */
+function tellChange(log: Log, definition: DefinitionState, before: DefinitionState): void {
+  const { name, state } = definition;
+  if (state === "going" && !definition.isMeant)
+    log("warn", "A CustomResourceDefinition is being deleted; its objects and their VMs are held", {
+      definition: name,
+      because: remedy(definition),
+    });
+  else if (state === "going")
+    log("warn", "A CustomResourceDefinition is being deleted, and its objects and their VMs as it says", {
+      definition: name,
+    });
+  else if (state === "gone") log("warn", "A CustomResourceDefinition is gone", { definition: name });
+  else if (state === "standing" && before.state === "gone")
+    log("info", "A CustomResourceDefinition is there again", { definition: name });
 }
 
 /** Makes a watch of the definitions of our kinds. Nothing is asked before it runs, or before somebody looks. */
@@ -171,7 +190,8 @@ export function createDefinitionWatch(options: CacheOptions): DefinitionWatch {
   const complaint = createComplaint(options.log ?? noLog);
   const listeners: ((kind: MachineKind) => void)[] = [];
   const watch = (kind: MachineKind): WatchedDefinition =>
-    watchDefinition(kind, options, complaint, () => {
+    watchDefinition(kind, options, complaint, (now, before) => {
+      tellChange(options.log ?? noLog, now, before);
       for (const listener of listeners) listener(kind);
     });
   const watched: Readonly<Record<MachineKind, WatchedDefinition>> = {

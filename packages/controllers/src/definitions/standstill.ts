@@ -29,7 +29,7 @@ export function standstillBy({ own, below, isDeleting, hold }: Footing): Definit
 /** What is decided about, and from what. */
 export interface Consideration<T extends ApiObject, Decided> {
   /** Default: nothing ever stands still. */
-  readonly guard: DefinitionGuard | undefined;
+  readonly guard: Pick<DefinitionGuard, "stateOf" | "holdOf" | "ask"> | undefined;
   readonly kind: MachineKind;
   /** Kinds that objects of the kind own, directly or not. */
   readonly below: readonly MachineKind[];

@@ -14,6 +14,23 @@ const held: HoldingSnapshot = {
 };
 
 describe("decideHolding", () => {
+  it("lets go of nothing that goes only because its definition does", () => {
+    const snapshot = {
+      kind: "MachineClass",
+      name: "c",
+      isHeld: true,
+      isGoing: true,
+      referrers: [],
+      referrerKind: "Machine",
+      unreadable: [],
+      isTold: false,
+    } as const;
+    expect(decideHolding({ ...snapshot, isHeldByDefinition: true })).toEqual({ actions: [], because: [] });
+    expect(decideHolding({ ...snapshot, isGoing: false, isHeldByDefinition: true }).actions).toEqual([
+      { kind: "RemoveFinalizer" },
+    ]);
+  });
+
   // machine-controller.md, 10.12.
   it.each<[string, Partial<HoldingSnapshot>, readonly string[]]>([
     ["holds an object as soon as somebody refers to it", { isHeld: false }, ["AddFinalizer"]],

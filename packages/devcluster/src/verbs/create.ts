@@ -4,7 +4,8 @@ import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
 import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { type Machinery, shown } from "../machinery.ts";
-import { alreadyExists, forbidden, notFound } from "../status.ts";
+import { isTrue } from "../object-conditions.ts";
+import { alreadyExists, definitionTerminates, forbidden, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { duplicatesOf } from "./field-validation.ts";
@@ -24,6 +25,7 @@ export function createObject(
   body: Json | undefined,
   options: WriteOptions,
 ): Outcome {
+  requireStandingDefinition(machinery, definition);
   const { object: sent, unknown } = decodeObject(definition, checkIdentity(definition, body, { namespace }));
   refuseVersionOnCreate(sent);
   requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
@@ -48,6 +50,13 @@ export function createObject(
   );
   const stored = options.dryRun ? tracked : store.put(definition.collection, tracked);
   return { code: 201, body: shown(definition, stored), warnings };
+}
+
+/** Throws when the kind of a new object is on its way out; only custom kinds have a definition. */
+function requireStandingDefinition({ store }: Machinery, definition: ResourceDefinition): void {
+  const name = `${definition.plural}.${definition.group}`;
+  const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", name);
+  if (isTrue(crd, "Terminating")) throw definitionTerminates(definition);
 }
 
 /** Throws when the namespace of a new object is missing or on its way out. */

@@ -1,0 +1,74 @@
+import { crds, type Machine, type MachineKind, machineKinds } from "@millwright/core";
+import {
+  type ApiClient,
+  customResourceDefinitionResource,
+  isNotFound,
+  type KubeObject,
+  withTypeMeta,
+} from "@millwright/kube";
+import { expect } from "vitest";
+import { eventually } from "./eventually.ts";
+
+const namespace = "default";
+
+/** The name of a kind's definition. */
+export const definitionOf = (kind: MachineKind): string => `${machineKinds[kind].plural}.${machineKinds[kind].group}`;
+
+/** Deletes a definition as a person does. */
+export async function deleteDefinition(api: ApiClient, kind: MachineKind): Promise<void> {
+  await api.delete(customResourceDefinitionResource, { name: definitionOf(kind) });
+}
+
+/** Waits until a definition is gone, with all of its objects. */
+export async function untilDefinitionGone(api: ApiClient, kind: MachineKind): Promise<void> {
+  await eventually(async () => {
+    const ref = { name: definitionOf(kind) };
+    expect(await api.get(customResourceDefinitionResource, ref).then(() => false, isNotFound)).toBe(true);
+  }, 90_000);
+}
+
+/** Declares a kind again, and waits until it is served. */
+export async function declareAgain(api: ApiClient, kind: MachineKind): Promise<void> {
+  const crd = crds().find(({ metadata }) => metadata.name === definitionOf(kind));
+  await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: definitionOf(kind) } });
+  await eventually(() => api.list(machineKinds[kind], { namespace }), 60_000);
+}
+
+/** All objects of a kind, as `kubectl get -o yaml` keeps them. */
+export async function keep(api: ApiClient, kind: MachineKind): Promise<readonly KubeObject[]> {
+  const { items } = await api.list(machineKinds[kind], { namespace });
+  return items.map((item) => withTypeMeta(machineKinds[kind], item));
+}
+
+/** Takes the finalizers off all objects of a kind, so that they go without anything being done about them. */
+export async function letGo(api: ApiClient, kind: MachineKind): Promise<void> {
+  for (const { metadata } of await keep(api, kind)) {
+    const ref = { namespace, name: metadata.name ?? "" };
+    await api
+      .patch(machineKinds[kind], ref, { metadata: { finalizers: null } }, { kind: "merge" })
+      .catch(() => undefined);
+  }
+}
+
+/** What kubectl can create of a kept object: the guide has the same in jq. */
+function asNew({ metadata, ...rest }: KubeObject): KubeObject {
+  const { name, labels, annotations } = metadata;
+  return {
+    ...rest,
+    metadata: {
+      namespace,
+      ...(name === undefined ? {} : { name }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+  };
+}
+
+/** Makes kept objects again. */
+export async function makeAgain(api: ApiClient, kind: MachineKind, kept: readonly KubeObject[]): Promise<void> {
+  for (const object of kept) await eventually(() => api.create(machineKinds[kind], asNew(object)), 60_000);
+}
+
+/** Machines with the VM that each stands for, sorted. */
+export const vmsOf = (machines: readonly Machine[]): readonly string[] =>
+  machines.map(({ metadata, spec }) => `${metadata.name} ${spec.providerID}`).toSorted();
