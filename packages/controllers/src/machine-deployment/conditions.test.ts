@@ -37,7 +37,10 @@ const deployment = aMachineDeployment(big, { metadata: { generation: 2 } });
 const running: Change<Machine> = { spec: { providerID: "vm" }, ...inPhase("Available") };
 
 const viewOf = (name: string, changes: readonly Change<Machine>[], template: object = {}): SetView => {
-  const set = aMachineSet(named(name), ownedBy(deployment), template, { spec: { replicas: changes.length } });
+  const set = aMachineSet(named(name), ownedBy(deployment), template, {
+    spec: { replicas: changes.length },
+    status: { observedGeneration: 1 },
+  });
   const machines = changes.map((change, index) => aMachine(named(`${name}-${index}`), ownedBy(set), change));
   return { set, machines };
 };

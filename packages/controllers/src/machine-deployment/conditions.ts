@@ -18,6 +18,7 @@ import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, type ConditionState, findCondition } from "../conditions/set-condition.ts";
 import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
 import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
+import { setsToCome } from "./coming-machines.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { SetView } from "./set-size.ts";
 import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./snapshot.ts";
@@ -86,7 +87,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
   const classKind = deployment.spec.template.spec.class?.kind ?? "MachineClass";
   const ofSpec = surroundings.isSpecReadable
     ? [
-        rollingOut(machines, classKind, holdsOf(facts)),
+        rollingOut(machines, classKind, setsToCome(deployment, sets), holdsOf(facts)),
         scalingDown(scale, machines, now),
         scalingUp(scale, blocksOf(facts), "sentence"),
         machinesUpToDate(machines, now),

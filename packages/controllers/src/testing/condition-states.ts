@@ -50,6 +50,8 @@ export interface OwnerState {
   readonly isPaused: boolean;
   readonly isFrozen: boolean;
   readonly isRefused: boolean;
+  /** Of deployments: whether a set of another template without machines is told to have one, or has not seen that it is to have none. */
+  readonly coming: "none" | "told" | "unseen";
   /** Of deployments: a canary step, or the like, holds the rollout back. */
   readonly isHeld: boolean;
   readonly isInvalid: boolean;
@@ -73,6 +75,9 @@ const machineStates: fc.Arbitrary<MachineState> = fc.record({
 const few = fc.array(machineStates, { maxLength: 3 });
 const sometimes = fc.integer({ min: 0, max: 4 }).map((number) => number === 0);
 
+/** The set that {@link OwnerState.coming} speaks of. */
+export const theComingSet = "set-3";
+
 /** Any state that the tables speak of. */
 export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   replicas: fc.integer({ min: 0, max: 4 }),
@@ -80,6 +85,7 @@ export const ownerStates: fc.Arbitrary<OwnerState> = fc.record({
   isPaused: sometimes,
   isFrozen: sometimes,
   isRefused: sometimes,
+  coming: fc.constantFrom("none", "none", "told", "unseen"),
   isHeld: sometimes,
   isInvalid: sometimes,
   hasClass: fc.boolean(),
@@ -217,7 +223,7 @@ const templates = [template("big"), template("small"), template("big", { name: "
 /** The state as a deployment. */
 export function buildDeployment(state: OwnerState): BuiltState<MachineDeploymentSnapshot> {
   const [current, ...others] = state.sets;
-  const hasSets = current !== undefined || others.some((machines) => machines.length > 0);
+  const hasSets = current !== undefined || others.some((machines) => machines.length > 0) || state.coming !== "none";
   // The label of a deployment without sets means nothing, and goes.
   const deployment = theDeployment({ ...state, isFrozen: state.isFrozen && hasSets });
   const views = state.sets.flatMap((machines, index) => {
@@ -225,9 +231,18 @@ export function buildDeployment(state: OwnerState): BuiltState<MachineDeployment
     const name = `set-${index}`;
     const set = aMachineSet(named(name), ownedBy(deployment), templates[index] ?? {}, marksOf(state), {
       spec: { replicas: machines.length },
+      status: { observedGeneration: 1 },
     });
     return [{ set, machines: machines.map((machine, number) => machineOf(set, number, machine)) }];
   });
+  if (state.coming !== "none") {
+    const set = aMachineSet(named(theComingSet), ownedBy(deployment), template("small"), marksOf(state), {
+      metadata: { generation: 2 },
+      spec: { replicas: state.coming === "told" ? 1 : 0 },
+      status: { observedGeneration: state.coming === "told" ? 2 : 1 },
+    });
+    views.push({ set, machines: [] });
+  }
   return {
     snapshot: {
       deployment,

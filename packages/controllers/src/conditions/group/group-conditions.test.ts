@@ -43,10 +43,19 @@ const pdb = "cannot evict pod as it would violate the pod's disruption budget.";
 
 describe("RollingOut", () => {
   it("is False when no machine is known to be outdated", () => {
-    expect(tell(rollingOut([current("a"), unknown("b"), created("c", 0)], "MachineClass", []))).toBe(
+    expect(tell(rollingOut([current("a"), unknown("b"), created("c", 0)], "MachineClass", [], []))).toBe(
       "False NotRollingOut",
     );
-    expect(tell(rollingOut([], "MachineClass", ["Rollout is paused"]))).toBe("False NotRollingOut");
+    expect(tell(rollingOut([], "MachineClass", [], ["Rollout is paused"]))).toBe("False NotRollingOut");
+  });
+
+  it("is True as long as an old set may still make machines", () => {
+    expect(tell(rollingOut([current("a")], "MachineClass", ["w-1", "w-2"], ["Rollout is paused"]))).toBe(
+      "True RollingOut Rolling out 0 not up-to-date replicas\n* MachineSet w-1, w-2 may still make machines",
+    );
+    expect(tell(rollingOut([outdated("a", "* x")], "MachineClass", ["w-1"], []))).toBe(
+      "True RollingOut Rolling out 1 not up-to-date replicas\n* x",
+    );
   });
 
   it("counts, and tells every reason once: the class first, the others by alphabet, what holds it up last", () => {
@@ -57,7 +66,7 @@ describe("RollingOut", () => {
       outdated("d", "* MachineClass w-2, w-3 required\n* Template labels are not up-to-date"),
       outdated("e", "* MachineClass w-1, w-3 required"),
     ];
-    expect(tell(rollingOut(machines, "MachineClass", ["Rollout is paused"]))).toBe(
+    expect(tell(rollingOut(machines, "MachineClass", [], ["Rollout is paused"]))).toBe(
       [
         "True RollingOut Rolling out 3 not up-to-date replicas",
         "* MachineClass w-1, w-3 required",
@@ -70,7 +79,7 @@ describe("RollingOut", () => {
   });
 
   it("has no lines for machines that do not say why", () => {
-    expect(tell(rollingOut([outdated("a", "")], "MachineClass", []))).toBe(
+    expect(tell(rollingOut([outdated("a", "")], "MachineClass", [], []))).toBe(
       "True RollingOut Rolling out 1 not up-to-date replicas",
     );
   });

@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import { cutMessage } from "../message-lines.ts";
+import { cutMessage, someNames } from "../message-lines.ts";
 import type { ConditionState } from "../set-condition.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 
@@ -16,22 +16,27 @@ function reasonLines(outdated: readonly JudgedMachine[], classKind: string): rea
 }
 
 /**
- * Whether machines are left that are not up to date, and in what (cluster-api-conditions.md, 2 and 12).
+ * Whether machines are left that are not up to date, and in what (cluster-api-conditions.md, 2 and 12). Unlike in Cluster API one that is about to be made counts
+ * as well: who waits for the end right after a change of the template must not be told that there is nothing to do, and then see old machines come.
  *
  * @param classKind kind of the class that the template names
+ * @param coming names of sets of older templates that may still make machines
  * @param holds what holds the rollout up, a clause each without bullet: told after the reasons
  */
 export function rollingOut(
   machines: readonly JudgedMachine[],
   classKind: string,
+  coming: readonly string[],
   holds: readonly string[],
 ): ConditionState {
   const outdated = machines.filter(({ upToDate }) => upToDate?.status === "False");
-  if (outdated.length === 0) return { type, status: "False", reason: reasons.notRollingOut, message: "" };
-  const lines = [
-    `Rolling out ${outdated.length} not up-to-date replicas`,
-    ...reasonLines(outdated, classKind),
-    ...holds.map((hold) => `* ${hold}`),
-  ];
+  if (outdated.length === 0 && coming.length === 0)
+    return { type, status: "False", reason: reasons.notRollingOut, message: "" };
+  const title = `Rolling out ${outdated.length} not up-to-date replicas`;
+  if (outdated.length === 0) {
+    const message = `${title}\n* MachineSet ${someNames(coming)} may still make machines`;
+    return { type, status: "True", reason: reasons.rollingOut, message };
+  }
+  const lines = [title, ...reasonLines(outdated, classKind), ...holds.map((hold) => `* ${hold}`)];
   return { type, status: "True", reason: reasons.rollingOut, message: cutMessage(lines.join("\n")) };
 }
