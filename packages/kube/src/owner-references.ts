@@ -53,13 +53,14 @@ export function claimObjects<T extends ApiObject>(
   const owned: T[] = [];
   const adopt: T[] = [];
   const release: T[] = [];
+  const { uid } = owner.metadata;
   const ownerStays = owner.metadata.deletionTimestamp === undefined;
   for (const object of candidates) {
     const stays = object.metadata.deletionTimestamp === undefined;
     const controller = controllerRefOf(object);
     if (controller === undefined) {
       if (ownerStays && stays && wanted(object)) adopt.push(object);
-    } else if (isControlledBy(object, owner)) {
+    } else if (uid !== undefined && controller.uid === uid) {
       if (wanted(object)) owned.push(object);
       else if (ownerStays && stays) release.push(object);
     }

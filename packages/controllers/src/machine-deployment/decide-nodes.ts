@@ -35,21 +35,6 @@ interface Place {
   readonly isOld: boolean;
 }
 
-/** The machines whose nodes are there, each node once: two machines that name one node must not write to it in turns. */
-function placesOf(nodes: ReadonlyMap<string, Node>, { newSet, oldSets }: Sets): readonly Place[] {
-  const places = new Map<string, Place>();
-  const add = ({ machines }: SetView, isOld: boolean): void => {
-    for (const machine of machines) {
-      const node = nodes.get(machine.metadata.name);
-      const isUsed = node?.metadata.deletionTimestamp == null && !isDeleting(machine);
-      if (node !== undefined && isUsed) places.set(node.metadata.name, { machine, node, isOld });
-    }
-  };
-  for (const view of oldSets) add(view, true);
-  if (newSet !== undefined) add(newSet, false);
-  return [...places.values()];
-}
-
 /** Gives or takes the annotations of the cluster-autoscaler; those of a preserved machine are its preservation's to take. */
 function scalerAnnotations(
   { machine, node }: Place,
@@ -65,17 +50,62 @@ function scalerAnnotations(
  * person has set by hand, to update a single node, are theirs.
  */
 function inPlaceWish(
-  { machine, node, isOld }: Place,
+  { node, isOld }: Place,
   state: UpdateState,
   target: string | undefined,
-  chosen: ReadonlySet<string>,
+  isChosen: boolean,
 ): InPlaceWish {
   if (target !== undefined) {
-    return isOld ? wishForOld(node, state, chosen.has(machine.metadata.name), target) : wishForReleased(node, state);
+    return isOld ? wishForOld(node, state, isChosen, target) : wishForReleased(node, state);
   }
   const isMarked = state === "settling" || readUpdateNote(node) !== undefined;
   return isMarked ? wishForReleased(node, state) : { marks: nothingWished };
 }
+
+/** What a node is to carry follows from these and from nothing else. */
+interface Question extends Place {
+  /** Name of the set of the template that is wanted. */
+  readonly target: string | undefined;
+  readonly isInPlace: boolean;
+  readonly isChosen: boolean;
+  readonly isKept: boolean | undefined;
+  readonly isAvoided: boolean;
+}
+
+function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: Question): NodeChange | undefined {
+  const { machine, node } = place;
+  const state = updateStateOf(machine, node, target);
+  const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, isChosen);
+  const patch = nodePatch(node, {
+    ...nothingWished,
+    ...marks,
+    annotations: { ...marks.annotations, ...scalerAnnotations(place, isKept) },
+    isAvoided,
+  });
+  if (patch === undefined && condition === undefined) return undefined;
+  return {
+    name: node.metadata.name,
+    ...(patch === undefined ? {} : { patch }),
+    ...(condition === undefined ? {} : { condition }),
+  };
+}
+
+/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: those that carried all stay out of the way as long as the question is the same. */
+const satisfied = new WeakMap<Node, Question>();
+
+const isSame = (a: Question, b: Question): boolean =>
+  a.machine === b.machine &&
+  a.isOld === b.isOld &&
+  a.target === b.target &&
+  a.isInPlace === b.isInPlace &&
+  a.isChosen === b.isChosen &&
+  a.isKept === b.isKept &&
+  a.isAvoided === b.isAvoided;
+
+const isSatisfied = (question: Question): boolean => {
+  const before = satisfied.get(question.node);
+  return before !== undefined && isSame(before, question);
+};
 
 /**
  * What the nodes of a deployment are to carry, each pass anew (machineset-machinedeployment.md, 16.2, 16.3, F13, F39): nodes that join later get their share,
@@ -88,24 +118,27 @@ export function decideNodes(
 ): readonly NodeChange[] {
   const target = sets.newSet?.set.metadata.name;
   const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate";
+  const avoids = !isOver && avoidsOldNodes(deployment);
   const chosen = new Set(select);
-  return placesOf(nodes, sets).flatMap((place): readonly NodeChange[] => {
-    const { machine, node, isOld } = place;
-    const state = updateStateOf(machine, node, target);
-    const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, chosen);
-    const patch = nodePatch(node, {
-      ...nothingWished,
-      ...marks,
-      annotations: { ...marks.annotations, ...scalerAnnotations(place, isKeptFromScaler) },
-      isAvoided: !isOver && isOld && avoidsOldNodes(deployment),
-    });
-    if (patch === undefined && condition === undefined) return [];
-    return [
-      {
-        name: node.metadata.name,
-        ...(patch === undefined ? {} : { patch }),
-        ...(condition === undefined ? {} : { condition }),
-      },
-    ];
+  const questions: Question[] = [];
+  const ask = ({ machines }: SetView, isOld: boolean): void => {
+    const isAvoided = isOld && avoids;
+    for (const machine of machines) {
+      const { name } = machine.metadata;
+      const node = nodes.get(name);
+      if (node === undefined || node.metadata.deletionTimestamp != null || isDeleting(machine)) continue;
+      const isChosen = chosen.has(name);
+      questions.push({ machine, node, isOld, target, isInPlace, isChosen, isKept: isKeptFromScaler, isAvoided });
+    }
+  };
+  for (const view of sets.oldSets) ask(view, true);
+  if (sets.newSet !== undefined) ask(sets.newSet, false);
+  if (questions.every(isSatisfied)) return [];
+  // Each node once: two machines that name one node must not write to it in turns.
+  const byNode = new Map(questions.map((question) => [question.node.metadata.name, question]));
+  return [...byNode.values()].flatMap((question) => {
+    const change = isSatisfied(question) ? undefined : changeOf(question);
+    if (change === undefined) satisfied.set(question.node, question);
+    return change ?? [];
   });
 }

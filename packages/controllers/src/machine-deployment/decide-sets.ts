@@ -14,6 +14,7 @@ import { surplusHistory } from "./history.ts";
 import { machineSetPatch, newMachineSet } from "./machine-set-shape.ts";
 import { transferPatch } from "./in-place/transfer-patch.ts";
 import { decideNodes } from "./decide-nodes.ts";
+import { countMachines } from "./machine-counts.ts";
 import { newSetReplicas, type RolloutBounds } from "./plan-rolling-update.ts";
 import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
 import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
@@ -101,6 +102,7 @@ function inPlaceReasons({ transfer, select }: RolloutStep): readonly Reason[] {
 
 /** The machines that change sets, each from the set that has it. */
 function transfers({ transfer }: RolloutStep, sets: Sets): MachineDeploymentAction[] {
+  if (transfer.length === 0) return [];
   const views = allOf(sets);
   const receivers = new Map(transfer.map(({ name, to }) => [name, views.find(({ set }) => set.metadata.name === to)]));
   return views.flatMap(({ set, machines }) =>
@@ -121,10 +123,11 @@ function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): Machine
     return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
   };
   return allOf(sets).flatMap(({ set, machines }) => {
-    const present = machines.filter((machine) => !isDeleting(machine));
-    if (present.length > (set.spec.replicas ?? 0)) return [];
-    return present
-      .filter((machine) => machine.metadata.labels?.[labelKeys.updateResult] !== undefined && !hasMarks(machine))
+    const { present, received } = countMachines(machines);
+    if (received === 0 || present > (set.spec.replicas ?? 0)) return [];
+    return machines
+      .filter((machine) => !isDeleting(machine) && !hasMarks(machine))
+      .filter(({ metadata }) => metadata.labels?.[labelKeys.updateResult] !== undefined)
       .map(({ metadata: { name } }) => ({
         kind: "PatchMachine",
         name,

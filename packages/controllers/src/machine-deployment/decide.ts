@@ -1,4 +1,4 @@
-import { finalizers, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { awaitedMachines } from "../machine-set/awaited-machines.ts";
 import { decideCanaryFailure } from "./canary-failure.ts";
@@ -60,6 +60,7 @@ function decideScalerMarks(
   { deployment, machines }: MachineDeploymentSnapshot,
   now: Date,
 ): readonly MachineDeploymentAction[] {
+  if (deployment.metadata.annotations?.[annotationKeys.triggerDeletion] === undefined) return [];
   const marks = planScalerMarks(deployment, [...machines.values()].flat(), now);
   const patchOf = (annotations: object) => ({ metadata: { annotations } });
   return [

@@ -61,7 +61,7 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
 
 /** The snapshot with the machines that do not count yet, and the limits that hold for its rollout at that time. */
 export function withLimits(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
-  const { names, nextAt } = settlingMachines(snapshot.deployment, [...snapshot.machines.values()].flat(), now);
+  const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
   const seen = { ...snapshot, settling: names };
   const settles = nextAt === undefined ? unlimited : { ...unlimited, wakeAt: nextAt };
   return { ...seen, limits: strictest([limitsOfRollout(seen, now), settles]) };

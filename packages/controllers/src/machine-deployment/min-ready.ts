@@ -15,13 +15,14 @@ export interface Settling {
  */
 export function settlingMachines(
   { metadata, spec }: MachineDeployment,
-  machines: readonly Machine[],
+  machinesOfSets: Iterable<readonly Machine[]>,
   now: Date,
 ): Settling {
   const isHonoured = metadata.annotations?.[annotationKeys.honourMinReadySeconds] === "true";
   const { minReadySeconds: seconds = 0 } = spec;
   if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
-  const waits = machines
+  const waits = [...machinesOfSets]
+    .flat()
     .filter(isAvailable)
     .map((machine) => ({ name: machine.metadata.name, at: servesSince(machine) + seconds * 1000 }))
     .filter(({ at }) => at > now.getTime());

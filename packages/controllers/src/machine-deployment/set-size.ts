@@ -1,5 +1,6 @@
-import { type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import type { Machine, MachineSet } from "@millwright/core";
 import { isAvailable } from "../machine/phase.ts";
+import { countMachines } from "./machine-counts.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
 export interface SetSize {
@@ -26,6 +27,12 @@ export const isServing =
   (machine: Machine): boolean =>
     isAvailable(machine) && settling?.has(machine.metadata.name) !== true;
 
+/** How many machines of the set count as available. */
+export const servingIn = (view: SetView): number =>
+  (view.settling?.size ?? 0) === 0
+    ? countMachines(view.machines).available
+    : view.machines.filter(isServing(view)).length;
+
 /** @param spec counted against this instead of what the set is told */
 export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {
   const { set, machines } = view;
@@ -33,14 +40,11 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
     name: set.metadata.name,
     spec,
     existing: machines.length,
-    available: Math.min(machines.filter(isServing(view)).length, spec),
+    available: Math.min(servingIn(view), spec),
   };
 }
 
 /** Failed machines that are kept for a look at them. */
-export const preservedFailures = ({ machines }: SetView): number =>
-  machines.filter(
-    (machine) => phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null,
-  ).length;
+export const preservedFailures = ({ machines }: SetView): number => countMachines(machines).preserved;
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

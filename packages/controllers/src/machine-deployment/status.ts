@@ -5,7 +5,6 @@ import {
   legacyReasons,
   type MachineDeployment,
   type MachineDeploymentStatus,
-  phaseOf,
 } from "@millwright/core";
 import {
   type Condition,
@@ -15,10 +14,10 @@ import {
   setCondition,
 } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { isDeleting } from "../machine/phase.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
+import { countMachines } from "./machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
-import { isServing, preservedFailures, type SetView, sum } from "./set-size.ts";
+import { preservedFailures, servingIn, type SetView, sum } from "./set-size.ts";
 
 /** What the status of a deployment is computed from. */
 export interface DeploymentFacts {
@@ -41,13 +40,12 @@ const viewsOf = ({ newSet, oldSets }: DeploymentFacts): readonly SetView[] =>
 const countersOf = (facts: DeploymentFacts): Counters => {
   const { newSet } = facts;
   const sets = viewsOf(facts);
-  const machines = sets.flatMap((view) => view.machines);
-  const available = sum(sets.map((view) => view.machines.filter(isServing(view)).length));
+  const available = sum(sets.map(servingIn));
   return {
     // Machines on their way out count: Gardener compares these with the number of Machine objects (section 24).
-    replicas: machines.length,
+    replicas: sum(sets.map(({ machines }) => machines.length)),
     updatedReplicas: newSet?.machines.length ?? 0,
-    readyReplicas: machines.filter((machine) => !isDeleting(machine) && phaseOf(machine) === "Running").length,
+    readyReplicas: sum(sets.map(({ machines }) => countMachines(machines).ready)),
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets.map(({ set }) => set.spec.replicas ?? 0)) - available),
   };

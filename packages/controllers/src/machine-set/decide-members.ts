@@ -17,16 +17,15 @@ export const notYetDeleted = (machines: readonly Machine[]): readonly Machine[] 
   machines.filter((machine) => machine.metadata.deletionTimestamp == null);
 
 /** One patch for all that a machine takes over from its set. */
-function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservation): readonly MachineSetAction[] {
+function patchOf(set: MachineSet, machine: Machine, preservation: AutoPreservation): MachineSetAction {
   const { name, resourceVersion } = machine.metadata;
   const drift = templateDrift(set, machine);
   const value = preservation.get(name);
-  if (drift === undefined && value === undefined) return [];
   const annotations = { [annotationKeys.preserve]: value };
   // A wish of people that comes at the same moment must not be overwritten: the patch holds for the version that was looked at.
   const version = resourceVersion === undefined ? {} : { resourceVersion };
   const patch = { ...drift, ...(value === undefined ? {} : { metadata: { annotations, ...version } }) };
-  return [{ kind: "PatchMachine", name, patch }];
+  return { kind: "PatchMachine", name, patch };
 }
 
 /** What is to be done about the machines, and why some that are missing are not made. */
@@ -56,7 +55,8 @@ export function decideMembers(
   const { create, remove, blocked } = planReplicas({
     set,
     // A failure that is kept from now on is not replaced in this very pass.
-    owned: claim.owned.map((machine) => withPreservation(machine, preservation)),
+    owned:
+      preservation.size === 0 ? claim.owned : claim.owned.map((machine) => withPreservation(machine, preservation)),
     now,
     room,
     isFrozen,
@@ -66,12 +66,14 @@ export function decideMembers(
     ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
   const going = new Set(remove.map(({ metadata }) => metadata.name));
+  const takesOver = (machine: Machine): boolean =>
+    templateDrift(set, machine) !== undefined || preservation.has(machine.metadata.name);
   const actions = [
     ...adoptions,
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
     ...claim.owned
-      .filter(({ metadata }) => !going.has(metadata.name))
-      .flatMap((machine) => patchOf(set, machine, preservation)),
+      .filter((machine) => takesOver(machine) && !going.has(machine.metadata.name))
+      .map((machine) => patchOf(set, machine, preservation)),
     ...notYetDeleted(remove).map(deletionOf),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
     ...(create > 0 && claim.adopt.length === 0 ? [{ kind: "CreateMachines", count: create } as const] : []),

@@ -39,6 +39,7 @@ export function planAutoPreservation(
     const newestFirst = owned.filter((machine) => isCandidate(machine, nodes)).toSorted((a, b) => olderFirst(b, a));
     return new Map(newestFirst.slice(0, room).map(({ metadata }) => [metadata.name, preserveValues.autoPreserved]));
   }
+  if (room === 0) return new Map();
   // One that is going has a place until it is gone, and gives none back by being told so.
   const oldestFirst = owned.filter((machine) => isAutoPreserved(machine) && !isDeleting(machine)).toSorted(olderFirst);
   return new Map(oldestFirst.slice(0, -room).map(({ metadata }) => [metadata.name, null]));

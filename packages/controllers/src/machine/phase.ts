@@ -1,13 +1,13 @@
-import { type Machine, phaseOf } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 
 /** Whether the object is on its way out, whatever its phase says: the timestamp is the API server's word, the phase lags. */
 export const isDeleting = (machine: Machine): boolean =>
-  machine.metadata.deletionTimestamp != null || phaseOf(machine) === "Terminating";
+  machine.metadata.deletionTimestamp != null || machine.status?.currentStatus?.phase === "Terminating";
 
 /** Whether the machine serves: Running, or Available where there is no target cluster to join. */
 export const isAvailable = (machine: Machine): boolean => {
-  const phase = phaseOf(machine);
-  return !isDeleting(machine) && (phase === "Running" || phase === "Available");
+  const phase = machine.status?.currentStatus?.phase;
+  return (phase === "Running" || phase === "Available") && machine.metadata.deletionTimestamp == null;
 };
 
 /** Whether a preservation is in force at `now`, so that the machine is kept although it is broken or surplus. */

@@ -34,7 +34,7 @@ export interface PreviewObjects {
 /** Objects as plain values that change by patches alone; nothing of it leaves the process. */
 export interface ModelCluster extends Pick<
   ModelMachines,
-  "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "nodesVersion"
+  "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "nodesVersion" | "takeChanged"
 > {
   readonly hasTarget: boolean;
   readonly deployments: ReadonlyMap<string, MachineDeployment>;
@@ -120,6 +120,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     machinesOf: own.machinesOf,
     nodesByMachine: own.nodesByMachine,
     nodesVersion: own.nodesVersion,
+    takeChanged: own.takeChanged,
     addSet: (set) => void sets.set(set.metadata.name, set),
     addMachine: own.put,
     removeDeployment: (name) => void deployments.delete(name),

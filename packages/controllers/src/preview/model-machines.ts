@@ -13,6 +13,8 @@ export interface ModelMachines {
   readonly nodesByMachine: NodesOfMachines;
   /** Grows with every change of {@link nodesByMachine}. */
   nodesVersion(): number;
+  /** Names of machines that changed, or whose node did, since this was asked last; at first all. */
+  takeChanged(): readonly string[];
   put(machine: Machine): void;
   take(name: string): void;
   putNode(node: Node): void;
@@ -40,11 +42,13 @@ export function createModelMachines(initial: readonly Machine[], initialNodes: r
   /** Names of machines by the name of the node that they have, or would have if it were there. */
   const onNode = new Map<string, Set<string>>();
   const nodesByMachine = new Map<string, Node>();
+  const changed = new Set<string>();
   let version = 0;
 
   const link = (machine: string, node: Node | undefined): void => {
     if (nodesByMachine.get(machine) === node) return;
     version++;
+    changed.add(machine);
     if (node === undefined) nodesByMachine.delete(machine);
     else nodesByMachine.set(machine, node);
   };
@@ -63,6 +67,7 @@ export function createModelMachines(initial: readonly Machine[], initialNodes: r
     if (before !== undefined && (ownerOf(before) !== owner || nodeNameOf(before) !== nodeNameOf(machine)))
       takeFromGroups(before);
     machines.set(name, machine);
+    changed.add(name);
     join(byOwner, owner, () => new Map<string, Machine>()).set(name, machine);
     lists.delete(owner);
     join(onNode, nodeNameOf(machine), () => new Set<string>()).add(name);
@@ -84,6 +89,11 @@ export function createModelMachines(initial: readonly Machine[], initialNodes: r
     nodes,
     nodesByMachine,
     nodesVersion: () => version,
+    takeChanged() {
+      const names = [...changed];
+      changed.clear();
+      return names;
+    },
     machinesOf(uid) {
       const list = lists.get(uid) ?? [...(byOwner.get(uid)?.values() ?? [])];
       lists.set(uid, list);

@@ -21,6 +21,8 @@ export interface ModelPasses {
   round(notes: Notes, now: Date): boolean;
   /** When the limits of a rollout change by themselves, as the last passes saw it. */
   wakes(): readonly Date[];
+  /** Decisions that were made so far: what a play costs, whatever the computer. */
+  decisions(): number;
 }
 
 /** What a pass over a deployment of the model sees. */
@@ -63,13 +65,17 @@ const statusPatch = (before: object | undefined, after: object | undefined): obj
  */
 export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isRealNode }: PassOptions): ModelPasses {
   const decided = new Map<string, Decided>();
+  let decisions = 0;
 
   function passOverDeployment(deployment: MachineDeployment, notes: Notes, now: Date): boolean {
     const { name } = deployment.metadata;
     const sets = [...cluster.sets.values()];
     const machines = sets.map(({ metadata }) => cluster.machinesOf(metadata.uid ?? ""));
-    const from = [deployment, cluster.nodesVersion(), ...sets, ...machines];
+    // A status is what decisions come to, and nothing that they are made from.
+    const specs = [deployment, ...sets].flatMap(({ metadata, spec }) => [metadata, spec]);
+    const from = [cluster.nodesVersion(), ...specs, ...machines];
     if (stillHolds(decided.get(`deployment ${name}`), from, now)) return false;
+    decisions++;
     const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
     const { actions, status, because, wakeAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
     const untilMs = now.getTime() + wakeAfterMs;
@@ -85,10 +91,10 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
     const { name, uid = "" } = set.metadata;
     const own = cluster.machinesOf(uid);
     const free = cluster.machinesOf("");
-    // Its deployment's status is nothing to a set.
-    const owners = [...cluster.deployments.values()].flatMap(({ metadata, spec }) => [metadata, spec]);
-    const from = [set, own, free, cluster.nodesVersion(), ...owners];
+    const specs = [set, ...cluster.deployments.values()].flatMap(({ metadata, spec }) => [metadata, spec]);
+    const from = [own, free, cluster.nodesVersion(), ...specs];
     if (stillHolds(decided.get(`set ${name}`), from, now)) return false;
+    decisions++;
     const snapshot = machineSetSnapshot(set, {
       machines: uid === "" ? own : [...own, ...free],
       controlled: own.length,
@@ -110,6 +116,7 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
       const sets = [...cluster.sets.values()].map((each) => passOverSet(each, notes, now));
       return [...deployments, ...sets].includes(true);
     },
+    decisions: () => decisions,
     wakes: () => [...cluster.deployments.keys()].flatMap((name) => decided.get(`deployment ${name}`)?.wakeAt ?? []),
   };
 }

@@ -24,6 +24,8 @@ export interface Play {
   readonly lastMs: number;
   /** Whether it was broken off: nothing that comes to rest goes on for so long. */
   readonly isEndless: boolean;
+  /** Decisions that it took. */
+  readonly decisions: number;
 }
 
 /** Passes of the controllers at one moment, moments, and the time that is looked ahead. */
@@ -58,7 +60,7 @@ function expectEndings(
     endings.set(key, { atMs: Math.max(nowMs, sinceMs + (ms ?? 0)), happen });
     return true;
   };
-  const machines = [...cluster.machines.values()];
+  const machines = cluster.takeChanged().flatMap((name) => cluster.machines.get(name) ?? []);
   for (const machine of machines) {
     const { name, creationTimestamp, deletionTimestamp } = machine.metadata;
     if (isDeleting(machine)) add(`leave ${name}`, deletionTimestamp, durations.leaveMs, () => cluster.leave(name));
@@ -109,5 +111,12 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
       lastMs = nowMs;
     }
   }
-  return { steps, counts, end: new Date(nowMs), lastMs: lastMs - start.getTime(), isEndless };
+  return {
+    steps,
+    counts,
+    end: new Date(nowMs),
+    lastMs: lastMs - start.getTime(),
+    isEndless,
+    decisions: passes.decisions(),
+  };
 }

@@ -9,6 +9,8 @@ import {
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { countMachines } from "../machine-deployment/machine-counts.ts";
+import { sum } from "../machine-deployment/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
@@ -76,7 +78,7 @@ function concerning(
 }
 
 /** Counts what the root has; what nobody has is not its own yet. */
-function countMachines(
+function countAll(
   cluster: ModelCluster,
   { kind, name }: PreviewRoot,
   view: (of: MachineDeployment) => MachineDeploymentSnapshot,
@@ -86,14 +88,15 @@ function countMachines(
     kind === "MachineSet" || deployment === undefined ? { newSet: undefined, oldSets: [] } : viewSets(view(deployment));
   const set = kind === "MachineSet" ? cluster.sets.get(name) : undefined;
   const current = set === undefined ? (newSet?.machines ?? []) : cluster.machinesOf(set.metadata.uid ?? "");
-  const old = oldSets.flatMap(({ machines }) => machines);
-  const staying = (machines: readonly Machine[]): number => machines.filter((machine) => !isDeleting(machine)).length;
-  const all = [...current, ...old];
+  const old = oldSets.map(({ machines }) => machines);
+  const lists = [current, ...old];
+  const total = (of: readonly (readonly Machine[])[], what: "present" | "available"): number =>
+    sum(of.map((machines) => countMachines(machines)[what]));
   return {
-    current: staying(current),
-    old: staying(old),
-    leaving: all.length - staying(all),
-    serving: all.filter(isAvailable).length,
+    current: total([current], "present"),
+    old: total(old, "present"),
+    leaving: sum(lists.map(({ length }) => length)) - total(lists, "present"),
+    serving: total(lists, "available"),
   };
 }
 
@@ -137,7 +140,7 @@ export function previewChange(
   const durations = own.joinMs === undefined ? pastDurations(objects.machines, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
   const count = (at: Date): MachineCounts =>
-    countMachines(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));
+    countAll(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));
   const [deployment] = part.deployments;
   const [set] = root.kind === "MachineSet" ? part.sets : [];
   const replicas = deployment?.spec.replicas ?? set?.spec.replicas ?? 0;

@@ -1,5 +1,5 @@
 import { labelKeys } from "@millwright/core";
-import { isDeleting } from "../../machine/phase.ts";
+import { countMachines } from "../machine-counts.ts";
 import { type SetSize, type SetView, sizeOf } from "../set-size.ts";
 
 /**
@@ -8,9 +8,8 @@ import { type SetSize, type SetView, sizeOf } from "../set-size.ts";
  */
 export function repairedSize(view: SetView): SetSize {
   const size = sizeOf(view);
-  const present = view.machines.filter((machine) => !isDeleting(machine));
-  const received = present.filter(({ metadata }) => metadata.labels?.[labelKeys.updateResult] !== undefined).length;
-  const places = size.spec + Math.max(0, Math.min(received, present.length - size.spec));
+  const { present, received } = countMachines(view.machines);
+  const places = size.spec + Math.max(0, Math.min(received, present - size.spec));
   const isDrawnOn = view.set.metadata.labels?.[labelKeys.scaleUpDisabled] !== undefined;
-  return sizeOf(view, isDrawnOn ? Math.min(places, present.length) : places);
+  return sizeOf(view, isDrawnOn ? Math.min(places, present) : places);
 }
