@@ -47,6 +47,16 @@ describe("deleting a machine", () => {
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
   });
 
+  it("counts a VM as deleted whose deletion finds nothing because somebody else was faster", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 5 });
+    await driver.createMachine(aRequest(), aContext());
+    const errors = [{ code: "RESOURCE_NOT_FOUND", message: "The resource 'm' was not found" }];
+    const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 404 });
+    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
   it("repeats a request whose answer was lost, with the same request id", async () => {
     const { gce, driver } = await aCloud({ operationMs: 30 });
     await driver.createMachine(aRequest(), aContext());

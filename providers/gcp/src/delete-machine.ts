@@ -4,7 +4,7 @@ import { placesOf, vmsNamed } from "./find-vm.ts";
 import { isMissing, isRefusal } from "./gce-failure.ts";
 import { type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./left-disks.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
-import { hasFailed, operationError } from "./operation.ts";
+import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
 import { untilDone } from "./until-done.ts";
 import type { Vm } from "./vm.ts";
@@ -73,6 +73,7 @@ async function isDeletionOver({ place, name }: Vm, what: string, call: MethodCal
     const begun = await session.api.deleteInstance(place, name, random.uuid(), context.signal);
     const done = await untilDone(begun, place, call);
     if (!hasFailed(done)) return true;
+    if (isAboutNothing(done)) return false;
     const error = operationError(done, what);
     if (error.code === "Aborted") return false;
     throw error;

@@ -102,6 +102,10 @@ describe("disks that are left when a VM goes", () => {
     const message = "The resource 'projects/my-project/zones/europe-west1-b/disks/m' was not found";
     gce.faults.add({ operation: "disks.delete", end: { kind: "refuse", refusal: { code: "notFound", message } } });
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
+    const errors = [{ code: "RESOURCE_NOT_FOUND", message }];
+    const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 404 });
+    gce.faults.add({ operation: "disks.delete", end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
   });
 
   it("do not keep each other when one cannot be deleted, and the failure is told", async () => {

@@ -1,6 +1,6 @@
 import { isMissing } from "./gce-failure.ts";
 import type { MethodCall } from "./method-call.ts";
-import { hasFailed, operationError } from "./operation.ts";
+import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
 import { keptDiskLabel, ownerLabelKeys } from "./owner-tags.ts";
 import type { Place } from "./provider-id.ts";
 import type { DiskResource } from "./sdk.ts";
@@ -61,7 +61,9 @@ async function removeDisk(place: Place, name: string, call: MethodCall): Promise
   try {
     const begun = await session.api.deleteDisk(place, name, random.uuid(), context.signal);
     const done = await untilDone(begun, place, call);
-    if (hasFailed(done)) throw operationError(done, `deleting disk ${name} in ${place.zone} (${place.project})`);
+    if (hasFailed(done) && !isAboutNothing(done)) {
+      throw operationError(done, `deleting disk ${name} in ${place.zone} (${place.project})`);
+    }
   } catch (error) {
     if (!isMissing(error, `disks/${name}`)) throw error;
   }

@@ -58,6 +58,10 @@ function zonesAvailableOf(details: unknown): string {
 /** Whether an operation has come to nothing. */
 export const hasFailed = ({ errors, httpStatus }: Operation): boolean => errors.length > 0 || httpStatus >= 400;
 
+/** Whether an operation has come to nothing because what it was about is not there: of a deletion, that somebody else was faster. */
+export const isAboutNothing = ({ errors }: Operation): boolean =>
+  errors.length > 0 && errors.every(({ code }) => code === "RESOURCE_NOT_FOUND");
+
 /**
  * The error of a failed operation. Of several a lack of capacity counts, or else the last, as in MCM; all messages are in the text.
  *
