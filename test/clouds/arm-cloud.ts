@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
+import { closeEmulator } from "./close-emulator.ts";
 import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
@@ -77,8 +78,7 @@ export async function startOnArm(
     },
     async close() {
       await installation.close();
-      await arm.close();
-      if (arm.failures.length > 0) throw new Error("the emulator failed", { cause: arm.failures[0] });
+      await closeEmulator(arm);
     },
   };
 }

@@ -2,6 +2,7 @@ import { Secret, systemRandom } from "@millwright/core";
 import { aMachine, secretOf } from "@millwright/core/testing";
 import { createEc2Emulator } from "@millwright/emulators/ec2";
 import { awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";
+import { closeEmulator } from "./close-emulator.ts";
 import { ec2Keys, ec2Spec } from "./ec2-cloud.ts";
 import { describeLoad } from "./load-scenario.ts";
 
@@ -43,9 +44,6 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
     }),
     vms: () => ec2.inventory().instances.length,
     things: () => Object.values(ec2.inventory()).flat(),
-    async close() {
-      await ec2.close();
-      if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
-    },
+    close: () => closeEmulator(ec2),
   };
 });

@@ -2,6 +2,7 @@ import { Secret, systemRandom } from "@millwright/core";
 import { aMachine, secretOf } from "@millwright/core/testing";
 import { createArmEmulator } from "@millwright/emulators/arm";
 import { azureSpecSchema, createAzureDriver } from "@millwright/provider-azure";
+import { closeEmulator } from "./close-emulator.ts";
 import { armIdentity, armSpec } from "./arm-cloud.ts";
 import { describeLoad } from "./load-scenario.ts";
 
@@ -54,9 +55,6 @@ describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
     }),
     vms: () => arm.inventory().vms.length,
     things: () => Object.values(arm.inventory()).flat(),
-    async close() {
-      await arm.close();
-      if (arm.failures.length > 0) throw new Error("the emulator failed", { cause: arm.failures[0] });
-    },
+    close: () => closeEmulator(arm),
   };
 });

@@ -1,4 +1,5 @@
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
+import { closeEmulator } from "./close-emulator.ts";
 import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
@@ -49,8 +50,7 @@ export async function startOnEc2(
     installation,
     async close() {
       await installation.close();
-      await ec2.close();
-      if (ec2.failures.length > 0) throw new Error("the emulator failed", { cause: ec2.failures[0] });
+      await closeEmulator(ec2);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
+import { closeEmulator } from "./close-emulator.ts";
 import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
@@ -68,8 +69,7 @@ export async function startOnGce(
     installation,
     async close() {
       await installation.close();
-      await gce.close();
-      if (gce.failures.length > 0) throw new Error("the emulator failed", { cause: gce.failures[0] });
+      await closeEmulator(gce);
     },
   };
 }

@@ -3,6 +3,7 @@ import { aContext, aMachine, secretOf } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { createGcpDriver, gcpSpecSchema, type GcpSpec } from "@millwright/provider-gcp";
 import { expect, it, onTestFinished } from "vitest";
+import { closeEmulator } from "./close-emulator.ts";
 import { aServiceAccount, gceSpec } from "./gce-cloud.ts";
 import { describeLoad, type LoadedCloud } from "./load-scenario.ts";
 
@@ -44,10 +45,7 @@ async function openGce(options: GceEmulatorOptions): Promise<LoadedCloud<GcpSpec
     }),
     vms: () => gce.inventory().instances.length,
     things: () => Object.values(gce.inventory()).flat(),
-    async close() {
-      await gce.close();
-      if (gce.failures.length > 0) throw new Error("the emulator failed", { cause: gce.failures[0] });
-    },
+    close: () => closeEmulator(gce),
   };
 }
 

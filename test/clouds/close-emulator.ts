@@ -1,0 +1,7 @@
+import type { EmulatorServer } from "@millwright/emulators/server";
+
+/** Stops an emulator; what it threw itself fails the test. */
+export async function closeEmulator({ close, failures }: EmulatorServer): Promise<void> {
+  await close();
+  if (failures.length > 0) throw new Error("the emulator failed", { cause: failures[0] });
+}
