@@ -206,7 +206,7 @@ describe("MachineDeployment controller", () => {
     expect(setsOf(cluster).map(({ metadata }) => metadata.name)).toEqual(["orphan", "stray"]);
   });
 
-  it("takes another name when a stranger has the one it wants", async () => {
+  it("takes another name when a stranger has the one it wants, after one collision (F42)", async () => {
     const first = await withDeployment();
     const taken = setsOf(first)[0]?.metadata.name ?? "";
     await first.stop();

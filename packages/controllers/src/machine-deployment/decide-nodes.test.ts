@@ -143,7 +143,7 @@ describe("decideNodes", () => {
     expect(decideNodes(snapshot, sets, { select: [], isKeptFromScaler: undefined })).toEqual([]);
   });
 
-  it("has nothing to do without nodes, or without a set of the template", () => {
+  it("has nothing to do without nodes (F45), or without a set of the template", () => {
     const snapshot = {
       deployment: aMachineDeployment({
         spec: {

@@ -214,7 +214,7 @@ describe("MachineSet controller", () => {
     expect(failureOf(cluster)).toBeUndefined();
   });
 
-  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes", async () => {
+  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes (F7)", async () => {
     const cluster = await start((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
       api.inject({
