@@ -3,6 +3,8 @@ export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches
 export type { ControllerContext, Target } from "./cluster/context.ts";
 export { createDefinitionGuard } from "./definitions/definition-guard.ts";
 export type { DefinitionGuard } from "./definitions/definition-guard.ts";
+export { definitionHolding } from "./definitions/definition-holding.ts";
+export type { DefinitionState } from "./definitions/definition-state.ts";
 export { createDefinitionWatch } from "./definitions/definition-watch.ts";
 export type { DefinitionWatch } from "./definitions/definition-watch.ts";
 export { createSecretController } from "./secret/controller.ts";

@@ -149,12 +149,6 @@ export function methodNotAllowed(): ApiFault {
   return new ApiFault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
-/** 405 for a new object of a kind whose definition is being deleted. */
-export function definitionTerminates(resource: ResourceName): ApiFault {
-  const message = "create not allowed while custom resource definition is terminating";
-  return new ApiFault(405, "MethodNotAllowed", message, { group: resource.group, kind: resource.plural });
-}
-
 /** 410 Expired: a resourceVersion older than the history that is kept. */
 export function expired(requested: number, oldest: number): ApiFault {
   return new ApiFault(410, "Expired", `too old resource version: ${requested} (${oldest})`);

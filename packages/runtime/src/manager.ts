@@ -27,6 +27,7 @@ import {
 import { Registry } from "prom-client";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./drivers/driver-metrics.ts";
+import { measureHeldObjects } from "./held-objects.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -118,6 +119,7 @@ export function createManager(options: ManagerOptions): Manager {
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const registry = new Registry();
+  measureHeldObjects(registry, definitions, caches);
   const driver = createDriverHost({
     drivers: options.drivers,
     hasTarget: target !== undefined,

@@ -37,6 +37,12 @@ const report: MachineReport = {
 };
 
 describe("renderMachine", () => {
+  it("says of a machine that is kept though it is on its way out why that is", () => {
+    const held = "Deletion held: a definition is being deleted";
+    expect(renderMachine({ ...report, held }, now)).toContain(`Deletion:        ${held}\n`);
+    expect(renderMachine(report, now)).not.toContain("Deletion:");
+  });
+
   it("shows everything, with no control character that a terminal would obey", () => {
     expect(renderMachine(report, now)).toBe(
       [

@@ -5,7 +5,7 @@ import { decodeObject } from "../kinds/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
 import { type Machinery, shown } from "../machinery.ts";
 import { isTrue } from "../object-conditions.ts";
-import { alreadyExists, definitionTerminates, forbidden, notFound } from "../status.ts";
+import { alreadyExists, forbidden, notFound } from "../status.ts";
 import { rfc3339 } from "../timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { duplicatesOf } from "./field-validation.ts";
@@ -25,9 +25,9 @@ export function createObject(
   body: Json | undefined,
   options: WriteOptions,
 ): Outcome {
-  requireStandingDefinition(machinery, definition);
   const { object: sent, unknown } = decodeObject(definition, checkIdentity(definition, body, { namespace }));
   refuseVersionOnCreate(sent);
+  requireStandingDefinition(machinery, definition, stringAt(sent, "metadata", "name") ?? "");
   requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
   const candidate = newObject(machinery, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
@@ -53,10 +53,11 @@ export function createObject(
 }
 
 /** Throws when the kind of a new object is on its way out; only custom kinds have a definition. */
-function requireStandingDefinition({ store }: Machinery, definition: ResourceDefinition): void {
-  const name = `${definition.plural}.${definition.group}`;
-  const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", name);
-  if (isTrue(crd, "Terminating")) throw definitionTerminates(definition);
+function requireStandingDefinition({ store }: Machinery, definition: ResourceDefinition, name: string): void {
+  const { plural, group } = definition;
+  const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", `${plural}.${group}`);
+  if (isTrue(crd, "Terminating"))
+    throw forbidden(definition, name, "create not allowed while custom resource definition is terminating");
 }
 
 /** Throws when the namespace of a new object is missing or on its way out. */

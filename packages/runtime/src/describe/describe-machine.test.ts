@@ -6,7 +6,7 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { ApiError, nodeResource } from "@millwright/kube";
+import { ApiError, customResourceDefinitionResource, nodeResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
 import { describeMachine } from "./describe-machine.ts";
@@ -70,6 +70,44 @@ const ask = (control: FakeApi, target: FakeApi | undefined = control, signal?: A
     clock: createVirtualClock(),
     ...(signal === undefined ? {} : { signal }),
   });
+
+describe("describeMachine of a machine that goes with its definition", () => {
+  const marked = { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["x"] } };
+  const declare = (fake: FakeApi, name: string, deletionTimestamp?: string): void =>
+    void fake.seed(customResourceDefinitionResource, {
+      metadata: {
+        name: `${name}.machine.sapcloud.io`,
+        creationTimestamp: "2025-01-01T00:00:00Z",
+        finalizers: ["cleanup"],
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      },
+    });
+
+  it.each(["machines", "machinesets"])("says that it is kept, and what to do, when that of %s goes", async (name) => {
+    const cluster = aCluster(aMachine(marked));
+    declare(cluster, name, "2026-01-01T00:00:00Z");
+    const { held, next } = await ask(cluster);
+    expect(held).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
+    expect(next.controller).toContain("VM, node and object stay");
+    expect(next.person).toContain("let-objects-go=true");
+  });
+
+  it("says nothing of the kind when definitions stand, may not be read, or the machine is not on its way out", async () => {
+    const cluster = aCluster(aMachine(marked));
+    declare(cluster, "machines");
+    expect((await ask(cluster)).held).toBeUndefined();
+    const refusal = new ApiError({ status: 403, reason: "Forbidden", message: "may not" });
+    cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: refusal, times: 2 });
+    expect((await ask(cluster)).held).toBeUndefined();
+    expect((await ask(aCluster())).held).toBeUndefined();
+  });
+
+  it("fails when the server does not answer", async () => {
+    const cluster = aCluster(aMachine(marked));
+    cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: serverError() });
+    await expect(ask(cluster)).rejects.toThrow();
+  });
+});
 
 describe("describeMachine", () => {
   it("reads a machine with its owners, its class and its node, and writes nothing", async () => {

@@ -9,6 +9,8 @@ import {
 } from "@millwright/core";
 import type { DerivedCondition } from "../../conditions/derived-condition.ts";
 import { apiTime } from "../../conditions/set-condition.ts";
+import type { DefinitionState } from "../../definitions/definition-state.ts";
+import { heldText, remedy } from "../../definitions/hold-texts.ts";
 import { type MachineFacts, nodeOf, timeOf } from "../conditions/facts.ts";
 import { machineConditions } from "../conditions/machine-conditions.ts";
 import { isDeleting, isPreserved } from "../phase.ts";
@@ -36,6 +38,8 @@ export interface MachineReport {
   /** `state`: whether the Node is there; `unreachable` when its API server does not answer, `none` without target cluster. */
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
   readonly lastOperation?: LastOperation;
+  /** Why the machine, though it is on its way out, is kept; absent when it is not. */
+  readonly held?: string;
   readonly conditions: readonly DerivedCondition[];
   /** The oldest first. */
   readonly history: readonly MachineHistoryEntry[];
@@ -88,7 +92,18 @@ const unknownPhase: PhaseGuide = {
 };
 
 /** What goes on and what can be done; a spec that cannot be followed comes before the phase. */
-function nextOf(facts: MachineFacts, problems: readonly FieldProblem[], now: Date): MachineReport["next"] {
+function nextOf(
+  facts: MachineFacts,
+  problems: readonly FieldProblem[],
+  heldBy: DefinitionState | undefined,
+  now: Date,
+): MachineReport["next"] {
+  if (heldBy !== undefined) {
+    return {
+      controller: "Nothing: VM, node and object stay as they are until somebody decides.",
+      person: `To go on: ${remedy(heldBy)}.`,
+    };
+  }
   if (problems.length > 0 && !isDeleting(facts.machine)) {
     return {
       controller: "No VM is made for a spec that cannot be followed.",
@@ -107,8 +122,17 @@ function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
   return nodeOf(facts) === undefined ? "missing" : "present";
 }
 
-/** Puts together what is known about a machine. Pure: the same words as the controllers use, from the same objects. */
-export function machineReport(facts: MachineFacts, problems: readonly FieldProblem[], now: Date): MachineReport {
+/**
+ * Puts together what is known about a machine. Pure: the same words as the controllers use, from the same objects.
+ *
+ * @param heldBy the definition because of which alone the machine is on its way out
+ */
+export function machineReport(
+  facts: MachineFacts,
+  problems: readonly FieldProblem[],
+  now: Date,
+  heldBy?: DefinitionState,
+): MachineReport {
   const { machine, set, deployment, hasClass } = facts;
   const { name, namespace = "", labels } = machine.metadata;
   const { currentStatus, lastOperation, history = [] } = machine.status ?? {};
@@ -123,9 +147,10 @@ export function machineReport(facts: MachineFacts, problems: readonly FieldProbl
     providerId: machine.spec.providerID ?? "",
     node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
     ...(lastOperation === undefined ? {} : { lastOperation }),
+    ...(heldBy === undefined ? {} : { held: heldText(heldBy) }),
     conditions: machineConditions(facts, now),
     history,
     problems,
-    next: nextOf(facts, problems, now),
+    next: nextOf(facts, problems, heldBy, now),
   };
 }
