@@ -1,6 +1,18 @@
+import type { Driver } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
+import type { ArmEmulator } from "@millwright/emulators/arm";
 import { describe, expect, it } from "vitest";
+import type { AzureSpec } from "./spec.ts";
 import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec } from "./testing/azure-cloud.ts";
+
+/** Makes a VM, and is stopped when it is there and not ready. */
+async function stopWhileMaking(arm: ArmEmulator, driver: Driver<AzureSpec>): Promise<void> {
+  const stop = new AbortController();
+  const creation = driver.createMachine(aRequest(), aContext(stop.signal));
+  await expect.poll(() => arm.inventory().vms.length).toBe(1);
+  stop.abort(new Error("stopped"));
+  await expect(creation).rejects.toMatchObject({ code: "Aborted" });
+}
 
 describe("a VM or NIC that is there already", () => {
   it("leaves a VM alone that was made from another spec, for an earlier machine, or by somebody else", async () => {
@@ -46,11 +58,7 @@ describe("a VM or NIC that is there already", () => {
   it("goes on where a try that was stopped left off, and waits for the VM that it began", async () => {
     const clock = createVirtualClock();
     const { arm, driver } = await aCloud({ clock, vmMs: 60_000 });
-    const stop = new AbortController();
-    const first = driver.createMachine(aRequest(), aContext(stop.signal));
-    await expect.poll(() => arm.inventory().vms.length).toBe(1);
-    stop.abort(new Error("stopped"));
-    await expect(first).rejects.toMatchObject({ code: "Aborted" });
+    await stopWhileMaking(arm, driver);
     arm.log.clear();
     const second = driver.createMachine(aRequest(), aContext());
     await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBeGreaterThan(2);
@@ -65,11 +73,7 @@ describe("a VM or NIC that is there already", () => {
     const clock = createVirtualClock();
     const { arm, driver } = await aCloud({ clock, vmMs: 60_000 });
     arm.world.capacity.set("Standard_D2s_v5/1", 0);
-    const stop = new AbortController();
-    const first = driver.createMachine(aRequest(), aContext(stop.signal));
-    await expect.poll(() => arm.inventory().vms.length).toBe(1);
-    stop.abort(new Error("killed"));
-    await expect(first).rejects.toMatchObject({ code: "Aborted" });
+    await stopWhileMaking(arm, driver);
     arm.log.clear();
     const second = driver.createMachine(aRequest(), aContext()).catch((error: unknown) => error);
     await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBeGreaterThan(2);
@@ -87,11 +91,7 @@ describe("a VM or NIC that is there already", () => {
   it("whose request was accepted and never answered is taken by the next try", async () => {
     const { arm, driver } = await aCloud();
     arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", afterAcceptance: true, end: { kind: "hang" } });
-    const stop = new AbortController();
-    const first = driver.createMachine(aRequest(), aContext(stop.signal));
-    await expect.poll(() => arm.inventory().vms.length).toBe(1);
-    stop.abort(new Error("killed"));
-    await expect(first).rejects.toMatchObject({ code: "Aborted" });
+    await stopWhileMaking(arm, driver);
     const { vmId } = arm.vm("m");
     await driver.createMachine(aRequest(), aContext());
     expect(arm.inventory().vms.map((vm) => vm.vmId)).toEqual([vmId]);
