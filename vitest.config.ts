@@ -37,15 +37,16 @@ export default defineConfig({
       // A decision that no test reaches is a decision that nobody has checked.
       thresholds: { "**/{decide,plan}*.ts": { 100: true }, "**/machine/deletion/*.ts": { 100: true } },
     },
+    // Without isolation a worker runs many files, and loads what they import once: half of the time of small tests, and the SDKs of the clouds.
     projects: [
-      project("core", "packages/core", repeatable),
-      project("kube", "packages/kube", repeatable),
+      project("core", "packages/core", { ...repeatable, isolate: false }),
+      project("kube", "packages/kube", { ...repeatable, isolate: false }),
+      // Isolated: what other tests leave in the heap would be part of the costs that are measured here.
       project("controllers", "packages/controllers", repeatable),
-      project("runtime", "packages/runtime"),
-      project("devcluster", "packages/devcluster", repeatable),
+      project("runtime", "packages/runtime", { isolate: false }),
+      project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),
-      // One worker loads the SDK for all files.
       project("provider-aws", "providers/aws", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
       project("provider-azure", "providers/azure", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
       project("provider-gcp", "providers/gcp", { isolate: false, exclude: ["**/*.slow.test.ts"] }),
