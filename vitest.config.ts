@@ -42,7 +42,7 @@ export default defineConfig({
       project("core", "packages/core", { ...repeatable, isolate: false }),
       project("kube", "packages/kube", { ...repeatable, isolate: false }),
       // Isolated: what other tests leave in the heap would be part of the costs that are measured here.
-      project("controllers", "packages/controllers", repeatable),
+      project("controllers", "packages/controllers", { ...repeatable, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       project("cli", "packages/cli"),
