@@ -173,6 +173,27 @@ describe("millwright run whose definitions are deleted", () => {
     expect(controllers.output().match(/A CustomResourceDefinition is being deleted/g)).toHaveLength(1);
   });
 
+  it("asks about definitions only when somebody else deletes, once for all", async () => {
+    fleet = await startControlledFleet();
+    fleet.run();
+    await fleet.deploy(4);
+    await fleet.untilRunning(4);
+    const questions = (): number =>
+      fleet.requests().filter(({ verb, resource }) => verb === "get" && resource === "customresourcedefinitions")
+        .length;
+    await fleet.scale(3);
+    await fleet.untilRunning(3, LONG);
+    expect(questions()).toBe(0);
+    await Promise.all(
+      (await fleet.machines()).map(({ metadata: { name } }) => fleet.api.delete(machineResource, { namespace, name })),
+    );
+    await eventually(async () => expect(fleet.callsOf("delete")).toBeGreaterThanOrEqual(4), LONG);
+    await fleet.untilRunning(3, LONG);
+    // Two kinds: that of machines and that of what controls them. Who comes while a question is under way shares the next.
+    expect(questions()).toBeGreaterThan(0);
+    expect(questions()).toBeLessThanOrEqual(2 * 3);
+  });
+
   it("lets everything go when the definition says that it is meant", async () => {
     fleet = await startControlledFleet();
     fleet.run();

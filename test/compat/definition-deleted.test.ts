@@ -1,0 +1,77 @@
+import {
+  machineClassResource,
+  machineDeploymentResource,
+  phaseOf,
+  type Machine,
+  machineResource,
+  systemClock,
+} from "@millwright/core";
+import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  declareAgain,
+  deleteDefinition,
+  keep,
+  letGo,
+  makeAgain,
+  untilDefinitionGone,
+  vmsOf,
+} from "../harness/definitions.ts";
+import { eventually } from "../harness/eventually.ts";
+import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { startRealServer } from "./real-server.ts";
+
+const LONG = 90_000;
+
+/** The real thing deletes objects of a kind in its own time and order, and collects what has lost its owner. */
+describe("the definition of machines deleted on a real kube-apiserver", () => {
+  const ends: (() => Promise<unknown>)[] = [];
+  let fleet: Fleet;
+  let millwright: MillwrightProcess;
+
+  beforeAll(async () => {
+    const plane = await startRealServer();
+    ends.push(() => plane.stop());
+    const api = createApiClient(await loadKubeConfig({ file: plane.kubeconfig }), { clock: systemClock });
+    ends.push(() => api.close());
+    fleet = await startFleet(api);
+    ends.push(() => fleet.close());
+    await api.create(machineClassResource, machineClass("small"));
+    const where = ["--control-kubeconfig", plane.kubeconfig, "--no-leader-elect"];
+    millwright = startMillwright(["run", "--provider=mock", ...where]);
+    ends.push(() => millwright.stop("SIGKILL"));
+  }, 1_800_000);
+
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  }, 60_000);
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await fleet.api.list<Machine>(machineResource, { namespace: "default" })).items;
+  const untilRunning = (count: number): Promise<void> =>
+    eventually(async () => {
+      expect((await machines()).map(phaseOf)).toEqual(Array.from({ length: count }, () => "Running"));
+    }, LONG);
+  const calls = (operation: string): number => fleet.cloud.calls.filter((call) => call.operation === operation).length;
+
+  it("takes no VM along, and the same VMs are looked after when all is back", async () => {
+    await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+    await untilRunning(2);
+    const before = vmsOf(await machines());
+    await deleteDefinition(fleet.api, "Machine");
+    await eventually(async () => {
+      const texts = (await machines()).map(({ status }) => status?.lastOperation?.description);
+      expect(texts).toEqual([expect.stringMatching(/^Deletion held/), expect.stringMatching(/^Deletion held/)]);
+    }, LONG);
+    const kept = await keep(fleet.api, "Machine");
+    await letGo(fleet.api, "Machine");
+    await untilDefinitionGone(fleet.api, "Machine");
+    await declareAgain(fleet.api, "Machine");
+    await makeAgain(fleet.api, "Machine", kept);
+    await untilRunning(2);
+    expect(vmsOf(await machines())).toEqual(before);
+    expect([calls("create"), calls("delete")]).toEqual([2, 0]);
+    expect(millwright.child.exitCode).toBeNull();
+  });
+});
