@@ -9,7 +9,7 @@ import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceorderi
 import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
 import type { TokenCredential } from "@azure/identity";
 import { type ApiCall, type Clock, MachineError } from "@millwright/core";
-import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import type { Cloud } from "./clouds.ts";
 import { isMissing } from "./errors.ts";
@@ -283,31 +283,4 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       agent?.destroy();
     },
   };
-}
-
-/** Leaves work alone, and rejects with the signal's reason, as soon as the signal aborts. */
-async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let leave = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
-}
-
-function credentialFor(
-  { ClientSecretCredential, WorkloadIdentityCredential }: typeof import("@azure/identity"),
-  { tenantId, clientId, proof }: AzureCredentials,
-  { authorityHost }: Cloud,
-  transport: object,
-): TokenCredential {
-  // The authority is one of a fixed list, or that of a test: nothing to ask the internet about.
-  const options = { ...transport, authorityHost, disableInstanceDiscovery: true };
-  return proof.kind === "secret"
-    ? new ClientSecretCredential(tenantId, clientId, proof.secret, options)
-    : new WorkloadIdentityCredential({ ...options, tenantId, clientId, tokenFilePath: proof.tokenFile });
 }

@@ -38,7 +38,7 @@ describe("providerSpec", () => {
 
   it("is read as Go reads it: keys in any case, null is absent, unknown keys are ignored", () => {
     const { location, properties: given, ...rest } = plainSpec;
-    const { hardwareProfile, osProfile, ...more } = given;
+    const { hardwareProfile, osProfile, storageProfile: disks, ...more } = given;
     const spelled = {
       ...rest,
       Location: location,
@@ -47,12 +47,14 @@ describe("providerSpec", () => {
       PROPERTIES: {
         ...more,
         HardwareProfile: { VMSize: hardwareProfile.vmSize },
+        storageProfile: { ...disks, osDisk: { ...disks.osDisk, name: "ignored", managedDisk: { id: "ignored" } } },
         osProfile: { ...osProfile, computerName: "ignored", adminPassword: "ignored", customData: { later: true } },
         availabilitySet: null,
         networkProfile: { networkInterfaces: [{}] },
       },
     };
-    expect(azureSpecSchema.parse(spelled)).toEqual(azureSpecSchema.parse(plainSpec));
+    const plain = storage({ osDisk: { ...disks.osDisk, managedDisk: {} } });
+    expect(azureSpecSchema.parse(spelled)).toEqual(azureSpecSchema.parse({ ...plainSpec, ...plain }));
   });
 
   it.each(["location", "resourceGroup", "subnetInfo", "tags", "properties"])("needs %s", async (field) => {
