@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkDriverSecret } from "@millwright/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAwsDriver } from "./driver.ts";
 import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "./testing/aws-cloud.ts";
 
@@ -180,6 +180,25 @@ describe("a web identity", () => {
     await expect(driver.getMachineStatus(aRequest(aMachine("m"), {}, secret), aContext())).rejects.toMatchObject({
       code: expect.stringMatching(/^(Unauthenticated|PermissionDenied)$/),
     });
+  });
+
+  it("that STS never exchanges keeps no call beyond its deadline, and is asked for again after the time for one request", async () => {
+    const accounts = { accessKeys: {}, webIdentities: { [roleArn]: "good" } };
+    const { ec2, driver } = await aCloud(accounts, { requestTimeoutMs: 1_000 });
+    const { secret } = await withToken("good");
+    const request = aRequest(aMachine("m"), {}, secret);
+    ec2.faults.add({ operation: "AssumeRoleWithWebIdentity", times: 100, end: { kind: "hang" } });
+    const deadline = new AbortController();
+    const outcome = driver.getNodeTemplate?.(request, aContext(deadline.signal)).catch((error: unknown) => error);
+    await expect.poll(() => ec2.log.count("AssumeRoleWithWebIdentity"), { timeout: 10_000 }).toBe(1);
+    deadline.abort(new DOMException("too late", "TimeoutError"));
+    expect(await outcome).toMatchObject({ code: "DeadlineExceeded" });
+    await expect(driver.getMachineStatus(request, aContext())).rejects.toMatchObject({ code: "DeadlineExceeded" });
+    ec2.faults.clear();
+    await vi.waitFor(
+      () => expect(driver.getMachineStatus(request, aContext())).rejects.toMatchObject({ code: "NotFound" }),
+      10_000,
+    );
   });
 
   it("names the key of the secret when its file is not there", async () => {

@@ -7,7 +7,7 @@ import type {
   RunInstancesCommandInput,
 } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
@@ -126,7 +126,8 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
       const report = (outcome: string): void =>
         reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
       try {
-        const output = await send(sdk, sender);
+        // The SDK does not look at the signal while it gets credentials.
+        const output = await orAborted(signal, send(sdk, sender));
         report("ok");
         return output;
       } catch (error) {
