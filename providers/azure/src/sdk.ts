@@ -284,3 +284,16 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     },
   };
 }
+
+function credentialFor(
+  { ClientSecretCredential, WorkloadIdentityCredential }: typeof import("@azure/identity"),
+  { tenantId, clientId, proof }: AzureCredentials,
+  { authorityHost }: Cloud,
+  transport: object,
+): TokenCredential {
+  // The authority is one of a fixed list, or that of a test: nothing to ask the internet about.
+  const options = { ...transport, authorityHost, disableInstanceDiscovery: true };
+  return proof.kind === "secret"
+    ? new ClientSecretCredential(tenantId, clientId, proof.secret, options)
+    : new WorkloadIdentityCredential({ ...options, tenantId, clientId, tokenFilePath: proof.tokenFile });
+}
