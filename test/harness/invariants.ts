@@ -10,16 +10,19 @@ import {
 } from "@millwright/kube";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import type { ControlledFleet } from "./controlled-fleet.ts";
+import type { Fleet } from "./installation.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 
 /** What must hold whatever goes wrong; I1 to I8 are those of the list of fault scenarios. */
 export interface InvariantOptions {
-  readonly fleet: ControlledFleet;
+  readonly fleet: Pick<Fleet, "api" | "cloud"> & {
+    /** I5, I7: what the controllers asked the API server for. Absent: nobody counts. */
+    readonly requests?: () => readonly RequestRecord[];
+  };
   /** I2: desired + surge + margin. */
   readonly maxVms: number;
-  /** I6: a text that only secrets hold. */
-  readonly canary: string;
+  /** I6: a text that only secrets hold. Absent: there is none. */
+  readonly canary?: string;
   /** I7: processes that nobody killed on purpose. */
   readonly alive: () => readonly MillwrightProcess[];
   /** I6: whose output is searched. */
@@ -35,6 +38,12 @@ export interface InvariantWatch {
   promise(app: string, atLeast: number): () => void;
   /** So many volumes are attached from now on: what leaves with its volumes leaves one after another. Counts as `promise` does. */
   promiseAttached(atLeast: number): void;
+  /**
+   * So many machines run and stay, and so many VMs live, unless the returned function was called: what a rollout promises of availability. Counts as `promise` does.
+   */
+  promiseMachines(atLeast: number): () => void;
+  /** I2: from now on as many VMs may live. */
+  allowVms(most: number): void;
   /** I5: from now on pods may be deleted past their budgets, because a deadline has passed or somebody asked for it. */
   allowForce(): void;
   /** Fails with everything that was wrong. */
@@ -87,26 +96,34 @@ interface Promised {
 
 /** Starts watching. */
 export function watchInvariants({ fleet, maxVms, canary, alive, started }: InvariantOptions): InvariantWatch {
-  const { api, cloud } = fleet;
+  const { api, cloud, requests = () => [] } = fleet;
   const wrong = new Set<string>();
   const stop = new AbortController();
   let forcedFrom = Number.POSITIVE_INFINITY;
 
+  let mostVms = maxVms;
+  const liveVms = () => cloud.vms().filter(({ state }) => state !== "terminating");
+
   const unfollow = cloud.subscribe(() => {
-    const live = cloud.vms().filter(({ state }) => state !== "terminating");
+    const live = liveVms();
     const byName = Map.groupBy(live, ({ name }) => name);
     for (const [name, vms] of byName) if (vms.length > 1) wrong.add(`I1: machine ${name} has ${vms.length} live VMs`);
-    if (live.length > maxVms) wrong.add(`I2: ${live.length} live VMs, at most ${maxVms} are allowed`);
+    if (live.length > mostVms) wrong.add(`I2: ${live.length} live VMs, at most ${mostVms} are allowed`);
+    checkPromises();
   });
 
   const options = { api, clock: systemClock, random: systemRandom };
   const pods = createInformer<PodObject>({ ...options, type: podResource });
   const attachments = createInformer<AttachmentObject>({ ...options, type: volumeAttachmentResource });
-  const running = [pods.run(stop.signal), attachments.run(stop.signal)];
+  const machines = createInformer<Machine>({ ...options, type: machineResource, namespace });
+  const running = [pods, attachments, machines].map((informer) => informer.run(stop.signal));
 
   const readyPods = (app: string): number =>
     pods.store.list().filter((pod) => pod.metadata.labels?.["app"] === app && isReady(pod)).length;
   const attachedVolumes = (): number => attachments.store.list().filter(isAttached).length;
+  const runs = ({ metadata, status }: Machine): boolean =>
+    metadata.deletionTimestamp === undefined && status?.currentStatus?.phase === "Running";
+  const runningMachines = (): number => machines.store.list().filter(runs).length;
   const promises = new Set<Promised>();
   const promise = (what: string, count: () => number, atLeast: number): (() => void) => {
     const promised = { what, count, atLeast, wasSeen: count() >= atLeast };
@@ -121,7 +138,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       if (promised.wasSeen && count < atLeast) wrong.add(`${what}: only ${count}, ${atLeast} are promised`);
     }
   };
-  pods.store.subscribe(checkPromises);
+  for (const { store } of [pods, machines]) store.subscribe(checkPromises);
   attachments.store.subscribe(checkPromises);
   attachments.store.subscribe(() => {
     const attached = attachments.store.list().filter(isAttached);
@@ -141,33 +158,44 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
 
   return {
     promise: (app, atLeast) => promise(`I4: ready pods of ${app}`, () => readyPods(app), atLeast),
+    promiseMachines(atLeast) {
+      // Each by its own history: the watch may be late, the cloud is not.
+      const releases = [
+        promise("machines that run", runningMachines, atLeast),
+        promise("live VMs", () => liveVms().length, atLeast),
+      ];
+      return () => releases.forEach((release) => release());
+    },
     promiseAttached: (atLeast) => void promise("attached volumes", attachedVolumes, atLeast),
+    allowVms(most) {
+      mostVms = most;
+    },
     allowForce() {
       forcedFrom = Math.min(forcedFrom, Date.now());
     },
     async check() {
-      const machines = (await api.list<Machine>(machineResource, { namespace })).items;
-      const names = new Set(machines.map(({ metadata }) => metadata.name));
+      const { items } = await api.list<Machine>(machineResource, { namespace });
+      const names = new Set(items.map(({ metadata }) => metadata.name));
       const orphans = cloud.vms().filter(({ name, state }) => state !== "terminating" && !names.has(name));
       for (const { name, id } of orphans) wrong.add(`I3: VM ${id} of machine ${name}, which is gone`);
-      const deletions = fleet
-        .requests()
-        .filter(({ verb, resource, status }) => verb === "delete" && resource === "pods" && status < 300);
+      const deletions = requests().filter(
+        ({ verb, resource, status }) => verb === "delete" && resource === "pods" && status < 300,
+      );
       for (const { name, time } of deletions)
         if (time.getTime() < forcedFrom) wrong.add(`I5: pod ${name} was deleted, not evicted, before any deadline`);
-      const secrets = [canary, Buffer.from(canary).toString("base64")];
+      const secrets = canary === undefined ? [] : [canary, Buffer.from(canary).toString("base64")];
       const sinks = [await objects(), ...started().map((process) => process.output())];
       if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("I6: a secret was told");
       for (const { what, atLeast, wasSeen } of promises)
         if (!wasSeen) wrong.add(`${what}: there never were ${atLeast}`);
-      for (const problem of hottest(fleet.requests())) wrong.add(problem);
+      for (const problem of hottest(requests())) wrong.add(problem);
       for (const { child, output } of alive())
         if (child.exitCode !== null) wrong.add(`I7: a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);
       expect([...wrong]).toEqual([]);
       // A machine that was made just now has its first words ahead of it.
       await eventually(async () => {
-        const { items } = await api.list<Machine>(machineResource, { namespace });
-        const silent = items.filter(
+        const now = await api.list<Machine>(machineResource, { namespace });
+        const silent = now.items.filter(
           ({ status }) =>
             status?.currentStatus?.phase !== "Running" && (status?.lastOperation?.description ?? "") === "",
         );

@@ -1,93 +1,27 @@
-import {
-  type Machine,
-  machineClassResource,
-  type MachineDeployment,
-  machineDeploymentResource,
-  machineResource,
-  type MachineSet,
-  machineSetResource,
-} from "@millwright/core";
-import { eventResource, type KubeObject, nodeResource } from "@millwright/kube";
+import { machineDeploymentResource, machineResource, type MachineSet, machineSetResource } from "@millwright/core";
+import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { eventually } from "./eventually.ts";
-import { type Fleet, machineClass, machineDeployment } from "./installation.ts";
-import type { MillwrightProcess } from "./millwright.ts";
+import { REPLICAS, ROLLOUT_MS, type RolloutStage, rolloutTrial, SURGE } from "./rollout-trial.ts";
 import { reportUpdates } from "./update-agents.ts";
-
-/** Where rollouts are tried out. */
-export interface RolloutStage {
-  readonly fleet: Fleet;
-  /** Starts the controllers with these flags beside those that say where. */
-  run(...flags: readonly string[]): MillwrightProcess;
-}
 
 const namespace = "default";
 const ref = { namespace, name: "fleet" };
-const REPLICAS = 4;
-const SURGE = 1;
-const ROLLOUT_MS = 60_000;
-
-interface TaintedNode extends KubeObject {
-  readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
-}
 
 /**
  * Whole rollouts of one deployment of four machines, one after the other, on whatever API server the stage has. Every one ends with four machines of one class
- * that run, and leaves no mark on a node.
+ * that run, and leaves no mark on a node; the invariants are watched all the time.
  *
- * @param stage asked when the first scenario starts
+ * @param stage asked when the suite starts
  */
 export function rolloutScenarios(stage: () => RolloutStage): void {
-  let controllers: MillwrightProcess;
-  const api = () => stage().fleet.api;
-  const vms = () => stage().fleet.cloud.vms();
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await api().list<Machine>(machineResource, { namespace })).items;
-  const change = (patch: object): Promise<unknown> =>
-    api().patch(machineDeploymentResource, ref, patch, { kind: "merge" });
-  const changeClass = (name: string, more: object = {}): Promise<unknown> =>
-    change({ spec: { template: { spec: { class: { name } } }, ...more } });
-  const deployment = (): Promise<MachineDeployment> => api().get<MachineDeployment>(machineDeploymentResource, ref);
-  const condition = async (type: string): Promise<string> => {
-    const { status } = await deployment();
-    const found = status?.conditions?.find((each) => each.type === type);
-    return `${found?.status} ${found?.reason} ${found?.message ?? ""}`.trim();
-  };
-  const reasons = async (): Promise<readonly unknown[]> =>
-    (await api().list(eventResource, { namespace })).items.map((event) => event["reason"]);
-  const start = (): void => {
-    controllers = stage().run("--machine-creation-timeout=12s");
-  };
-  const kill = async (): Promise<void> => {
-    await controllers.stop("SIGKILL");
-    start();
-  };
-  const uids = async (): Promise<readonly string[]> =>
-    (await machines()).map(({ metadata: { uid = "" } }): string => uid).toSorted();
-  const ofClass = async (name: string): Promise<readonly Machine[]> =>
-    (await machines()).filter(
-      ({ spec, status }) => spec.class?.name === name && status?.currentStatus?.phase === "Running",
-    );
-
-  /** Waits for the end of a rollout, in what people read and in what is there. */
-  const reach = (name: string): Promise<void> =>
-    eventually(async () => {
-      const { metadata, status } = await deployment();
-      expect(status?.observedGeneration).toBe(metadata.generation);
-      expect(await condition("RollingOut")).toBe("False NotRollingOut");
-      expect(await condition("Progressing")).toContain("True NewMachineSetAvailable");
-      expect((await machines()).map(({ spec }) => spec.class?.name)).toEqual(Array(REPLICAS).fill(name));
-      expect(await ofClass(name)).toHaveLength(REPLICAS);
-      expect(vms()).toHaveLength(REPLICAS);
-      const nodes = await api().list<TaintedNode>(nodeResource);
-      const marks = nodes.items.map((node) => JSON.stringify([node.metadata.annotations, node.spec?.taints]));
-      expect(marks.filter((text) => /scale-down-disabled|prefer-no-schedule/.test(text))).toEqual([]);
-    }, ROLLOUT_MS);
+  const trial = rolloutTrial(stage);
+  const { api, vms, machines, change, changeClass, deployment, condition, reasons, uids, ofClass, reach } = trial;
 
   /** Watches the VMs while something goes on: how many of them there were, and which types at once. */
   async function watching(
     work: () => Promise<void>,
-  ): Promise<{ least: number; most: number; types: readonly string[] }> {
+  ): Promise<{ readonly least: number; readonly most: number; readonly types: readonly string[] }> {
     let [least, most] = [Number.POSITIVE_INFINITY, 0];
     const types = new Set<string>();
     const unfollow = stage().fleet.cloud.subscribe(() => {
@@ -112,47 +46,51 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
   }
 
   it("rolls an update out within its bounds, though the controllers are killed twice on the way", async () => {
-    await api().create(machineClassResource, machineClass("small"));
-    await api().create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });
-    await api().create(machineClassResource, { ...machineClass("unlucky"), providerSpec: { machineType: "medium" } });
-    await api().create(machineDeploymentResource, machineDeployment("fleet", "small", REPLICAS));
-    await change({ spec: { strategy: { rollingUpdate: { maxSurge: SURGE, maxUnavailable: 0 } } } });
-    start();
-    await reach("small");
-    const seen = await watching(async () => {
-      await changeClass("large");
-      for (const done of [1, 3]) {
-        await eventually(async () => expect((await ofClass("large")).length).toBeGreaterThanOrEqual(done), ROLLOUT_MS);
-        await kill();
-      }
-      await reach("large");
-    });
+    await trial.begin();
+    const seen = await watching(() =>
+      trial.promised(REPLICAS, async () => {
+        await changeClass("large");
+        for (const done of [1, 3]) {
+          await eventually(
+            async () => expect((await ofClass("large")).length).toBeGreaterThanOrEqual(done),
+            ROLLOUT_MS,
+          );
+          await trial.kill();
+        }
+        await reach("large");
+      }),
+    );
+    // Not only within the bounds, but up to them.
     expect([seen.least, seen.most]).toEqual([REPLICAS, REPLICAS + SURGE]);
   });
 
   it("stands still while it is paused, also for a new process, and goes on from there", async () => {
     const before = await uids();
-    await changeClass("small", { paused: true });
-    await eventually(async () => expect(await condition("RollingOut")).toContain("* Rollout is paused"));
-    await kill();
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    expect(await uids()).toEqual(before);
-    expect(await condition("Progressing")).toContain("Unknown DeploymentPaused");
-    await change({ spec: { paused: false } });
-    await reach("small");
+    await trial.promised(REPLICAS, async () => {
+      await changeClass("small", { paused: true });
+      await eventually(async () => expect(await condition("RollingOut")).toContain("* Rollout is paused"));
+      await trial.kill();
+      await trial.untilSeen();
+      expect(await uids()).toEqual(before);
+      expect(await condition("Progressing")).toContain("Unknown DeploymentPaused");
+      await change({ spec: { paused: false } });
+      await reach("small");
+    });
   });
 
   it("goes back to the template before, when the new one does not work", async () => {
     const before = await uids();
-    await withoutVms(async () => {
-      await changeClass("unlucky");
-      await eventually(async () => {
-        const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
-        expect(phases).toContain("CrashLoopBackOff");
-      });
-      await change({ spec: { rollbackTo: { revision: 0 } } });
-      await reach("small");
-    });
+    await withoutVms(() =>
+      trial.promised(REPLICAS, async () => {
+        await changeClass("unlucky");
+        await eventually(async () => {
+          const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+          expect(phases).toContain("CrashLoopBackOff");
+        }, ROLLOUT_MS);
+        await change({ spec: { rollbackTo: { revision: 0 } } });
+        await reach("small");
+      }),
+    );
     expect((await deployment()).spec.rollbackTo ?? undefined).toBeUndefined();
     expect(await reasons()).toContain("DeploymentRollback");
     expect(await uids()).toEqual(before);
@@ -162,24 +100,28 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     const prefix = "machine.millwright.dev/canary";
     const before = await uids();
     const annotations = { [`${prefix}-steps`]: "25%/1h", [`${prefix}-on-failure`]: "rollback" };
-    await withoutVms(async () => {
-      await change({ metadata: { annotations }, spec: { template: { spec: { class: { name: "unlucky" } } } } });
-      await eventually(async () =>
-        expect(await condition("RollingOut")).toContain("* Rollout waits at canary step 1 of 1"),
-      );
-      await eventually(async () => expect(await reasons()).toContain("CanaryFailed"), ROLLOUT_MS);
-      await reach("small");
-    });
+    await withoutVms(() =>
+      trial.promised(REPLICAS, async () => {
+        await changeClass("unlucky", {}, annotations);
+        await eventually(
+          async () => expect(await condition("RollingOut")).toContain("* Rollout waits at canary step 1 of 1"),
+          ROLLOUT_MS,
+        );
+        await eventually(async () => expect(await reasons()).toContain("CanaryFailed"), ROLLOUT_MS);
+        await reach("small");
+      }),
+    );
     expect(await uids()).toEqual(before);
     await change({ metadata: { annotations: { [`${prefix}-steps`]: null, [`${prefix}-on-failure`]: null } } });
   });
 
   it("recreates: never VMs of both templates at once", async () => {
+    trial.invariants().allowVms(REPLICAS);
     const seen = await watching(async () => {
       await changeClass("large", { strategy: { type: "Recreate", rollingUpdate: null } });
       await reach("large");
     });
-    expect(seen.most).toBeLessThanOrEqual(REPLICAS);
+    trial.invariants().allowVms(REPLICAS + SURGE);
     expect(seen.types.filter((types) => types.includes("+"))).toEqual([]);
   });
 
@@ -188,12 +130,14 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       .map(({ providerId }) => providerId)
       .toSorted();
     const inPlaceUpdate = { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Auto" };
-    await changeClass("small", { strategy: { type: "InPlaceUpdate", inPlaceUpdate } });
-    await eventually(async () => {
-      await reportUpdates(api());
-      expect((await machines()).map(({ spec }) => spec.class?.name)).toEqual(Array(REPLICAS).fill("small"));
-    }, ROLLOUT_MS);
-    await reach("small");
+    await trial.promised(REPLICAS - 1, async () => {
+      await changeClass("small", { strategy: { type: "InPlaceUpdate", inPlaceUpdate } });
+      await eventually(async () => {
+        await reportUpdates(api());
+        expect((await machines()).map(({ spec }) => spec.class?.name)).toEqual(Array(REPLICAS).fill("small"));
+      }, ROLLOUT_MS);
+      await reach("small");
+    });
     expect(
       vms()
         .map(({ providerId }) => providerId)
@@ -210,8 +154,10 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     const [old] = await ofClass("small");
     const owner = old?.metadata.ownerReferences?.[0];
     const set = await api().get<MachineSet>(machineSetResource, { namespace, name: owner?.name ?? "" });
+    const extra = 4;
+    trial.invariants().allowVms(REPLICAS + extra);
     await Promise.all(
-      Array.from({ length: 4 }, (_, index) =>
+      Array.from({ length: extra }, (_, index) =>
         api().create(machineResource, {
           apiVersion: "machine.sapcloud.io/v1alpha1",
           kind: "Machine",
@@ -230,6 +176,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       ROLLOUT_MS,
     );
     await reach("small");
+    trial.invariants().allowVms(REPLICAS + SURGE);
     await eventually(async () => {
       expect((await deployment()).metadata.labels ?? {}).not.toHaveProperty("freeze");
       expect(await condition("Frozen")).toContain("undefined");
@@ -243,6 +190,6 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       expect((await api().list(machineSetResource, { namespace })).items).toEqual([]);
       expect((await api().list(nodeResource)).items).toEqual([]);
     }, ROLLOUT_MS);
-    expect(await controllers.stop("SIGTERM")).toBe(0);
+    expect(await trial.stop()).toBe(0);
   });
 }

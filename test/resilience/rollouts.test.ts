@@ -17,6 +17,7 @@ describe("rollouts on our API server", () => {
 
   rolloutScenarios(() => ({
     fleet: installation,
+    requests: () => installation.server.requests.filter(({ userAgent }) => userAgent.startsWith("millwright")),
     run(...flags) {
       const where = [`--control-kubeconfig=${installation.kubeconfig}`, "--no-leader-elect"];
       const process = startMillwright(["run", "--provider=mock", ...where, ...flags]);

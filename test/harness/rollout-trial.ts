@@ -1,0 +1,186 @@
+import {
+  type Machine,
+  machineClassResource,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
+import type { RequestRecord } from "@millwright/devcluster";
+import { type ApiClient, eventResource, type KubeObject, nodeResource } from "@millwright/kube";
+import type { Vm } from "@millwright/provider-mock";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { eventually } from "./eventually.ts";
+import { type Fleet, machineClass, machineDeployment } from "./installation.ts";
+import { type InvariantWatch, watchInvariants } from "./invariants.ts";
+import type { MillwrightProcess } from "./millwright.ts";
+
+/** Where rollouts are tried out. */
+export interface RolloutStage {
+  readonly fleet: Fleet;
+  /** Starts the controllers with these flags beside those that say where. */
+  run(...flags: readonly string[]): MillwrightProcess;
+  /** What the controllers asked the API server for; absent where nobody counts. */
+  requests?(): readonly RequestRecord[];
+}
+
+const namespace = "default";
+const ref = { namespace, name: "fleet" };
+
+/** Machines of the deployment, those that an update may make beside them, and the longest time for one. */
+export const REPLICAS = 4;
+export const SURGE = 1;
+export const ROLLOUT_MS = 90_000;
+
+interface TaintedNode extends KubeObject {
+  readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
+}
+
+/** One deployment of four machines, the controllers that look after it, and the invariants, watched from the first start to the last check. */
+export interface RolloutTrial {
+  invariants(): InvariantWatch;
+  api(): ApiClient;
+  vms(): readonly Vm[];
+  machines(): Promise<readonly Machine[]>;
+  deployment(): Promise<MachineDeployment>;
+  /** Reasons of all events so far. */
+  reasons(): Promise<readonly unknown[]>;
+  /** `True RollingOut Rolling out …`. */
+  condition(type: string): Promise<string>;
+  /** Machines of a class that run. */
+  ofClass(name: string): Promise<readonly Machine[]>;
+  uids(): Promise<readonly string[]>;
+  change(patch: object): Promise<unknown>;
+  /** Another class for the template, together with other changes of the spec, and of annotations. */
+  changeClass(name: string, spec?: object, annotations?: Readonly<Record<string, string | null>>): Promise<unknown>;
+  /** Waits until the controllers have looked at everything once more, however little there was to do. */
+  untilSeen(): Promise<void>;
+  /** Does something while so many machines are promised to run. */
+  promised(atLeast: number, work: () => Promise<void>): Promise<void>;
+  start(): void;
+  /** SIGKILL, and a new process. */
+  kill(): Promise<void>;
+  stop(): Promise<number>;
+  /** Declares classes and deployment, starts the controllers, and waits until all machines run. */
+  begin(): Promise<void>;
+  /** Waits for the end of a rollout, in what people read and in what is there. */
+  reach(name: string): Promise<void>;
+}
+
+/**
+ * Makes a trial on whatever API server the stage has. To be called in a suite: it begins and ends with it.
+ *
+ * @param stage asked when the suite starts
+ */
+export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
+  const started: MillwrightProcess[] = [];
+  const killed = new Set<MillwrightProcess>();
+  let invariants: InvariantWatch | undefined;
+  const watch = (): InvariantWatch => {
+    if (invariants === undefined) throw new Error("the suite has not begun");
+    return invariants;
+  };
+  const api = () => stage().fleet.api;
+  const vms = () => stage().fleet.cloud.vms();
+  const last = (): MillwrightProcess => {
+    const process = started.at(-1);
+    if (process === undefined) throw new Error("nothing was started");
+    return process;
+  };
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await api().list<Machine>(machineResource, { namespace })).items;
+  const change = (patch: object): Promise<unknown> =>
+    api().patch(machineDeploymentResource, ref, patch, { kind: "merge" });
+  const deployment = (): Promise<MachineDeployment> => api().get<MachineDeployment>(machineDeploymentResource, ref);
+  const condition = async (type: string): Promise<string> => {
+    const { status } = await deployment();
+    const found = status?.conditions?.find((each) => each.type === type);
+    return `${found?.status} ${found?.reason} ${found?.message ?? ""}`.trim();
+  };
+  const start = (): void => void started.push(stage().run("--machine-creation-timeout=12s"));
+  const ofClass = async (name: string): Promise<readonly Machine[]> =>
+    (await machines()).filter(
+      ({ spec, status }) => spec.class?.name === name && status?.currentStatus?.phase === "Running",
+    );
+  const reach = (name: string): Promise<void> =>
+    eventually(async () => {
+      const { metadata, status } = await deployment();
+      expect(status?.observedGeneration).toBe(metadata.generation);
+      expect(await condition("RollingOut")).toBe("False NotRollingOut");
+      expect(await condition("Progressing")).toContain("True NewMachineSetAvailable");
+      expect((await machines()).map(({ spec }) => spec.class?.name)).toEqual(Array(REPLICAS).fill(name));
+      expect(await ofClass(name)).toHaveLength(REPLICAS);
+      expect(vms()).toHaveLength(REPLICAS);
+      const nodes = await api().list<TaintedNode>(nodeResource);
+      const marks = nodes.items.map((node) => JSON.stringify([node.metadata.annotations, node.spec?.taints]));
+      expect(marks.filter((text) => /scale-down-disabled|prefer-no-schedule/.test(text))).toEqual([]);
+    }, ROLLOUT_MS);
+
+  beforeAll(() => {
+    const { fleet, requests } = stage();
+    invariants = watchInvariants({
+      fleet: { ...fleet, ...(requests === undefined ? {} : { requests }) },
+      maxVms: REPLICAS + SURGE,
+      alive: () => started.filter((process) => !killed.has(process)),
+      started: () => started,
+    });
+  });
+  afterEach(() => watch().check());
+  afterAll(() => invariants?.close());
+
+  return {
+    invariants: watch,
+    api,
+    vms,
+    machines,
+    deployment,
+    condition,
+    ofClass,
+    start,
+    change,
+    reach,
+    reasons: async () => (await api().list(eventResource, { namespace })).items.map((event) => event["reason"]),
+    changeClass: (name, spec = {}, annotations = {}) =>
+      change({ metadata: { annotations }, spec: { template: { spec: { class: { name } } }, ...spec } }),
+    async untilSeen() {
+      // A field that changes nothing but the generation. The pass that sees it, and the one after it, come after all that was there before.
+      for (let pass = 0; pass < 2; pass++) {
+        const { spec } = await deployment();
+        await change({ spec: { progressDeadlineSeconds: (spec.progressDeadlineSeconds ?? 3_600) + 1 } });
+        await eventually(async () => {
+          const { metadata, status } = await deployment();
+          expect(status?.observedGeneration).toBe(metadata.generation);
+        }, ROLLOUT_MS);
+      }
+    },
+    async promised(atLeast, work) {
+      const release = watch().promiseMachines(atLeast);
+      await work();
+      // What comes after may do what was not allowed here: the watch has seen all of it by then.
+      await watch().check();
+      release();
+    },
+    uids: async () => (await machines()).map(({ metadata: { uid = "" } }): string => uid).toSorted(),
+    async kill() {
+      killed.add(last());
+      await last().stop("SIGKILL");
+      start();
+    },
+    stop() {
+      killed.add(last());
+      return last().stop("SIGTERM");
+    },
+    async begin() {
+      for (const [name, machineType] of [
+        ["small", "small"],
+        ["large", "large"],
+        ["unlucky", "medium"],
+      ] as const) {
+        await api().create(machineClassResource, { ...machineClass(name), providerSpec: { machineType } });
+      }
+      await api().create(machineDeploymentResource, machineDeployment("fleet", "small", REPLICAS));
+      await change({ spec: { strategy: { rollingUpdate: { maxSurge: SURGE, maxUnavailable: 0 } } } });
+      start();
+      await reach("small");
+    },
+  };
+}
