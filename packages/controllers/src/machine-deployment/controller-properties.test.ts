@@ -1,142 +1,15 @@
-import {
-  annotationKeys,
-  type Machine,
-  type MachineDeployment,
-  machineDeploymentResource,
-  machineResource,
-  type MachineSet,
-  machineSetResource,
-  phaseOf,
-  resolveFenceposts,
-} from "@millwright/core";
-import { ApiError } from "@millwright/kube";
+import { annotationKeys, machineDeploymentResource, resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { createControlCaches } from "../cluster/caches.ts";
 import { findCondition } from "../conditions/set-condition.ts";
-import { createMachineSetController } from "../machine-set/controller.ts";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
-import { aMachineDeployment, type Change, inPhase, testNamespace } from "../testing/builders.ts";
-import { createTestCluster } from "../testing/cluster.ts";
-import { createLateApi } from "../testing/late-api.ts";
-import { createMachineDeploymentController } from "./controller.ts";
+import { isAvailable } from "../machine/phase.ts";
+import { createTroubledRollout, pool, type Trouble, troubles } from "../testing/troubled-rollout.ts";
 
-const pool = { namespace: testNamespace, name: "pool" };
 const { canarySteps, onDelete, maintenanceWindows } = annotationKeys;
-
-/** Longest time that watches are late, below the time after which a creation without answer is given up. */
-const LATEST_MS = 60_000;
-
-/** What may happen in the course of a rollout, all of it good for machines and bad for controllers. */
-const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 20 }) }) },
-  {
-    weight: 8,
-    arbitrary: fc.record({ kind: fc.constantFrom("run" as const, "finish" as const), which: fc.nat(20) }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant("fault" as const),
-      verb: fc.constantFrom("create" as const, "delete" as const, "patch" as const),
-      status: fc.constantFrom(0, 403, 409, 503),
-      times: fc.integer({ min: 1, max: 3 }),
-      isDone: fc.boolean(),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant("hold" as const),
-      what: fc.constantFrom("Machine", "MachineSet", "MachineDeployment"),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("release" as const, "restart" as const) }) },
-);
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-
 const ofClass = (name: string) => ({ spec: { template: { spec: { class: { name } } } } });
 
-/** A deployment of class `small`, its controllers and those of its sets, and a world that loses answers, is late and restarts. */
-function createWorld(change: Change<MachineDeployment>) {
-  const { api, clock, newContext } = createTestCluster();
-  api.seed(machineDeploymentResource, aMachineDeployment(change));
-  const late = createLateApi(api, () => clock.monotonicMs());
-  let stop = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  const startProcess = (): void => {
-    stop = new AbortController();
-    const { target: _, ...plain } = newContext();
-    const caches = createControlCaches({ api: late, clock, random: plain.random, namespace: testNamespace });
-    const context = { ...plain, control: late, caches };
-    running = Promise.allSettled([
-      ...Object.values(caches).map((cache) => cache.run(stop.signal)),
-      createMachineDeploymentController(context, 2).start(stop.signal),
-      createMachineSetController(context, 2).start(stop.signal),
-    ]);
-  };
-  const end = async (): Promise<void> => {
-    stop.abort(new Error("the process ends"));
-    late.release();
-    await running;
-  };
-  const machines = (): readonly Machine[] => api.all<Machine>(machineResource);
-  const run = ({ metadata: { name } }: Machine): void =>
-    void api.change(machineResource, { namespace: testNamespace, name }, inPhase("Running"));
-  const finish = ({ metadata: { name } }: Machine): void =>
-    api.remove(machineResource, { namespace: testNamespace, name });
-
-  return {
-    api,
-    machines,
-    sets: (): readonly MachineSet[] => api.all<MachineSet>(machineSetResource),
-    deployment: () => api.peek<MachineDeployment>(machineDeploymentResource, pool),
-    startProcess,
-    end,
-    async take(each: Step): Promise<void> {
-      switch (each.kind) {
-        case "wait":
-          for (let left = each.seconds; left > 0; left--) {
-            if (clock.monotonicMs() - (late.heldSinceMs() ?? Infinity) >= LATEST_MS) late.release();
-            await clock.advance(1_000);
-          }
-          return;
-        case "run":
-        case "finish": {
-          const isDue = (machine: Machine): boolean =>
-            each.kind === "finish" ? isDeleting(machine) : !isDeleting(machine) && phaseOf(machine) !== "Running";
-          const due = machines().filter(isDue);
-          const machine = due[each.which % Math.max(1, due.length)];
-          if (machine !== undefined) (each.kind === "finish" ? finish : run)(machine);
-          return;
-        }
-        case "fault": {
-          const { status, verb, times, isDone } = each;
-          const reason = status === 409 ? "Conflict" : "Trouble";
-          const phase = isDone && (status === 0 || status === 503) ? "after" : "before";
-          return api.inject({ verb, times, phase, error: new ApiError({ status, reason, message: "injected" }) });
-        }
-        case "hold":
-          return late.hold(each.what);
-        case "release":
-          return late.release();
-        case "restart":
-          await end();
-          return startProcess();
-      }
-    },
-    /** Everything goes well for so many rounds, each long enough for what is refused, or has no answer, to be tried again. */
-    async liveWell(rounds: number): Promise<void> {
-      late.release();
-      for (let round = 0; round < rounds; round++) {
-        for (const machine of machines()) (isDeleting(machine) ? finish : run)(machine);
-        await clock.advance(100_000);
-      }
-    },
-    /** Whether the maintenance window of the scenarios is closed: it opens for a minute at every third. */
-    isClosed: () => clock.now().getUTCMinutes() % 3 !== 0,
-  };
-}
+/** Whether the maintenance window of the scenarios is closed: it opens for a minute at every third. */
+const isClosedAt = (now: Date): boolean => now.getUTCMinutes() % 3 !== 0;
 
 const scenario = fc.record({
   replicas: fc.integer({ min: 1, max: 5 }),
@@ -151,7 +24,7 @@ const scenario = fc.record({
     { [onDelete]: "true" },
     { [maintenanceWindows]: "*/3 * * * * 1m" },
   ),
-  steps: fc.array(step, { maxLength: 60, size: "max" }),
+  steps: fc.array(troubles, { maxLength: 60, size: "max" }),
 });
 
 it("keeps every promise of a rollout at every moment, with late watches, lost answers and restarts, and comes to its end", async () => {
@@ -161,7 +34,7 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
       const bounds = isRecreate
         ? { maxSurge: 0, maxUnavailable: replicas }
         : resolveFenceposts({ replicas, maxSurge, maxUnavailable });
-      const world = createWorld({
+      const world = createTroubledRollout({
         spec: {
           replicas,
           strategy: isRecreate
@@ -185,8 +58,8 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
         ["small", replicas],
         ["big", 0],
       ]);
-      for (const each of steps.flatMap((one): Step[] => [one, { kind: "wait", seconds: 1 }])) {
-        const [wasClosed, bigBefore = 0] = [world.isClosed(), sizes.get("big")];
+      for (const each of steps.flatMap((one): Trouble[] => [one, { kind: "wait", seconds: 1 }])) {
+        const [wasClosed, bigBefore = 0] = [isClosedAt(world.now()), sizes.get("big")];
         await world.take(each);
         const of = (name: string) => world.machines().filter(({ spec }) => spec.class?.name === name);
         // Those on their way out are VMs, too.
@@ -209,7 +82,7 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
         const leastOld = annotations[onDelete] === undefined ? 0 : replicas;
         expect(of("small").filter(isAvailable).length).toBeGreaterThanOrEqual(leastOld);
         // While no window is open no replacement begins, and what has begun may end.
-        const isHeld = annotations[maintenanceWindows] !== undefined && wasClosed && world.isClosed();
+        const isHeld = annotations[maintenanceWindows] !== undefined && wasClosed && isClosedAt(world.now());
         expect(big).toBeLessThanOrEqual(isHeld ? Math.max(bigBefore, replicas - small) : replicas);
       }
 
@@ -224,6 +97,6 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
       expect(progress?.reason).toBe("NewMachineSetAvailable");
       await world.end();
     }),
-    { numRuns: 50 },
+    { numRuns: 30 },
   );
 }, 300_000);
