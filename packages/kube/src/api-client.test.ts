@@ -57,6 +57,25 @@ test("waits as long as Retry-After says and repeats a write that the server did 
   expect(server.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST"]);
 });
 
+test("asks for metadata alone where that is all that counts, and takes whole objects from a server that has no such thing", async () => {
+  const answers = [node, { metadata: {}, items: [node] }, node, { type: "ADDED", object: node }];
+  const { server, api } = await serve((_, response) => answer(response, 200, `${JSON.stringify(answers.shift())}\n`));
+  const { metadata } = await api.get(nodeResource, { name: "a" }, { metadataOnly: true });
+  const { items } = await api.list(nodeResource, { metadataOnly: true });
+  await api.get(nodeResource, { name: "a" });
+  const events: string[] = [];
+  const options = { resourceVersion: "1", metadataOnly: true };
+  for await (const event of api.watch(nodeResource, options, new AbortController().signal)) events.push(event.type);
+  expect(events).toEqual(["ADDED"]);
+  expect([metadata.name, items.length]).toEqual(["a", 1]);
+  expect(server.requests.map(({ headers }) => headers.accept)).toEqual([
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+    "application/json",
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+  ]);
+});
+
 test("really waits before it repeats", async () => {
   const times: number[] = [];
   const { api } = await serve((_, response) => {

@@ -142,6 +142,15 @@ test("lists afresh after 410 in the middle of a watch, and tells of what is miss
   await run.end();
 });
 
+test("lists afresh when the kind was not served meanwhile, for it may have lost everything", async () => {
+  const unserved = new ApiError({ status: 404, reason: "NotFound", message: "the kind is not served" });
+  const run = start(scripted([page([node("a", 1)], 5), unserved, page([node("b", 7)], 9)], [[unserved]]));
+  await run.clock.advance(20_000);
+  expect(names(run.store.list())).toEqual(["b"]);
+  expect(run.watched.map((options) => options.resourceVersion)).toEqual(["5", "9"]);
+  await run.end();
+});
+
 test("lists afresh when the server has not reached the version, as after a restart without its data", async () => {
   const ahead = new ApiError({
     status: 504,

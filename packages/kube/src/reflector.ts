@@ -1,7 +1,7 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "./api-client.ts";
 import type { ReadOptions, Scope } from "./call-options.ts";
-import { isApiError, isGone, isNotFound, isUnanswered, isVersionTooLarge } from "./api-error.ts";
+import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "./api-error.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type Contact, createContactRecord } from "./contact.ts";
@@ -243,7 +243,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
       if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
       // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
-      if (isGone(error) || isVersionTooLarge(error) || isNotFound(error)) version = undefined;
+      const isUnserved = isApiError(error) && error.status === 404;
+      if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
       // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
       if (!isGone(error)) fruitless = Math.max(1, fruitless);
       if (fruitless <= 1) said.clear();

@@ -6,6 +6,7 @@ import {
   customResourceDefinitionResource as type,
   describeType,
   equalJson,
+  isApiError,
   isForbidden,
   isNotFound,
   type KubeObject,
@@ -56,7 +57,7 @@ const trim = ({ metadata }: KubeObject): KubeObject => {
 };
 
 /** Whether the server has said that it will not tell, or knows nothing of definitions. */
-const isRefusal = (error: unknown): boolean => isForbidden(error) || isNotFound(error);
+const isRefusal = (error: unknown): boolean => isForbidden(error) || (isApiError(error) && error.status === 404);
 
 /** Passes refusals of lists and watches on to `refused`. */
 const noticing = (
