@@ -1,0 +1,107 @@
+import { inspect } from "node:util";
+import { MachineError } from "@millwright/core";
+import { describe, expect, it, test } from "vitest";
+import { aCall, host, throwing, token, unaborted, wild } from "../testing/hosted-driver.ts";
+
+describe("a driver that answers garbage", () => {
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["a text", "vm-1"],
+    ["an empty object", {}],
+    ["no id", { nodeName: "n" }],
+    ["an empty id", { providerId: "", nodeName: "n" }],
+    ["an id that is a number", { providerId: 1, nodeName: "n" }],
+    ["an id as long as a book", { providerId: "x".repeat(4097), nodeName: "n" }],
+    ["no node name", { providerId: "vm-1" }],
+    ["an empty node name", { providerId: "vm-1", nodeName: "" }],
+    ["addresses that are none", { providerId: "vm-1", nodeName: "n", addresses: "10.0.0.1" }],
+    ["an address without type", { providerId: "vm-1", nodeName: "n", addresses: [{ address: "10.0.0.1" }] }],
+    ["a null among addresses", { providerId: "vm-1", nodeName: "n", addresses: [null] }],
+  ])("has failed: %s", async (_, answer) => {
+    for (const change of [{ createMachine: wild(answer) }, { getMachineStatus: wild(answer) }]) {
+      const outcome = await host(change).ensureVm(aCall(), unaborted);
+      expect(outcome).toMatchObject({
+        ok: false,
+        error: {
+          code: "Internal",
+          message: expect.stringMatching(/^(getMachineStatus|createMachine) of the driver answered/),
+        },
+      });
+    }
+  });
+
+  it("may leave out the node name where there is no cluster to join, as an empty one", async () => {
+    const createMachine = async () => ({ providerId: "vm-1", nodeName: "" });
+    expect(await host({ createMachine }, { hasTarget: false }).ensureVm(aCall(), unaborted)).toMatchObject({
+      ok: true,
+    });
+  });
+});
+
+describe("a driver that throws garbage", () => {
+  const unprintable = Object.create(null) as object;
+  const hostile = Object.defineProperty(new Error("x"), "message", {
+    get: () => {
+      throw new Error("no message for you");
+    },
+  });
+  test.each<[string, unknown, string]>([
+    ["an error", new Error("boom"), "boom"],
+    ["a text", "boom", "boom"],
+    ["nothing", undefined, "undefined"],
+    ["null", null, "null"],
+    ["a symbol", Symbol("boom"), "Symbol(boom)"],
+    ["what cannot be printed", unprintable, "something that cannot be printed was thrown"],
+    ["an error that hides its message", hostile, "something that cannot be printed was thrown"],
+    ["a look-alike of an error", { code: "NotFound", message: "x" }, "[object Object]"],
+  ])("has an Internal failure: %s", async (_, thrown, message) => {
+    const { ensureVm, log } = host({ createMachine: throwing(thrown) });
+    expect(await ensureVm(aCall(), unaborted)).toMatchObject({ ok: false, error: { code: "Internal", message } });
+    expect(log).toHaveBeenCalledWith("error", "A driver failed without a code", { error: message });
+  });
+
+  it("may throw before it returns a promise", async () => {
+    const createMachine = () => {
+      throw new Error("boom");
+    };
+    expect(await host({ createMachine }).ensureVm(aCall(), unaborted)).toMatchObject({ error: { message: "boom" } });
+  });
+
+  it("does not show a secret, in whatever form, nor in what lies behind", async () => {
+    const leak = new Error(`401 for ${token}, ${encodeURIComponent(token)}, ${Buffer.from(token).toString("base64")}`);
+    const thrown = [
+      leak,
+      `raw ${token}`,
+      new MachineError("Unauthenticated", leak.message, { cause: leak, lastKnownState: token }),
+    ];
+    for (const each of thrown) {
+      const { ensureVm, log } = host({ createMachine: throwing(each) });
+      const outcome = await ensureVm(aCall(), unaborted);
+      const visible = inspect([outcome, log.mock.calls], { depth: 10, showHidden: true });
+      expect(visible).toContain("[redacted]");
+      expect(visible).not.toContain(token);
+      expect(visible).not.toContain(Buffer.from(token).toString("base64"));
+    }
+  });
+
+  it("keeps code and wishes of a MachineError, within reason", async () => {
+    const errorOf = async (change: object) => {
+      const error = Object.assign(new MachineError("Unavailable", "busy"), change);
+      const outcome = await host({ createMachine: throwing(error) }).ensureVm(aCall(), unaborted);
+      return outcome.ok ? undefined : outcome.error;
+    };
+    expect(await errorOf({ retryAfterMs: 60_000, lastKnownState: "s" })).toMatchObject({
+      code: "Unavailable",
+      message: "busy",
+      retryAfterMs: 60_000,
+      lastKnownState: "s",
+    });
+    expect((await errorOf({ retryAfterMs: 1e12 }))?.retryAfterMs).toBe(3_600_000);
+    for (const retryAfterMs of [Number.NaN, -1, "5", null]) {
+      expect(await errorOf({ retryAfterMs })).not.toHaveProperty("retryAfterMs");
+    }
+    expect(await errorOf({ lastKnownState: 5 })).not.toHaveProperty("lastKnownState");
+    expect((await errorOf({ message: "x".repeat(100_000) }))?.message).toHaveLength(4097);
+  });
+});
