@@ -3,9 +3,9 @@ import { toMachineError } from "./errors.ts";
 import { isReclaimed, ownVm, vmsNamed } from "./find-vm.ts";
 import { isRefusal } from "./gce-failure.ts";
 import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./instance-resource.ts";
-import { removeLeftDisks } from "./left-disks.ts";
+import { type LeftDisk, removeLeftDisks } from "./left-disks.ts";
 import type { MethodCall } from "./method-call.ts";
-import { hasFailed, operationError } from "./operation.ts";
+import { hasFailed, type Operation, operationError } from "./operation.ts";
 import { labelValueOf, ownerLabelKeys, specHashOf } from "./owner-tags.ts";
 import { type Place, providerIdOf } from "./provider-id.ts";
 import type { GcpSpec } from "./spec.ts";
@@ -100,11 +100,7 @@ async function makeCandidate(
       context.signal,
     );
     const done = await untilDone(begun, place, call);
-    if (hasFailed(done)) {
-      await removeDisksOf(launch, place, call);
-      // The request id goes on standing for an operation that came to nothing.
-      throw operationError(done, scopeOf(launch, candidate), { tokenIsSpent: true });
-    }
+    if (hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
   } catch (error) {
     if (!isRefusal(error, "alreadyExists")) throw error;
     const there = await existing(request, call);
@@ -119,12 +115,22 @@ async function makeCandidate(
   });
 }
 
-/** Deletes what a creation that failed has left: nobody has used it. Compute Engine takes away by itself what goes with the VM. */
-async function removeDisksOf({ spec, machine, token }: Launch, place: Place, call: MethodCall): Promise<void> {
-  if (spec.disks.every(({ autoDelete }) => autoDelete)) return;
-  const uid = labelValueOf(machine.uid);
-  const label = labelValueOf(token);
-  await removeLeftDisks(place, (disk) => disk.machineUid === uid && disk.token === label, call);
+/** The error of a creation that has failed. Deletes what it has left, for nobody has used it: Compute Engine takes away by itself what goes with the VM. */
+async function endOfCreation(
+  operation: Operation,
+  launch: Launch,
+  candidate: LaunchCandidate,
+  call: MethodCall,
+): Promise<MachineError> {
+  const { spec, project, machine, token } = launch;
+  if (!spec.disks.every(({ autoDelete }) => autoDelete)) {
+    const uid = labelValueOf(machine.uid);
+    const label = labelValueOf(token);
+    const isOfCreation = (disk: LeftDisk): boolean => disk.machineUid === uid && disk.token === label;
+    await removeLeftDisks({ project, zone: candidate.zone }, isOfCreation, call);
+  }
+  // The request id goes on standing for an operation that came to nothing.
+  return operationError(operation, scopeOf(launch, candidate), { tokenIsSpent: true });
 }
 
 /** Deletes disks of this machine whose VM somebody has deleted without them, and says so; undefined when there are none. */
@@ -174,10 +180,9 @@ async function settled(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
   if (!isStarting(vm)) return vm;
   const { session, context } = call;
   const candidate = { machineType: nameIn(vm.instance.machineType), zone: vm.place.zone };
-  const what = scopeOf(launch, candidate);
   const inserts = await session.insertions(vm.place, context);
   const begun = inserts.find(({ targetId }) => targetId === vm.id);
   const done = begun === undefined ? undefined : await untilDone(begun, vm.place, call);
-  if (done !== undefined && hasFailed(done)) throw operationError(done, what, { tokenIsSpent: true });
+  if (done !== undefined && hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
   return vm;
 }

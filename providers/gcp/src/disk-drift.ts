@@ -22,8 +22,11 @@ export function compareDisks(
     return disk === undefined ? [] : [{ disk, autoDelete: autoDelete ?? false }];
   });
   if (found.length === 0) return;
-  const wanted = spec.disks.map((disk, index) => ({ disk, at: `disks[${index}]` }));
-  for (const [order, { disk, at }] of wanted.filter((each) => !isScratch(each.disk)).entries()) {
+  const wanted = spec.disks
+    .map((disk, index) => ({ disk, at: `disks[${index}]` }))
+    .filter(({ disk }) => !isScratch(disk));
+  for (const { disk } of found.slice(wanted.length)) compare("disks", "", nameIn(disk.type));
+  for (const [order, { disk, at }] of wanted.entries()) {
     const there = found[order];
     if (there === undefined) {
       compare(at, disk.type, "");

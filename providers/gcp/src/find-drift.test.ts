@@ -66,6 +66,7 @@ describe("the drift of a machine", () => {
         "disks[2]: pd-standard <- ",
       ],
     ],
+    ["a disk too many", { disks: [plainSpec.disks[0], { type: "pd-ssd", sizeGb: 10 }] }, {}, ["disks:  <- pd-ssd"]],
     ["another type", {}, { machineType: "n2-standard-4" }, ["machineType: n2-standard-4 <- n2-standard-2"]],
     ["a label", { labels: { team: "a" } }, { labels: { team: "b" } }, ["labels.team: b <- a"]],
     [

@@ -1,6 +1,6 @@
 import type { GceEmulator } from "@millwright/emulators/gce";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, plainSpec } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec } from "./testing/gcp-cloud.ts";
 
 const providerId = "gce:///my-project/europe-west1-b/m";
 const [boot] = plainSpec.disks;
@@ -114,7 +114,7 @@ describe("disks that are left when a VM goes", () => {
     gce.remove("m", { keepDisks: true });
     const end = { kind: "refuse", refusal: { code: "resourceInUseByAnotherResource" } } as const;
     gce.faults.add({ operation: "disks.delete", match: "m-1", end });
-    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({ code: "FailedPrecondition" });
+    await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({ code: "Aborted" });
     expect(disksOf(gce)).toEqual(["m-1"]);
     await driver.deleteMachine(known(), aContext());
     expect(disksOf(gce)).toEqual([]);
@@ -150,6 +150,21 @@ describe("disks that a creation has left", () => {
     gce.world.capacity.clear();
     await driver.createMachine({ ...request, idempotencyToken: "second" }, aContext());
     expect(disksOf(gce)).toEqual(["m", "m-1"]);
+  });
+
+  it("go when a later call learns that it failed", async () => {
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    gce.world.capacity.set("n2-standard-2", 0);
+    const request = aRequest(aMachine("m"), keptDisk);
+    await giveUpWaiting((context) => driver.createMachine(request, context));
+    const waits = gce.log.count("zoneOperations.wait");
+    const creating = driver.createMachine(request, aContext()).catch((error: unknown) => error);
+    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits);
+    clock.skip(60_000);
+    await expect.poll(() => gce.log.count("disks.delete")).toBe(1);
+    clock.skip(60_000);
+    expect(await creating).toMatchObject({ code: "ResourceExhausted", tokenIsSpent: true });
+    expect(gce.inventory()).toEqual({ instances: [], disks: [] });
   });
 
   it("go with the next try when the process died before it could delete them", async () => {

@@ -1,4 +1,5 @@
-import { isMissing } from "./gce-failure.ts";
+import { MachineError } from "@millwright/core";
+import { isMissing, isRefusal } from "./gce-failure.ts";
 import type { MethodCall } from "./method-call.ts";
 import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
 import { keptDiskLabel, ownerLabelKeys } from "./owner-tags.ts";
@@ -65,6 +66,9 @@ async function removeDisk(place: Place, name: string, call: MethodCall): Promise
       throw operationError(done, `deleting disk ${name} in ${place.zone} (${place.project})`);
     }
   } catch (error) {
-    if (!isMissing(error, `disks/${name}`)) throw error;
+    if (isMissing(error, `disks/${name}`)) return;
+    // Somebody has it again; who looks once more sees that.
+    const isTaken = isRefusal(error, "resourceInUseByAnotherResource", "resourceNotReady");
+    throw isTaken ? new MachineError("Aborted", `disk ${name}: ${error.message}`, { cause: error }) : error;
   }
 }
