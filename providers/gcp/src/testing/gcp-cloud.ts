@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import {
   type CreateMachineRequest,
   type DriverContext,
@@ -7,7 +8,6 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/core/testing";
-import { readFileSync } from "node:fs";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
