@@ -1,104 +1,40 @@
-import { annotationKeys, type Machine, type MachinePhase, phaseOf, taintKeys } from "@millwright/core";
+import { taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node, Pod } from "../../cluster/node-objects.ts";
-import { aMachine, annotated, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
+import type { Node } from "../../cluster/node-objects.ts";
+import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
-import { aSnapshot, itsNode, kindsOf, later, testNow, withVm } from "../../testing/snapshots.ts";
+import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 import { decideNodeSync } from "../node-sync/decide-node-sync.ts";
-import { decidePreservation, isPreservationDrainDue } from "./decide-preservation.ts";
-
-const {
-  preserve: P,
-  lastAppliedNodePreserveValue: L,
-  scaleDownDisabled,
-  scaleDownDisabledByController,
-} = annotationKeys;
-const autoscaler = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
-/** Four days after testNow: what a preservation that begins now lasts. */
-const newExpiry = "2026-01-05T00:10:00Z";
-const future = "2026-01-03T00:00:00Z";
-const past = "2026-01-01T00:09:59Z";
-const taint = { key: taintKeys.preserved, effect: "NoSchedule", timeAdded: "2026-01-01T00:08:00Z" };
-const foreignTaint = { key: "theirs", effect: "NoExecute" };
-const readyConditions = [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }];
-const lostConditions = [{ type: "Ready", status: "Unknown", lastTransitionTime: "2026-01-01T00:08:00Z" }];
-const condition = (status: string, message: string, reason = "Preserved by user.") => ({
-  type: "Preserved",
-  status,
-  reason,
-  message,
-  lastTransitionTime: "2026-01-01T00:08:00Z",
-});
-const plain = (expiry = future) => condition("True", `Machine preserved until ${expiry}.`);
-const drained = (expiry = future) =>
-  condition("True", `Preserved node drained successfully. Machine preserved until ${expiry}.`);
-const notDrained = (expiry = future) =>
-  condition("False", `Preserved node could not be drained. Machine preserved until ${expiry}.`);
-
-const until = (preserveExpiryTime: string): Change<Machine> => ({ status: { currentStatus: { preserveExpiryTime } } });
-const aMachineIn = (phase: MachinePhase, ...changes: readonly Change<Machine>[]): Machine =>
-  aMachine(withVm, inPhase(phase, "2026-01-01T00:07:00Z"), ...changes);
-interface NodeMarks {
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly taints?: readonly (typeof taint | typeof foreignTaint)[];
-  readonly condition?: ReturnType<typeof condition>;
-  readonly unschedulable?: boolean;
-  readonly ready?: typeof readyConditions;
-}
-const aNodeWith = ({
-  annotations = {},
-  taints = [],
-  unschedulable,
-  ready = readyConditions,
-  ...marks
-}: NodeMarks = {}): Node =>
-  itsNode({
-    metadata: { annotations },
-    spec: { taints, ...(unschedulable === undefined ? {} : { unschedulable }) },
-    status: { conditions: [...ready, ...(marks.condition === undefined ? [] : [marks.condition])] },
-  });
-const aPod = (name: string, metadata: Partial<Pod["metadata"]> = {}): Pod => ({
-  metadata: { name, namespace: "default", uid: name, ...metadata },
-  spec: { nodeName: "node" },
-});
-const world = (machine: Machine, node: Node | undefined = aNodeWith(), ...pods: readonly Pod[]): LivingMachine => ({
-  machine,
-  node,
-  pods,
-});
-const withoutNode = (machine: Machine): LivingMachine => ({ machine, node: undefined, pods: [] });
-const settle = (start: LivingMachine, now = testNow) => untilAtRest(start, decidePreservation, now);
-const once = (start: LivingMachine, now = testNow) => passOver(start, decidePreservation, now);
-
-/** What can be seen of a preservation, in one line. */
-function marksOf({ machine, node }: LivingMachine): Readonly<Record<string, unknown>> {
-  const annotations = node?.metadata.annotations ?? {};
-  const said = node?.status?.conditions?.find(({ type }) => type === "Preserved");
-  return {
-    E: machine.status?.currentStatus?.preserveExpiryTime,
-    M: machine.metadata.annotations?.[P],
-    L: machine.metadata.annotations?.[L],
-    N: annotations[P],
-    autoscaler: annotations[scaleDownDisabled],
-    taint: node?.spec?.taints?.some(({ key }) => key === taintKeys.preserved),
-    condition: said === undefined ? undefined : `${said.status} ${said.reason} ${said.message}`.trim(),
-  };
-}
-const gone = { autoscaler: undefined, taint: false, condition: "False Preservation stopped." };
-const kept = (expiry: string, by = "user") => ({
-  E: expiry,
-  autoscaler: "true",
-  taint: false,
-  condition: `True Preserved by ${by}. Machine preserved until ${expiry}.`,
-});
-const keptFailed = (expiry: string, by = "user") => ({
-  ...kept(expiry, by),
-  taint: true,
-  condition: `True Preserved by ${by}. Preserved node drained successfully. Machine preserved until ${expiry}.`,
-});
-const N = (value: string) => ({ annotations: { [P]: value } });
-const M = (value: string) => annotated({ [P]: value });
+import { decidePreservation } from "./decide-preservation.ts";
+import {
+  aMachineIn,
+  aNodeWith,
+  aPod,
+  autoscaler,
+  drained,
+  foreignTaint,
+  future,
+  gone,
+  kept,
+  keptFailed,
+  L,
+  M,
+  marksOf,
+  N,
+  newExpiry,
+  type NodeMarks,
+  notDrained,
+  once,
+  P,
+  past,
+  plain,
+  settle,
+  taint,
+  until,
+  withoutNode,
+  world,
+} from "../../testing/preserved-machines.ts";
 
 describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
   const preservedNode = (marks: NodeMarks = {}): Node =>
@@ -282,293 +218,6 @@ describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
     const start = world(aMachineIn("Failed", M("now"), beingDeleted()));
     expect(once(start).decision).toEqual({ actions: [], because: [] });
     expect(once(world(aMachineIn("Terminating", M("now")))).decision).toEqual({ actions: [], because: [] });
-  });
-});
-
-describe("a preservation that begins", () => {
-  it("stores its end first, and nothing else in that pass", () => {
-    const { decision } = once(
-      world(aMachineIn("Failed", M("now"), { spec: { machinePreserveTimeout: "1h" } }), aNodeWith(), aPod("a")),
-    );
-    expect(decision.actions).toEqual([]);
-    expect(decision.status?.currentStatus).toEqual({
-      phase: "Failed",
-      // F23: the time of the phase stays.
-      lastUpdateTime: "2026-01-01T00:07:00Z",
-      preserveExpiryTime: "2026-01-01T01:10:00Z",
-    });
-    expect(decision.because).toEqual([
-      {
-        type: "Normal",
-        reason: "Preserved",
-        message: "Machine is preserved until 2026-01-01T01:10:00Z, as now asks for",
-      },
-    ]);
-  });
-
-  it("ends to the second, by a timer", () => {
-    const preserved = settle(world(aMachineIn("Running", M("now"))));
-    expect(preserved.decision.wakeAfterMs).toBe(96 * 3_600_000);
-    const end = later(96 * 3_600_000);
-    expect(once(preserved.world, new Date(end.getTime() - 1)).decision.wakeAfterMs).toBe(1);
-    expect(marksOf(settle(preserved.world, end).world)).toMatchObject({ E: undefined, M: undefined });
-    const bare = settle(withoutNode(aMachineIn("Running", M("now"))));
-    expect(bare.decision.wakeAfterMs).toBe(96 * 3_600_000);
-  });
-
-  it("is not renewed by what is decided anew in the meantime", () => {
-    const { world: preserved } = settle(world(aMachineIn("Running", M("now"))));
-    expect(marksOf(settle(preserved, later(3_600_000)).world)).toMatchObject({ E: newExpiry });
-  });
-
-  it("marks the node in one patch that keeps the taints of others, for one version of the node", () => {
-    const start = world(aMachineIn("Failed", M("now"), until(future)), aNodeWith({ taints: [foreignTaint] }));
-    const { decision } = once(start);
-    expect(decision.actions[0]).toEqual({
-      kind: "PatchNode",
-      name: "node",
-      patch: {
-        metadata: { annotations: autoscaler, resourceVersion: "7" },
-        spec: {
-          taints: [foreignTaint, { key: taintKeys.preserved, effect: "NoSchedule", timeAdded: "2026-01-01T00:10:00Z" }],
-        },
-      },
-    });
-  });
-
-  it("marks also a node whose version nobody knows", () => {
-    const node = { ...aNodeWith(), metadata: { name: "node" } };
-    const [mark] = once(world(aMachineIn("Failed", M("now"), until(future)), node)).decision.actions;
-    expect(JSON.stringify(mark)).not.toContain("resourceVersion");
-    const bare: Node = { metadata: { name: "node" } };
-    expect(kindsOf(once(world(aMachineIn("Failed", M("now"), until(future)), bare)).decision)).toEqual([
-      "PatchNode",
-      "PatchNodeStatus",
-    ]);
-  });
-
-  it.each(["true", "false", ""])(
-    "leaves the autoscaler's annotation alone that a user has set to %j, from beginning to end",
-    (value) => {
-      const node = aNodeWith({ annotations: { [scaleDownDisabled]: value } });
-      const { world: preserved } = settle(world(aMachineIn("Running", M("now")), node));
-      expect(preserved.node?.metadata.annotations).toEqual({ [scaleDownDisabled]: value });
-      const { world: ended } = settle(preserved, later(96 * 3_600_000));
-      expect(ended.node?.metadata.annotations).toEqual({ [scaleDownDisabled]: value });
-    },
-  );
-});
-
-describe("the drain of a Failed machine", () => {
-  const failed = (...changes: readonly Change<Machine>[]): Machine =>
-    aMachineIn("Failed", M("now"), until(future), ...changes);
-  const tainted = (marks: NodeMarks = {}): Node =>
-    aNodeWith({ annotations: autoscaler, taints: [taint], condition: plain(), ...marks });
-
-  it("taints the node and evicts its pods without a cordon, and is over when they are gone", () => {
-    const first = once(world(failed(), aNodeWith(), aPod("a")));
-    expect(kindsOf(first.decision)).toEqual(["PatchNode", "EvictPod", "PatchNodeStatus"]);
-    const { world: waiting } = settle(first.world);
-    expect(marksOf(waiting)).toMatchObject({
-      condition: `True Preserved by user. Machine preserved until ${future}.`,
-      taint: true,
-    });
-    const { decision, world: end } = once({ ...waiting, pods: [] });
-    expect(marksOf(end)).toMatchObject(keptFailed(future));
-    expect(decision.because).toEqual([
-      { type: "Normal", reason: "PreservedNodeDrained", message: "Node node of the preserved machine is drained" },
-    ]);
-    expect(end.node?.spec?.unschedulable).toBeUndefined();
-    expect(phaseOf(end.machine)).toBe("Failed");
-  });
-
-  it("believes a node to be empty only behind its taint (F45)", () => {
-    const { world: marked } = once(world(failed()));
-    expect(marksOf(marked)["condition"]).not.toContain("drained");
-  });
-
-  it("leaves mirror pods and pods of DaemonSets where they are", () => {
-    const mirror = aPod("mirror", { annotations: { "kubernetes.io/config.mirror": "x" } });
-    const { world: end } = settle(world(failed(), tainted(), mirror));
-    expect(marksOf(end)).toMatchObject(keptFailed(future));
-    expect(end.pods).toHaveLength(1);
-  });
-
-  it.each<[string, Machine, Node, boolean]>([
-    [
-      "a node that has not been ready for five minutes",
-      failed(),
-      tainted({ ready: [{ type: "Ready", status: "Unknown", lastTransitionTime: "2026-01-01T00:04:00Z" }] }),
-      true,
-    ],
-    ["a node that has not been ready for two minutes", failed(), tainted({ ready: lostConditions }), false],
-    [
-      "a machine with the label force-drain",
-      failed({ metadata: { labels: { "force-drain": "True" } } }),
-      aNodeWith(),
-      true,
-    ],
-    [
-      "a machine whose drain timeout has passed since the taint",
-      failed({ spec: { drainTimeout: "1m" } }),
-      tainted(),
-      true,
-    ],
-    [
-      "a machine whose drain timeout has not passed since the taint",
-      failed({ spec: { drainTimeout: "150s" } }),
-      tainted(),
-      false,
-    ],
-    [
-      "a machine tainted by MCM, whose drain timeout has passed since its phase",
-      failed({ spec: { drainTimeout: "150s" } }),
-      tainted({ taints: [{ key: taintKeys.preserved, effect: "NoSchedule" }] as never }),
-      true,
-    ],
-    [
-      "a machine whose taint has no time that can be read",
-      failed({ spec: { drainTimeout: "1s" } }),
-      tainted({ taints: [{ ...taint, timeAdded: "once" }] }),
-      false,
-    ],
-    // F23: neither the phase nor the expiry starts the drain, the taint does.
-    [
-      "a machine that has been Failed for long and is tainted now",
-      failed({ spec: { drainTimeout: "1m" } }),
-      aNodeWith(),
-      false,
-    ],
-    [
-      "a machine whose phase nobody dates",
-      aMachineIn("Failed", M("now"), until(future), {
-        spec: { drainTimeout: "1s" },
-        status: { currentStatus: { lastUpdateTime: null } },
-      }),
-      tainted({ taints: [{ key: taintKeys.preserved, effect: "NoSchedule" }] as never }),
-      false,
-    ],
-  ])("of %s is forced: see the table", (_, machine, node, isForced) => {
-    const { decision, world: after } = once(world(machine, node, aPod("a")));
-    expect(decision.actions.some(({ kind }) => kind === "DeletePod")).toBe(isForced);
-    expect(marksOf(after)["condition"] === keptFailed(future).condition).toBe(isForced);
-  });
-
-  const late = "deletionTimestamp set, but still not removed from the Node although its grace period is over";
-
-  it("says that it could not be done while pods do not end, tells so once, and goes on (F21)", () => {
-    const stuck = ["a", "b", "c", "d"].map((name) => aPod(name, { deletionTimestamp: "2026-01-01T00:09:00Z" }));
-    const start = world(failed(), tainted(), ...stuck, aPod("fresh", { deletionTimestamp: "2026-01-01T00:09:50Z" }));
-    const { decision, world: failing } = once(start);
-    expect(marksOf(failing)).toMatchObject({ condition: `False ${notDrained().reason} ${notDrained().message}` });
-    expect(decision.because).toEqual([
-      {
-        type: "Warning",
-        reason: "PreservedNodeNotDrained",
-        message: `* Pods default/a, default/b, default/c and 1 more: ${late}`,
-      },
-    ]);
-    // The fresh one is late twenty seconds from now.
-    expect(decision.wakeAfterMs).toBe(20_001);
-    const again = once(failing);
-    expect(isAtRest(failing, again.decision)).toBe(true);
-    expect(again.decision.because).toEqual([]);
-    const { world: end } = settle({ ...failing, pods: [] });
-    expect(marksOf(end)).toMatchObject(keptFailed(future));
-    // Nothing is short of the drain's deadline.
-    const { world: forced } = settle(failing, later(2 * 3_600_000));
-    expect(forced.pods).toEqual([]);
-  });
-
-  it("names one pod alone", () => {
-    const stuck: Pod = { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:09:00Z" } };
-    expect(once(world(failed(), tainted(), stuck)).decision.because[0]?.message).toBe(`* Pod /a: ${late}`);
-  });
-
-  it("is not gone through again for pods that come later, but for the next failure", () => {
-    const { world: end } = settle(world(failed(), tainted()));
-    expect(kindsOf(once({ ...end, pods: [aPod("late")] }).decision)).toEqual([]);
-    const recovered = settle({
-      ...end,
-      machine: {
-        ...end.machine,
-        status: { ...end.machine.status, currentStatus: { phase: "Running", preserveExpiryTime: future } },
-      },
-    });
-    expect(marksOf(recovered.world)).toMatchObject(kept(future));
-    const failedAgain = once({
-      ...recovered.world,
-      machine: {
-        ...recovered.world.machine,
-        status: { currentStatus: { phase: "Failed", preserveExpiryTime: future } },
-      },
-      pods: [aPod("back")],
-    });
-    expect(kindsOf(failedAgain.decision)).toEqual(["PatchNode", "EvictPod"]);
-  });
-
-  it.each<[string, Machine, Node | undefined, boolean]>([
-    ["Failed, wanted, not drained", aMachineIn("Failed", M("now")), aNodeWith(), true],
-    ["Failed, wanted, drained", aMachineIn("Failed", M("now")), aNodeWith({ condition: drained() }), false],
-    [
-      "Failed, wanted, said to be drained before it stopped",
-      aMachineIn("Failed", M("now")),
-      aNodeWith({ condition: { ...drained(), status: "False" } }),
-      true,
-    ],
-    ["Failed, not wanted", aMachineIn("Failed"), aNodeWith(), false],
-    ["Running, wanted", aMachineIn("Running", M("now")), aNodeWith(), false],
-  ])("looks at the pods of a machine that is %s", (_, machine, node, isDue) => {
-    expect(isPreservationDrainDue(machine, node)).toBe(isDue);
-  });
-});
-
-describe("a preservation that ends", () => {
-  const preserved = (): LivingMachine =>
-    world(
-      aMachineIn("Failed", annotated({ [L]: "now" }), until(past)),
-      aNodeWith({
-        annotations: { ...autoscaler, [P]: "now", own: "x" },
-        taints: [foreignTaint, taint],
-        condition: drained(past),
-        unschedulable: true,
-      }),
-      aPod("a"),
-    );
-
-  it("goes from the node over the machine to the expiry, in one pass", () => {
-    const { decision, world: end } = once(preserved());
-    expect(kindsOf(decision)).toEqual(["PatchNode", "PatchNodeStatus", "PatchMachine"]);
-    expect(decision.because).toEqual([
-      { type: "Normal", reason: "PreservationStopped", message: "Machine is not preserved any more: its time is over" },
-    ]);
-    expect(end.node?.metadata.annotations).toEqual({ own: "x" });
-    expect(end.node?.spec).toMatchObject({ unschedulable: true, taints: [foreignTaint] });
-    expect(end.machine.status?.currentStatus).toEqual({ phase: "Failed", lastUpdateTime: "2026-01-01T00:07:00Z" });
-    expect(end.pods).toHaveLength(1);
-  });
-
-  it.each([0, 1, 2, 3])("is gone through again when the process dies after %i writes", (writes) => {
-    const { world: halfway } = passOver(preserved(), decidePreservation, testNow, { writes });
-    expect(halfway.machine.status?.currentStatus?.preserveExpiryTime).toBe(past);
-    expect(marksOf(settle(halfway).world)).toEqual({ ...gone, E: undefined, M: undefined, L: undefined, N: undefined });
-  });
-
-  it.each<[string, boolean, boolean]>([
-    ["its own annotation and the wish", true, true],
-    ["its own annotation, not the wish", false, true],
-    ["the wish, not a user's annotation", true, false],
-    ["neither the wish nor a user's annotation", false, false],
-  ])("removes %s", (_, forget, isOurs) => {
-    const annotations = { [scaleDownDisabled]: "true", ...(isOurs ? autoscaler : {}), [P]: forget ? "now" : "false" };
-    const start = world(
-      aMachineIn("Running", annotated({ [L]: "now" }), until(forget ? past : future)),
-      aNodeWith({ annotations, condition: plain() }),
-    );
-    expect(settle(start).world.node?.metadata.annotations).toEqual({
-      ...(isOurs ? {} : { [scaleDownDisabled]: "true" }),
-      ...(forget ? {} : { [P]: "false" }),
-    });
   });
 });
 

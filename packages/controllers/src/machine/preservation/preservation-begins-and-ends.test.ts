@@ -1,0 +1,154 @@
+import { taintKeys } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../cluster/node-objects.ts";
+import { annotated } from "../../testing/builders.ts";
+import { type LivingMachine, passOver } from "../../testing/living-machine.ts";
+import { kindsOf, later, testNow } from "../../testing/snapshots.ts";
+import { decidePreservation } from "./decide-preservation.ts";
+import {
+  aMachineIn,
+  aNodeWith,
+  aPod,
+  autoscaler,
+  drained,
+  foreignTaint,
+  future,
+  gone,
+  L,
+  M,
+  marksOf,
+  newExpiry,
+  once,
+  P,
+  past,
+  plain,
+  scaleDownDisabled,
+  settle,
+  taint,
+  until,
+  withoutNode,
+  world,
+} from "../../testing/preserved-machines.ts";
+
+describe("a preservation that begins", () => {
+  it("stores its end first, and nothing else in that pass", () => {
+    const { decision } = once(
+      world(aMachineIn("Failed", M("now"), { spec: { machinePreserveTimeout: "1h" } }), aNodeWith(), aPod("a")),
+    );
+    expect(decision.actions).toEqual([]);
+    expect(decision.status?.currentStatus).toEqual({
+      phase: "Failed",
+      // F23: the time of the phase stays.
+      lastUpdateTime: "2026-01-01T00:07:00Z",
+      preserveExpiryTime: "2026-01-01T01:10:00Z",
+    });
+    expect(decision.because).toEqual([
+      {
+        type: "Normal",
+        reason: "Preserved",
+        message: "Machine is preserved until 2026-01-01T01:10:00Z, as now asks for",
+      },
+    ]);
+  });
+
+  it("ends to the second, by a timer", () => {
+    const preserved = settle(world(aMachineIn("Running", M("now"))));
+    expect(preserved.decision.wakeAfterMs).toBe(96 * 3_600_000);
+    const end = later(96 * 3_600_000);
+    expect(once(preserved.world, new Date(end.getTime() - 1)).decision.wakeAfterMs).toBe(1);
+    expect(marksOf(settle(preserved.world, end).world)).toMatchObject({ E: undefined, M: undefined });
+    const bare = settle(withoutNode(aMachineIn("Running", M("now"))));
+    expect(bare.decision.wakeAfterMs).toBe(96 * 3_600_000);
+  });
+
+  it("is not renewed by what is decided anew in the meantime", () => {
+    const { world: preserved } = settle(world(aMachineIn("Running", M("now"))));
+    expect(marksOf(settle(preserved, later(3_600_000)).world)).toMatchObject({ E: newExpiry });
+  });
+
+  it("marks the node in one patch that keeps the taints of others, for one version of the node", () => {
+    const start = world(aMachineIn("Failed", M("now"), until(future)), aNodeWith({ taints: [foreignTaint] }));
+    const { decision } = once(start);
+    expect(decision.actions[0]).toEqual({
+      kind: "PatchNode",
+      name: "node",
+      patch: {
+        metadata: { annotations: autoscaler, resourceVersion: "7" },
+        spec: {
+          taints: [foreignTaint, { key: taintKeys.preserved, effect: "NoSchedule", timeAdded: "2026-01-01T00:10:00Z" }],
+        },
+      },
+    });
+  });
+
+  it("marks also a node whose version nobody knows", () => {
+    const node = { ...aNodeWith(), metadata: { name: "node" } };
+    const [mark] = once(world(aMachineIn("Failed", M("now"), until(future)), node)).decision.actions;
+    expect(JSON.stringify(mark)).not.toContain("resourceVersion");
+    const bare: Node = { metadata: { name: "node" } };
+    expect(kindsOf(once(world(aMachineIn("Failed", M("now"), until(future)), bare)).decision)).toEqual([
+      "PatchNode",
+      "PatchNodeStatus",
+    ]);
+  });
+
+  it.each(["true", "false", ""])(
+    "leaves the autoscaler's annotation alone that a user has set to %j, from beginning to end",
+    (value) => {
+      const node = aNodeWith({ annotations: { [scaleDownDisabled]: value } });
+      const { world: preserved } = settle(world(aMachineIn("Running", M("now")), node));
+      expect(preserved.node?.metadata.annotations).toEqual({ [scaleDownDisabled]: value });
+      const { world: ended } = settle(preserved, later(96 * 3_600_000));
+      expect(ended.node?.metadata.annotations).toEqual({ [scaleDownDisabled]: value });
+    },
+  );
+});
+
+describe("a preservation that ends", () => {
+  const preserved = (): LivingMachine =>
+    world(
+      aMachineIn("Failed", annotated({ [L]: "now" }), until(past)),
+      aNodeWith({
+        annotations: { ...autoscaler, [P]: "now", own: "x" },
+        taints: [foreignTaint, taint],
+        condition: drained(past),
+        unschedulable: true,
+      }),
+      aPod("a"),
+    );
+
+  it("goes from the node over the machine to the expiry, in one pass", () => {
+    const { decision, world: end } = once(preserved());
+    expect(kindsOf(decision)).toEqual(["PatchNode", "PatchNodeStatus", "PatchMachine"]);
+    expect(decision.because).toEqual([
+      { type: "Normal", reason: "PreservationStopped", message: "Machine is not preserved any more: its time is over" },
+    ]);
+    expect(end.node?.metadata.annotations).toEqual({ own: "x" });
+    expect(end.node?.spec).toMatchObject({ unschedulable: true, taints: [foreignTaint] });
+    expect(end.machine.status?.currentStatus).toEqual({ phase: "Failed", lastUpdateTime: "2026-01-01T00:07:00Z" });
+    expect(end.pods).toHaveLength(1);
+  });
+
+  it.each([0, 1, 2, 3])("is gone through again when the process dies after %i writes", (writes) => {
+    const { world: halfway } = passOver(preserved(), decidePreservation, testNow, { writes });
+    expect(halfway.machine.status?.currentStatus?.preserveExpiryTime).toBe(past);
+    expect(marksOf(settle(halfway).world)).toEqual({ ...gone, E: undefined, M: undefined, L: undefined, N: undefined });
+  });
+
+  it.each<[string, boolean, boolean]>([
+    ["its own annotation and the wish", true, true],
+    ["its own annotation, not the wish", false, true],
+    ["the wish, not a user's annotation", true, false],
+    ["neither the wish nor a user's annotation", false, false],
+  ])("removes %s", (_, forget, isOurs) => {
+    const annotations = { [scaleDownDisabled]: "true", ...(isOurs ? autoscaler : {}), [P]: forget ? "now" : "false" };
+    const start = world(
+      aMachineIn("Running", annotated({ [L]: "now" }), until(forget ? past : future)),
+      aNodeWith({ annotations, condition: plain() }),
+    );
+    expect(settle(start).world.node?.metadata.annotations).toEqual({
+      ...(isOurs ? {} : { [scaleDownDisabled]: "true" }),
+      ...(forget ? {} : { [P]: "false" }),
+    });
+  });
+});
