@@ -12,7 +12,7 @@ describe("connections", () => {
       code: "DeadlineExceeded",
       message: expect.stringContaining("deadline of the call"),
     });
-    const hasty = createAzureDriver({ endpoint: url, ca: arm.ca, requestTimeoutMs: 100, retryDelayMs: 1 });
+    const hasty = createAzureDriver({ endpoint: url, ca: arm.ca, requestTimeoutMs: 300, retryDelayMs: 1 });
     arm.faults.clear();
     arm.faults.add({ operation: "VirtualMachines_Get", times: 999, end: { kind: "stall" } });
     // On a busy computer the first token may be late as well.
