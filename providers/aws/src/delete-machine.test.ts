@@ -64,6 +64,21 @@ describe("deleting a machine", () => {
     expect(ec2.inventory().volumes).toHaveLength(1);
   });
 
+  it("looks once more for the VM with the id too, when it was asked for a moment ago", async () => {
+    const { ec2, driver } = await aCloud({}, { patience: { lookAgainMs: 500 } });
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    const showFrom = (ms: number): void => {
+      for (const vm of ec2.world.instances.values()) vm.visibleAtMs = ms;
+    };
+    showFrom(Number.POSITIVE_INFINITY);
+    ec2.log.clear();
+    const deletion = driver.deleteMachine(aRequest(aMachine("m", { providerId })), aContext());
+    await expect.poll(() => ec2.log.count("DescribeInstances"), { timeout: 10_000 }).toBe(1);
+    showFrom(0);
+    await deletion;
+    expect(ec2.inventory().instances).toEqual([]);
+  });
+
   it("does not wait for a VM of which nobody can know: EC2 was not asked for it, or refused, and not just now", async () => {
     const { ec2, driver } = await aCloud({}, { patience: { visibleMs: 60_000 } });
     const clock = createSkippingClock();

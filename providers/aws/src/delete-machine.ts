@@ -24,31 +24,33 @@ export async function deleteMachine(request: AwsRequest, call: MethodCall): Prom
   return {};
 }
 
+/** The VMs of a machine that have not ended. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
+async function vmsToDelete(request: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
+  const { context, patience, launches } = call;
+  let found = await findOwn(request, call);
+  if (found.length === 0 && launches.mayBeHidden(request.machine)) {
+    await context.clock.sleep(patience.lookAgainMs, context.signal);
+    found = await findOwn(request, call);
+  }
+  return found.filter((vm) => !isTerminated(vm));
+}
+
 /**
  * With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. Those on their way out
  * count: the deletion ends when they have ended.
  */
-async function vmsToDelete({ machine }: AwsRequest, call: MethodCall): Promise<readonly Vm[]> {
-  const { session, keys, context, patience, launches } = call;
+async function findOwn({ machine }: AwsRequest, { session, keys, context }: MethodCall): Promise<readonly Vm[]> {
   const { providerId = "" } = machine;
-  if (providerId !== "") {
-    const { instanceId } = readProviderId(providerId);
-    const vm = await session.byId(instanceId, context);
-    if (vm === undefined || isTerminated(vm)) return [];
-    if (isOwnedBy(vm.tags, keys, machine)) return [vm];
-    throw new MachineError(
-      "PermissionDenied",
-      `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or, without that tag, "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put the tags on it`,
-    );
+  if (providerId === "") {
+    return (await session.named(machine.name, context)).filter((vm) => isOwnedBy(vm.tags, keys, machine));
   }
-  const find = async (): Promise<readonly Vm[]> =>
-    (await session.named(machine.name, context)).filter((vm) => isOwnedBy(vm.tags, keys, machine));
-  let own = await find();
-  if (own.length === 0 && launches.mayBeHidden(machine)) {
-    await context.clock.sleep(patience.lookAgainMs, context.signal);
-    own = await find();
-  }
-  return own.filter((vm) => !isTerminated(vm));
+  const vm = await session.byId(readProviderId(providerId).instanceId, context);
+  if (vm === undefined) return [];
+  if (isTerminated(vm) || isOwnedBy(vm.tags, keys, machine)) return [vm];
+  throw new MachineError(
+    "PermissionDenied",
+    `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or, without that tag, "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put the tags on it`,
+  );
 }
 
 async function untilEnded({ id }: Vm, call: MethodCall): Promise<void> {
