@@ -43,7 +43,7 @@ const byField = (differences: readonly VmDifference[]): readonly VmDifference[] 
 /** Capacity of classes and drift of machines, end to end with `millwright` and the driver of a cloud: the same for each of them. */
 export function describeDriftAndCapacity(name: string, startCloud: StartDriftCloud): void {
   // Processes that start beside whatever else the computer does: the limit is there for what hangs.
-  describe(`classes and their VMs on ${name}`, { timeout: 300_000 }, () => {
+  describe(`classes and their VMs on ${name}`, { timeout: 600_000 }, () => {
     const start = async (): Promise<DriftCloud> => {
       const cloud = await startCloud();
       onTestFinished(() => cloud.close());
@@ -60,17 +60,17 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
       const { installation, types, specOf, capacityRequests, hasOneList = false } = cloud;
       const requestsForTwo = hasOneList ? 1 : 2;
       installation.run();
-      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.first.nodeTemplate), 60_000);
+      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.first.nodeTemplate), 120_000);
       expect(capacityRequests()).toBe(1);
 
       await change(cloud, { providerSpec: specOf(types.other.name) });
-      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.other.nodeTemplate), 60_000);
+      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.other.nodeTemplate), 120_000);
       expect(capacityRequests()).toBe(requestsForTwo);
 
       await change(cloud, { nodeTemplate: { capacity: { cpu: 1 } } });
       await eventually(
         async () => expect(Object.keys((await pool(cloud)).metadata.annotations ?? {})).toEqual([]),
-        60_000,
+        120_000,
       );
       await change(cloud, { providerSpec: specOf(types.larger.name) });
       // A machine of the class is made with the new type: so the controllers have seen the change.
@@ -110,7 +110,7 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
         const one = await drift(lost);
         expect(one).toMatchObject({ code: 1, output: expect.stringContaining(`${lost} (class pool`) });
         expect(one.output).toContain("NotFound");
-      }, 60_000);
+      }, 120_000);
     });
   });
 }
