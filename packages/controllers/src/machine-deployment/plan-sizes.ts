@@ -117,7 +117,7 @@ function planStep(
   const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
   const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
   return planInPlaceUpdate(
-    { ...bounds, maxSurge, selects },
+    { ...bounds, maxSurge, selects, isHeld: !limits.mayStart },
     updatable(snapshot, newSet, newSize.name, now),
     old,
     !hasFreezeLabel(deployment),

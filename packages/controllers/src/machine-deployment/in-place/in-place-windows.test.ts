@@ -59,4 +59,20 @@ describe("an update in place in maintenance windows", () => {
     transcribe(model, { rounds: 20, live: goWell });
     expect(classes(model).filter((name) => name === "big")).toHaveLength(1);
   });
+
+  it.each([1, 2])("leaves no surge over when one closes (surge %d)", (maxSurge) => {
+    const model = begun("0 0 * * * 1m", inPlace(maxSurge));
+    const isSurging = (): boolean => classes(model).includes("big");
+    for (let round = 0; round < 20 && !isSurging(); round++) transcribe(model, { rounds: 1 });
+    model.change(annotated({ [maintenanceWindows]: "0 5 * * * 1h" }));
+    transcribe(model, { rounds: 20 });
+    expect(isSurging()).toBe(true);
+    expect(classes(model)).toHaveLength(3);
+    const before = classes(model);
+    transcribe(model, { rounds: 20 });
+    expect(classes(model)).toEqual(before);
+    model.change({ metadata: { annotations: { [maintenanceWindows]: null } } });
+    settle(model);
+    expect(classes(model)).toEqual(["big", "big", "big"]);
+  });
 });

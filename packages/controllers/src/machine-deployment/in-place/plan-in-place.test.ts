@@ -133,6 +133,20 @@ describe("planInPlaceUpdate", () => {
       { new: 2, older: 0, ...nobody },
     ],
     [
+      "gives up an old machine for what a surge has made while no replacement may begin",
+      [{ ...bounds(3, 0, 0, false), isHeld: true }, fresh(1), [set("old", ["waiting", "waiting", "waiting"])]],
+      { new: 1, old: 2, ...nobody },
+    ],
+    [
+      "gives up none for one that does not serve yet while no replacement may begin",
+      [
+        { ...bounds(3, 0, 0, false), isHeld: true },
+        set("new", ["-waiting"]),
+        [set("old", ["waiting", "waiting", "waiting"])],
+      ],
+      { new: 1, old: 3, ...nobody },
+    ],
+    [
       "makes and selects nothing while frozen, and hands over all the same",
       [bounds(4, 1, 1), fresh(0), [set("old", ["updated", "waiting", "waiting"])], false],
       { new: 1, old: 2, transfer: ["old-0 to new"], select: [] },

@@ -6,6 +6,8 @@ import type { UpdateState } from "./update-state.ts";
 export interface InPlaceBounds extends RolloutBounds {
   /** Whether nodes are selected here (Auto) or by people (Manual). */
   readonly selects: boolean;
+  /** Whether no replacement may begin: what a surge has made already then takes the place of old machines. Default: it may. */
+  readonly isHeld?: boolean;
 }
 
 /** A machine as far as the planner looks at it. */
@@ -125,7 +127,9 @@ export function planInPlaceUpdate(
   const grown = newSetReplicas(bounds, spec, [over.newSet, ...over.oldSets]);
   const current: InPlaceSet = { ...over.newSet, spec: mayGrow ? grown : Math.min(grown, spec) };
   const isFull = current.spec >= bounds.replicas;
-  const shrunk = isFull ? shrinkOldSets(bounds, current, over.oldSets) : new Map<string, number>();
+  const kept = Math.max(0, bounds.replicas - current.spec);
+  const isEnding = isFull || bounds.isHeld === true;
+  const shrunk = isEnding ? shrinkOldSets(bounds, current, over.oldSets, kept) : new Map<string, number>();
   return {
     sizes: new Map([current, ...over.oldSets].map((set) => [set.name, shrunk.get(set.name) ?? set.spec])),
     transfer: [...back.transfer, ...over.transfer],
