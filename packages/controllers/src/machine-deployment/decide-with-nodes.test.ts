@@ -1,0 +1,141 @@
+import { annotationKeys, finalizers, labelKeys, type MachineDeployment, taintKeys } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  aNode,
+  annotated,
+  beingDeleted,
+  type Change,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { decideMachineDeployment } from "./decide.ts";
+import { actionsOf, desiredReplicas, now, oldClass, revision } from "../testing/deployment-decisions.ts";
+
+describe("decideMachineDeployment, for machines with nodes", () => {
+  const both = [
+    { name: "old", replicas: 3 },
+    { name: "new", replicas: 1 },
+  ];
+
+  describe("with nodes", () => {
+    const taint = { key: taintKeys.preferNoSchedule, value: "True", effect: "PreferNoSchedule" };
+    const scaler = {
+      [annotationKeys.scaleDownDisabled]: "true",
+      [annotationKeys.scaleDownDisabledByController]: "true",
+    };
+    const marked = aNode({ metadata: { name: "node", annotations: scaler }, spec: { taints: [taint] } });
+
+    function withNode(change: Change<MachineDeployment>, guardsFromScaler = true, isOld = true) {
+      const deployment = aMachineDeployment(annotated({ [revision]: "1" }), change);
+      const set = aMachineSet(
+        named("set"),
+        ownedBy(deployment),
+        annotated({ [revision]: "1" }),
+        isOld ? oldClass() : {},
+      );
+      const machines = new Map([["uid-set", [aMachine(named("a"), inPhase("Running"))]]]);
+      const claim = { owned: [set], adopt: [], release: [] };
+      const nodes = new Map([["a", marked]]);
+      return decideMachineDeployment({ deployment, claim, machines, nodes, guardsFromScaler, problems: [] }, now)
+        .actions;
+    }
+    const cleaned = (metadata?: object) => ({
+      kind: "PatchNodes",
+      nodes: [{ name: "node", patch: { ...(metadata === undefined ? {} : { metadata }), spec: { taints: [] } } }],
+    });
+    const released = { annotations: Object.fromEntries(Object.keys(scaler).map((key) => [key, null])) };
+
+    it("leaves nothing on the nodes of sets that it leaves behind, and deletes none (F39)", () => {
+      const orphaning = { metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine, "orphan"] } };
+      expect(withNode(orphaning)).toEqual([cleaned(released)]);
+      expect(actionsOf(orphaning, both)).toEqual([]);
+    });
+
+    it("takes the autoscaler's annotations back when it is told not to guard nodes (F39)", () => {
+      expect(withNode({}, false, false)).toContainEqual(cleaned(released));
+      expect(withNode({}, true, false)).toContainEqual(cleaned());
+    });
+
+    it("keeps the autoscaler away as long as an old set has machines, be none of them available (F12)", () => {
+      const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
+      const old = aMachineSet(named("old"), ownedBy(deployment), annotated({ [revision]: "0" }), oldClass(), {
+        spec: { replicas: 1 },
+        status: { replicas: 1, readyReplicas: 0, availableReplicas: 0 },
+      });
+      const { actions } = decideMachineDeployment(
+        {
+          deployment,
+          claim: {
+            owned: [old, aMachineSet(named("new"), ownedBy(deployment), annotated({ [revision]: "1" }))],
+            adopt: [],
+            release: [],
+          },
+          machines: new Map([["uid-old", [aMachine(named("a"), inPhase("Unknown"))]]]),
+          nodes: new Map([["a", aNode({ metadata: { name: "node" } })]]),
+          problems: [],
+        },
+        now,
+      );
+      expect(actions).toContainEqual({
+        kind: "PatchNodes",
+        nodes: [{ name: "node", patch: { metadata: { annotations: scaler }, spec: { taints: [taint] } } }],
+      });
+    });
+
+    it("leaves nodes as they are while paused", () => {
+      expect(withNode({ spec: { paused: true } }, false, false).map(({ kind }) => kind)).not.toContain("PatchNodes");
+    });
+  });
+
+  it("ends a hand-over when the set has a place for the machine, and not before", () => {
+    const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
+    const received = aMachine(named("a"), inPhase("Running"), labelled({ [labelKeys.updateResult]: "successful" }));
+    const end = {
+      kind: "PatchMachine",
+      name: "a",
+      patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
+    };
+    const decideWith = (replicas: number) => {
+      const set = aMachineSet(named("set"), ownedBy(deployment), annotated({ [revision]: "1" }), {
+        spec: { replicas },
+      });
+      const machines = new Map([["uid-set", [received]]]);
+      const claim = { owned: [set], adopt: [], release: [] };
+      return decideMachineDeployment({ deployment, claim, machines, problems: [] }, now).actions;
+    };
+    expect(decideWith(0)).not.toContainEqual(end);
+    expect(decideWith(1)).toContainEqual(end);
+  });
+
+  it("names a few of many machines that it selects", () => {
+    const deployment = aMachineDeployment({
+      spec: {
+        replicas: 7,
+        strategy: {
+          type: "InPlaceUpdate",
+          rollingUpdate: null,
+          inPlaceUpdate: { maxSurge: 0, maxUnavailable: 7, orchestrationType: "Auto" },
+        },
+      },
+    });
+    const noted = annotated({ [desiredReplicas]: "7" });
+    const old = aMachineSet(named("old"), ownedBy(deployment), noted, { spec: { replicas: 7 } }, oldClass());
+    const fresh = aMachineSet(named("new"), ownedBy(deployment), noted, { spec: { replicas: 0 } });
+    const own = Array.from({ length: 7 }, (_, index) => aMachine(named(`m${index}`), inPhase("Running")));
+    const snapshot = {
+      deployment,
+      claim: { owned: [old, fresh], adopt: [], release: [] },
+      machines: new Map([["uid-old", own]]),
+      nodes: new Map(own.map(({ metadata }) => [metadata.name, aNode({ metadata: { name: `n-${metadata.name}` } })])),
+      problems: [],
+    };
+    expect(decideMachineDeployment(snapshot, now).because.map(({ message }) => message)).toEqual([
+      "May be drained and updated in place: m0, m1, m2, m3, m4 and 2 more",
+    ]);
+  });
+});

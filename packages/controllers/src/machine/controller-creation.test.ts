@@ -1,0 +1,123 @@
+import { type Machine, machineResource } from "@millwright/core";
+import { secretResource } from "@millwright/kube";
+import { type FakeApi, serverError } from "@millwright/kube/testing";
+import { describe, expect, it, vi } from "vitest";
+import { named } from "../testing/builders.ts";
+import { ref, secretRef, setUp } from "../testing/machine-process.ts";
+
+/** Lets every patch that stores the id of a VM fail until the returned function is called. */
+function loseIds(api: FakeApi): () => void {
+  const patch = api.patch.bind(api);
+  const spy = vi
+    .spyOn(api, "patch")
+    .mockImplementation((type, ref, body, options) =>
+      JSON.stringify(body).includes("providerID") ? Promise.reject(serverError()) : patch(type, ref, body, options),
+    );
+  return () => spy.mockRestore();
+}
+
+describe("one VM per machine", () => {
+  it("is found again by the next controller when the first died between VM and id", async () => {
+    const { api, clock, driver, start, create, machine, phase } = setUp();
+    create();
+    const heal = loseIds(api);
+    const first = await start();
+    await clock.advance(10);
+    expect(driver.vms.size).toBe(1);
+    await first.stop();
+    expect(machine()?.spec).not.toHaveProperty("providerID");
+
+    heal();
+    await start();
+    await clock.advance(10);
+    expect(driver.calls).toEqual(["ensureVm machine", "ensureVm machine"]);
+    expect([...driver.vms]).toEqual([["uid-machine", "vm-1"]]);
+    expect([machine()?.spec.providerID, phase()]).toEqual(["vm-1", "Pending"]);
+  });
+
+  it("keeps the outcome of a call until it is written, without a second call", async () => {
+    const { api, clock, driver, start, create, phase } = setUp();
+    create();
+    api.inject({ verb: "patch", type: machineResource, error: serverError(), times: 3 });
+    await start();
+    await clock.advance(60_000);
+    expect([phase(), driver.calls]).toEqual(["Pending", ["ensureVm machine"]]);
+  });
+
+  it("is recorded and deleted when the machine goes while the VM is being made", async () => {
+    const { api, clock, driver, start, create, machine } = setUp();
+    create();
+    const release = driver.hold();
+    await start();
+    await clock.advance(10);
+    await api.delete(machineResource, ref);
+    await clock.advance(1_000);
+    expect(driver.calls).toEqual(["ensureVm machine"]);
+    release();
+    await clock.advance(1_000);
+    expect(driver.calls).toEqual(["ensureVm machine", "deleteVm machine"]);
+    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
+  });
+
+  it("is adopted when its answer was lost", async () => {
+    const { clock, driver, start, create, phase } = setUp();
+    create();
+    driver.fail("ensureVm", "DeadlineExceeded", 1, "after");
+    await start();
+    await clock.advance(10);
+    expect(phase()).toBe("CrashLoopBackOff");
+    await clock.advance(5_000);
+    expect([phase(), driver.vms.size]).toEqual(["Pending", 1]);
+  });
+});
+
+describe("many machines of a class", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `m${String(index).padStart(2, "0")}`);
+  const codes = (api: FakeApi) =>
+    api.all<Machine>(machineResource).map(({ status }) => status?.lastOperation?.errorCode);
+
+  it("are made twenty at a time", async () => {
+    const { clock, driver, start, create } = setUp();
+    for (const name of names(50)) create(named(name));
+    const release = driver.hold();
+    await start();
+    await clock.advance(1_000);
+    expect(driver.calls).toHaveLength(20);
+    release();
+    await clock.advance(1_000);
+    expect([driver.calls.length, driver.vms.size]).toEqual([50, 50]);
+  });
+
+  it("without quota: one of them tries, the others say what they wait for, with one write each, and follow it", async () => {
+    const { api, clock, driver, start, create, writes } = setUp();
+    for (const name of names(40)) create(named(name), { spec: { creationTimeout: "2h" } });
+    driver.fail("ensureVm", "ResourceExhausted", 1_000);
+    await start();
+    await clock.advance(10_000);
+    expect(new Set(codes(api))).toEqual(new Set(["ResourceExhausted"]));
+    // Twenty had begun before the first answer.
+    expect(driver.calls.length).toBeLessThanOrEqual(21);
+    const written = writes().length;
+    const called = driver.calls.length;
+    await clock.advance(10 * 60_000);
+    expect(driver.calls.length - called).toBeLessThanOrEqual(5);
+    expect(writes().length - written).toBeLessThanOrEqual(15);
+
+    driver.faults.length = 0;
+    await clock.advance(11 * 60_000);
+    expect(driver.vms.size).toBe(40);
+  });
+
+  it("are tried at once when their secret is mended", async () => {
+    const { api, clock, driver, start, create } = setUp();
+    for (const name of names(30)) create(named(name));
+    driver.fail("ensureVm", "Unauthenticated", 24);
+    await start();
+    await clock.advance(60_000);
+    expect(driver.vms.size).toBe(0);
+    driver.faults.length = 0;
+    api.change(secretResource, secretRef, { data: { token: "bmV3" } });
+    await clock.advance(1_000);
+    expect(driver.vms.size).toBe(30);
+  });
+});

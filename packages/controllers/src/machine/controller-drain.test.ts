@@ -1,0 +1,165 @@
+import { type Machine, machineClassResource, machineResource } from "@millwright/core";
+import {
+  nodeResource,
+  persistentVolumeClaimResource,
+  persistentVolumeResource,
+  podResource,
+  volumeAttachmentResource,
+} from "@millwright/kube";
+import { describe, expect, it, vi } from "vitest";
+import type { Node } from "../cluster/node-objects.ts";
+import { type Change, labelled, testNamespace } from "../testing/builders.ts";
+import { aClaim, anAttachment, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
+import { nodeRef, ref, setUp } from "../testing/machine-process.ts";
+
+describe("a drain", () => {
+  async function draining(...changes: readonly Change<Machine>[]) {
+    const setup = setUp();
+    setup.create(...changes);
+    await setup.start();
+    await setup.clock.advance(10);
+    setup.join();
+    setup.api.seed(podResource, {
+      metadata: { namespace: "default", name: "web", finalizers: ["x/y"] },
+      spec: { nodeName: nodeRef.name },
+    } as never);
+    setup.api.seed(volumeAttachmentResource, { metadata: { name: "va" }, spec: { nodeName: nodeRef.name } } as never);
+    await setup.clock.advance(10);
+    await setup.api.delete(machineResource, ref);
+    return setup;
+  }
+  const evictions = ({ api }: ReturnType<typeof setUp>) =>
+    api.writes().filter(({ subresource }) => subresource === "eviction").length;
+
+  it("waits for a terminating pod as long as it takes, and is continued by the next controller", async () => {
+    const setup = await draining();
+    const { api, clock, driver, start, stopAll, machine } = setup;
+    await clock.advance(60_000);
+    expect(evictions(setup)).toBe(1);
+    expect(machine()?.status?.lastOperation?.description).toBe(
+      "Drain not completed yet (started at 2026-01-01T00:00:00Z):\n* Pod default/web: deletionTimestamp set, but still not removed from the Node: finalizers x/y. Initiate node drain",
+    );
+    await stopAll();
+    await start();
+    await clock.advance(60_000);
+    expect([evictions(setup), driver.vms.size]).toEqual([1, 1]);
+    api.remove(podResource, { namespace: "default", name: "web" });
+    await clock.advance(10);
+    // A graceful drain leaves attachments to their controller, which is told that the VM is gone, and has a minute.
+    expect(driver.vms.size).toBe(0);
+    expect(api.peek<Node>(nodeResource, nodeRef)?.spec?.taints).toMatchObject([
+      { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" },
+    ]);
+    await clock.advance(58_000);
+    expect(machine()).toBeDefined();
+    await clock.advance(2_000);
+    expect([machine(), api.all(nodeResource)]).toEqual([undefined, []]);
+    expect(api.all(volumeAttachmentResource)).toHaveLength(1);
+  });
+
+  it("goes on when the last pod leaves, also for a machine that lost the label of its node", async () => {
+    const { api, clock, driver, machine } = await draining();
+    await clock.advance(10_000);
+    api.change(machineResource, ref, labelled({ node: null } as never));
+    await clock.advance(10_000);
+    expect(machine()?.status?.lastOperation?.description).toContain("Pod default/web: deletionTimestamp set");
+    api.remove(podResource, { namespace: "default", name: "web" });
+    await clock.advance(10);
+    expect(driver.vms.size).toBe(0);
+    api.remove(volumeAttachmentResource, { name: "va" });
+    await clock.advance(10);
+    expect(machine()).toBeUndefined();
+  });
+
+  it("is forced at its deadline and then removes attachments too", async () => {
+    const { api, clock, driver, machine } = await draining({ spec: { drainTimeout: "1m" } });
+    await clock.advance(59_000);
+    expect(driver.vms.size).toBe(1);
+    await clock.advance(2_000);
+    expect([driver.vms.size, api.all(volumeAttachmentResource)]).toEqual([0, []]);
+    // Its pod does not go although the VM is gone: the node waits for it no longer than a minute.
+    expect(machine()).toBeDefined();
+    await clock.advance(60_000);
+    expect(machine()).toBeUndefined();
+  });
+
+  it("is forced at once by the label, also when that comes later", async () => {
+    const { api, clock, driver, machine } = await draining();
+    await clock.advance(10_000);
+    expect(machine()).toBeDefined();
+    api.change(machineResource, ref, labelled({ "force-deletion": "True" }));
+    await clock.advance(10);
+    expect(driver.vms.size).toBe(0);
+    api.remove(podResource, { namespace: "default", name: "web" });
+    await clock.advance(10);
+    expect(machine()).toBeUndefined();
+  });
+});
+
+describe("a drain of pods with volumes", () => {
+  async function setUpPods() {
+    const setup = setUp();
+    const { api, clock, create, join, start } = setup;
+    for (const name of ["a", "b"]) {
+      api.seed(persistentVolumeClaimResource, { ...aClaim(`data-${name}`, `pv-${name}`) });
+      api.seed(persistentVolumeResource, { ...aVolume(`pv-${name}`) });
+      api.seed(volumeAttachmentResource, { ...anAttachment(`pv-${name}`, nodeRef.name) });
+      api.seed(podResource, {
+        ...aPodWithVolume(name, { spec: { ...aPodWithVolume(name).spec, nodeName: nodeRef.name } }),
+      });
+    }
+    const asked = vi.spyOn(setup.driver, "volumeIds");
+    create();
+    await start();
+    await clock.advance(10);
+    join();
+    await clock.advance(10);
+    const evicted = () => api.writes().flatMap(({ subresource, key }) => (subresource === "eviction" ? [key] : []));
+    return { ...setup, asked, evicted };
+  }
+
+  it("asks the driver once, and lets one pod go when the volume of the other serves elsewhere", async () => {
+    const { api, clock, asked, evicted, machine } = await setUpPods();
+    await api.delete(machineResource, ref);
+    await clock.advance(10);
+    expect(asked.mock.calls.map(([, specs]) => specs)).toEqual([[aVolume("pv-a").spec, aVolume("pv-b").spec]]);
+    expect(evicted()).toEqual(["default/a"]);
+    expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain"]).toContain("pv-a");
+    await clock.advance(60_000);
+    expect(evicted()).toEqual(["default/a"]);
+    // The successor takes the volume over: each step wakes the drain by itself.
+    api.remove(volumeAttachmentResource, { name: `pv-a-on-${nodeRef.name}` });
+    const successor = aPodWithVolume("a", {
+      metadata: { uid: "uid-a-2" },
+      spec: { ...aPodWithVolume("a").spec, nodeName: "other" },
+    });
+    api.seed(podResource, { ...successor });
+    await clock.advance(10);
+    expect(evicted()).toEqual(["default/a"]);
+    api.seed(volumeAttachmentResource, { ...anAttachment("pv-a", "other") });
+    await clock.advance(10);
+    expect(evicted()).toEqual(["default/a", "default/b"]);
+    api.remove(volumeAttachmentResource, { name: `pv-b-on-${nodeRef.name}` });
+    await clock.advance(10_000);
+    expect([machine(), asked.mock.calls.length]).toEqual([undefined, 1]);
+  });
+
+  it("goes on without the driver when that does not answer in time", async () => {
+    const { api, clock, asked, evicted } = await setUpPods();
+    asked.mockImplementation(() => new Promise(() => {}));
+    await api.delete(machineResource, ref);
+    await clock.advance(9_000);
+    expect(evicted()).toEqual([]);
+    await clock.advance(1_100);
+    expect(evicted()).toEqual(["default/a"]);
+  });
+
+  it("needs no driver whose class is gone", async () => {
+    const { api, clock, asked, evicted } = await setUpPods();
+    api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
+    await clock.advance(10);
+    await api.delete(machineResource, ref);
+    await clock.advance(10);
+    expect([asked.mock.calls.length, evicted()]).toEqual([0, ["default/a"]]);
+  });
+});

@@ -1,0 +1,118 @@
+import {
+  finalizers,
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+} from "@millwright/core";
+import { ApiError, type EventRecord, nodeResource, secretResource } from "@millwright/kube";
+import { onTestFinished } from "vitest";
+import type { ControllerContext } from "../cluster/context.ts";
+import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, testNamespace } from "./builders.ts";
+import { createTestCluster } from "./cluster.ts";
+import { createFakeDriver } from "./fake-driver.ts";
+import { createMachineController } from "../machine/controller.ts";
+import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
+
+/** Milliseconds of a minute. */
+export const MINUTE = 60_000;
+
+const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });
+
+/** Where an object of the namespace is. */
+export const refOf = (name: string) => ({ namespace: testNamespace, name });
+
+/** The node of a machine. */
+export const nodeOf = (name: string) => ({ name: `node-of-${name}` });
+
+/** Machines that have joined and run, and the real controller that looks after them. */
+export async function aFleet(
+  machines: Readonly<Record<string, Change<Machine>>>,
+  options: { readonly settings?: Partial<MachineSettings>; readonly workers?: number; readonly limit?: string } = {},
+) {
+  const logged: string[] = [];
+  const { api, clock, newContext, run } = createTestCluster({ log: (_, message) => void logged.push(message) });
+  const driver = createFakeDriver();
+  const events: string[] = [];
+  api.seed(machineClassResource, aMachineClass());
+  const userData = Buffer.from("#cloud-config").toString("base64");
+  api.seed(secretResource, { metadata: refOf("small"), data: { userData } });
+  api.seed(
+    machineDeploymentResource,
+    aMachineDeployment(
+      options.limit === undefined
+        ? {}
+        : { metadata: { annotations: { "machine.millwright.dev/max-replacements": options.limit } } },
+    ),
+  );
+  for (const [name, change] of Object.entries(machines)) {
+    const metadata = {
+      labels: { node: nodeOf(name).name },
+      annotations: { "machinepriority.machine.sapcloud.io": "3" },
+    };
+    const status = { ...ready("True"), currentStatus: { phase: "Running", lastUpdateTime: "2026-01-01T00:00:00Z" } };
+    const machine = aMachine({ metadata, spec: { providerID: `vm-${name}` }, status }, named(name), change);
+    driver.vms.set(machine.metadata.uid ?? "", `vm-${name}`);
+    api.seed(machineResource, machine);
+    api.seed(
+      nodeResource,
+      aNode({
+        metadata: {
+          ...nodeOf(name),
+          finalizers: [finalizers.node],
+          labels: { "node.gardener.cloud/machine-name": name },
+        },
+        spec: { providerID: `vm-${name}` },
+        status: ready("True"),
+      }),
+    );
+  }
+
+  const start = async () => {
+    const stop = new AbortController();
+    const context: ControllerContext = {
+      ...newContext(),
+      events: {
+        record: (_: unknown, { reason }: EventRecord) => void events.push(reason),
+        flush: async () => {},
+        close: () => {},
+        counts: () => ({ sent: 0, dropped: 0 }),
+      },
+    };
+    const { controller, operations } = createMachineController(context, {
+      driver,
+      settings: { ...defaultMachineSettings, ...options.settings },
+      workers: options.workers ?? 10,
+    });
+    await run(context, stop.signal);
+    const running = controller.start(stop.signal);
+    const end = async () => {
+      stop.abort(new Error("stopped"));
+      await operations.close();
+      await running;
+    };
+    onTestFinished(end);
+    await clock.advance(100);
+    return end;
+  };
+  const end = await start();
+
+  const machine = (name: string) => api.peek<Machine>(machineResource, refOf(name));
+  const phase = (name: string) => machine(name)?.status?.currentStatus?.phase;
+  const text = (name: string) => machine(name)?.status?.lastOperation?.description ?? "";
+  const report = (name: string, status: string) => api.change(nodeResource, nodeOf(name), { status: ready(status) });
+  const inPhases = (wanted: string) => Object.keys(machines).filter((name) => phase(name) === wanted);
+  const away = (times: number) => {
+    const unreachable = new ApiError({ status: 0, reason: "Unreachable", message: "no route" });
+    // All caches together use this many attempts up.
+    api.inject({ verb: "watch", error: unreachable, times });
+    api.endWatches();
+  };
+  return { api, clock, driver, events, logged, start, end, machine, phase, text, report, inPhases, away };
+}
+
+/** So many machines, for `aFleet`. */
+export const fleetOf = (count: number, change: (index: number) => Change<Machine> = () => ({})) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`m${String(index).padStart(2, "0")}`, change(index)]),
+  );
