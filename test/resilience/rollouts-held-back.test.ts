@@ -113,6 +113,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
       await trial.api().delete(machineResource, { namespace: "default", name });
       await trial.kill();
       await rest(1, 3);
+      expect((await trial.machines()).map(({ metadata }) => metadata.name)).not.toContain(name);
     });
     await trial.promised(REPLICAS, async () => {
       await standStill();
