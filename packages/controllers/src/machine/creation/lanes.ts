@@ -122,8 +122,11 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
   };
 
   /** The first that waits and may begin now, as far as the version goes that it was made from. */
-  const firstOf = ({ waiting, inputs, renewedUntil }: Lane): LaneEntry | undefined =>
-    nowMs() < renewedUntil ? waiting.values().find((entry) => entry.inputs === inputs) : waiting.values().next().value;
+  const firstOf = ({ waiting, inputs, renewedUntil }: Lane): LaneEntry | undefined => {
+    const isRenewing = nowMs() < renewedUntil;
+    for (const entry of waiting.values()) if (!isRenewing || entry.inputs === inputs) return entry;
+    return undefined;
+  };
 
   const next = (): readonly [Lane, LaneEntry] | undefined => {
     if (isClosed || total >= limits.inAll) return undefined;
