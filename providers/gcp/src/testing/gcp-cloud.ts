@@ -11,9 +11,13 @@ import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/c
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
+import { sdkClients } from "../sdk-clients.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";
+
+// Loading the SDK takes seconds of the processor, and many more on a busy computer: they are not those of the test that comes first.
+await sdkClients();
 
 /** A `providerSpec` with nothing but what is required. */
 export const plainSpec = {
