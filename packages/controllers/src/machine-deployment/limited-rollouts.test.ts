@@ -2,6 +2,7 @@ import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/cor
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../machine/phase.ts";
+import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
 import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
 import { goWell, type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
@@ -15,26 +16,12 @@ const {
   maintenanceWindows,
   honourMinReadySeconds,
 } = annotationKeys;
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
-const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
 const quick: Change<MachineDeployment> = {
   spec: { strategy: { rollingUpdate: { maxSurge: "50%", maxUnavailable: 0 } } },
 };
 
-/** A deployment at rest, and then another template. A round of the model takes three seconds. */
-function begun(...changes: readonly Change<MachineDeployment>[]): RolloutModel {
-  const model = createRolloutModel(aMachineDeployment(...changes));
-  settle(model);
-  model.change(ofClass("big"));
-  return model;
-}
+const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel => begunRollout({}, ...changes);
 
-const wish =
-  (words: string, change: Change<MachineDeployment>): Interference =>
-  (model) => {
-    model.change(change);
-    return words;
-  };
 const setOf = (model: RolloutModel, name: string): string =>
   model.sets().find(({ spec }) => spec.template.spec.class?.name === name)?.metadata.name ?? "";
 

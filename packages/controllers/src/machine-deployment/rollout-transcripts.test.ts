@@ -1,31 +1,18 @@
 import { type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../machine/phase.ts";
-import { aMachineDeployment, type Change } from "../testing/builders.ts";
-import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
-import { goWell, type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
+import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
+import type { Change } from "../testing/builders.ts";
+import type { RolloutModel } from "../testing/rollout-model.ts";
+import { goWell, settle, transcribe } from "../testing/rollout-transcript.ts";
 
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
-const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
 const rolling = (maxSurge: number | string, maxUnavailable: number | string): Change<MachineDeployment> => ({
   spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable } } },
 });
 const recreate: Change<MachineDeployment> = { spec: { strategy: { type: "Recreate", rollingUpdate: null } } };
 
-/** A deployment at rest, and then another template. */
-function begun(...changes: readonly Change<MachineDeployment>[]): RolloutModel {
-  const model = createRolloutModel(aMachineDeployment(...changes), { hasNodes: true });
-  settle(model);
-  model.change(ofClass("big"));
-  return model;
-}
-
-const wish =
-  (words: string, change: Change<MachineDeployment>): Interference =>
-  (model) => {
-    model.change(change);
-    return words;
-  };
+const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel =>
+  begunRollout({ hasNodes: true }, ...changes);
 
 /** The first machines of the new class never serve, until a template comes that works. */
 function brokenClass(model: RolloutModel): void {

@@ -1,12 +1,12 @@
-import { type MachineDeployment, phaseOf, resolveFenceposts } from "@millwright/core";
+import { phaseOf, resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
-import { aMachineDeployment, type Change } from "../testing/builders.ts";
+import { ofClass } from "../testing/begun-rollout.ts";
+import { aMachineDeployment } from "../testing/builders.ts";
 import { createRolloutModel } from "../testing/rollout-model.ts";
 import { classOf, goWell, settle } from "../testing/rollout-transcript.ts";
 
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
 describe("a rollout", () => {
   /** What may happen to a machine in a round of a bad time. */
   const fate = fc.constantFrom("nothing", "well", "well", "fails");

@@ -1,5 +1,6 @@
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
+import { ofClass } from "../testing/begun-rollout.ts";
 import {
   aMachine,
   aMachineDeployment,
@@ -17,7 +18,6 @@ import type { PreviewObjects } from "./model-cluster.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./preview-change.ts";
 
 const now = new Date("2026-03-01T12:00:00Z");
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
 const MINUTE = 60_000;
 
 /** A deployment at rest with its sets, machines and nodes, and then changed. */

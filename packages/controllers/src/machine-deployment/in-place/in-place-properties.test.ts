@@ -12,11 +12,10 @@ import { expect, it } from "vitest";
 import type { Node } from "../../cluster/node-objects.ts";
 import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
 import { isAvailable, isDeleting } from "../../machine/phase.ts";
+import { ofClass } from "../../testing/begun-rollout.ts";
 import { aMachineDeployment, type Change } from "../../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../../testing/rollout-model.ts";
 import { classOf, goWell, report, settle } from "../../testing/rollout-transcript.ts";
-
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
 
 const strategies = fc.record({
   type: fc.constantFrom("InPlaceUpdate", "InPlaceUpdate", "InPlaceUpdate", "RollingUpdate", "Recreate"),

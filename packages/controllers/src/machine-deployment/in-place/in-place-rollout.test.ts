@@ -1,12 +1,10 @@
 import { inPlaceUpdateReasons, labelKeys, type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
-import { aMachineDeployment, type Change } from "../../testing/builders.ts";
-import { createRolloutModel, type RolloutModel } from "../../testing/rollout-model.ts";
-import { goWell, type Interference, report, settle, transcribe } from "../../testing/rollout-transcript.ts";
-
-const ofClass = (name: string): Change<MachineDeployment> => ({ spec: { template: { spec: { class: { name } } } } });
-const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
+import { begunRollout, sized, wish } from "../../testing/begun-rollout.ts";
+import type { Change } from "../../testing/builders.ts";
+import type { RolloutModel } from "../../testing/rollout-model.ts";
+import { goWell, type Interference, report, transcribe } from "../../testing/rollout-transcript.ts";
 
 const inPlace = (change: object = {}): Change<MachineDeployment> => ({
   spec: {
@@ -18,20 +16,8 @@ const inPlace = (change: object = {}): Change<MachineDeployment> => ({
   },
 });
 
-/** A deployment at rest, and then another template. */
-function begun(...changes: readonly Change<MachineDeployment>[]): RolloutModel {
-  const model = createRolloutModel(aMachineDeployment(...changes), { hasNodes: true });
-  settle(model);
-  model.change(ofClass("big"));
-  return model;
-}
-
-const wish =
-  (words: string, change: Change<MachineDeployment>): Interference =>
-  (model) => {
-    model.change(change);
-    return words;
-  };
+const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel =>
+  begunRollout({ hasNodes: true }, ...changes);
 
 /** The agent on the first node that is ready for it fails. */
 function failFirst(model: RolloutModel): void {

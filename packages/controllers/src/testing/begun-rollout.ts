@@ -1,0 +1,29 @@
+import type { MachineDeployment } from "@millwright/core";
+import { aMachineDeployment, type Change } from "./builders.ts";
+import { createRolloutModel, type RolloutModel, type RolloutModelOptions } from "./rollout-model.ts";
+import { type Interference, settle } from "./rollout-transcript.ts";
+
+/** What people change of a deployment: the class of its machines, their number. */
+export const ofClass = (name: string): Change<MachineDeployment> => ({
+  spec: { template: { spec: { class: { name } } } },
+});
+export const sized = (replicas: number): Change<MachineDeployment> => ({ spec: { replicas } });
+
+/** A deployment of class `small` at rest, and then the class `big`. A round of the model takes three seconds. */
+export function begunRollout(
+  options: RolloutModelOptions,
+  ...changes: readonly Change<MachineDeployment>[]
+): RolloutModel {
+  const model = createRolloutModel(aMachineDeployment(...changes), options);
+  settle(model);
+  model.change(ofClass("big"));
+  return model;
+}
+
+/** Somebody changes the deployment on the way; a transcript tells it in these words. */
+export const wish =
+  (words: string, change: Change<MachineDeployment>): Interference =>
+  (model) => {
+    model.change(change);
+    return words;
+  };
