@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   declareAgain,
   deleteDefinition,
-  keep,
+  kept,
   letGo,
   makeAgain,
   untilDefinitionGone,
@@ -64,11 +64,11 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
       const texts = (await machines()).map(({ status }) => status?.lastOperation?.description);
       expect(texts).toEqual([expect.stringMatching(/^Deletion held/), expect.stringMatching(/^Deletion held/)]);
     }, LONG);
-    const kept = await keep(fleet.api, "Machine");
+    const saved = await kept(fleet.api, "Machine");
     await letGo(fleet.api, "Machine");
     await untilDefinitionGone(fleet.api, "Machine");
     await declareAgain(fleet.api, "Machine");
-    await makeAgain(fleet.api, "Machine", kept);
+    await makeAgain(fleet.api, "Machine", saved);
     await untilRunning(2);
     expect(vmsOf(await machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);

@@ -34,24 +34,7 @@ export async function declareAgain(api: ApiClient, kind: MachineKind): Promise<v
   await eventually(() => api.list(machineKinds[kind], { namespace }), 60_000);
 }
 
-/** All objects of a kind, as `kubectl get -o yaml` keeps them. */
-export async function keep(api: ApiClient, kind: MachineKind): Promise<readonly KubeObject[]> {
-  const { items } = await api.list(machineKinds[kind], { namespace });
-  return items.map((item) => withTypeMeta(machineKinds[kind], item));
-}
-
-/** Takes the finalizers off all objects of a kind, so that they go without anything being done about them. */
-export async function letGo(api: ApiClient, kind: MachineKind): Promise<void> {
-  for (const { metadata } of await keep(api, kind)) {
-    const ref = { namespace, name: metadata.name ?? "" };
-    await api
-      .patch(machineKinds[kind], ref, { metadata: { finalizers: null } }, { kind: "merge" })
-      .catch(() => undefined);
-  }
-}
-
-/** What kubectl can create of a kept object: the guide has the same in jq. */
-function asNew({ metadata, ...rest }: KubeObject): KubeObject {
+function asNew({ metadata, status: _, ...rest }: KubeObject): KubeObject {
   const { name, labels, annotations } = metadata;
   return {
     ...rest,
@@ -64,9 +47,25 @@ function asNew({ metadata, ...rest }: KubeObject): KubeObject {
   };
 }
 
+/** All objects of a kind in the form in which they can be created again; the guide has the same in jq. */
+export async function kept(api: ApiClient, kind: MachineKind): Promise<readonly KubeObject[]> {
+  const { items } = await api.list(machineKinds[kind], { namespace });
+  return items.map((item) => asNew(withTypeMeta(machineKinds[kind], item)));
+}
+
+/** Takes the finalizers off all objects of a kind, so that they go without anything being done about them. */
+export async function letGo(api: ApiClient, kind: MachineKind): Promise<void> {
+  for (const { metadata } of (await api.list(machineKinds[kind], { namespace })).items) {
+    const ref = { namespace, name: metadata.name ?? "" };
+    await api
+      .patch(machineKinds[kind], ref, { metadata: { finalizers: null } }, { kind: "merge" })
+      .catch(() => undefined);
+  }
+}
+
 /** Makes kept objects again. */
-export async function makeAgain(api: ApiClient, kind: MachineKind, kept: readonly KubeObject[]): Promise<void> {
-  for (const object of kept) await eventually(() => api.create(machineKinds[kind], asNew(object)), 60_000);
+export async function makeAgain(api: ApiClient, kind: MachineKind, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) await eventually(() => api.create(machineKinds[kind], object), 60_000);
 }
 
 /** Machines with the VM that each stands for, sorted. */

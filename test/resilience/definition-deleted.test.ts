@@ -14,7 +14,7 @@ import {
   declareAgain,
   definitionOf,
   deleteDefinition,
-  keep,
+  kept,
   letGo,
   makeAgain,
   untilDefinitionGone,
@@ -78,14 +78,14 @@ describe("millwright run whose definitions are deleted", () => {
     nothingLost(3);
     expect((await fleet.api.list(nodeResource)).items).toHaveLength(3);
 
-    const kept = await keep(fleet.api, "Machine");
+    const saved = await kept(fleet.api, "Machine");
     await letGo(fleet.api, "Machine");
     await untilDefinitionGone(fleet.api, "Machine");
     await declareAgain(fleet.api, "Machine");
     // The set sees its machines gone and the kind back: it waits for them.
     await eventually(async () => expect(await stands()).toContain("are awaited"), LONG);
     nothingLost(3);
-    await makeAgain(fleet.api, "Machine", kept);
+    await makeAgain(fleet.api, "Machine", saved);
     await fleet.untilRunning(3, LONG);
     expect(vmsOf(await fleet.machines())).toEqual(before);
     nothingLost(3);
@@ -93,6 +93,9 @@ describe("millwright run whose definitions are deleted", () => {
     await fleet.untilRunning(4, LONG);
     expect(await stands()).not.toContain("DefinitionsStand");
     expect(fleet.callsOf("delete")).toBe(0);
+    // The VMs carry the UIDs of the machines that were, and go all the same when they are not wanted any more.
+    await fleet.scale(0);
+    await fleet.untilGone(LONG);
     expect(second.child.exitCode).toBeNull();
   });
   it.each(["MachineSet", "MachineDeployment"] as const)(
@@ -115,19 +118,20 @@ describe("millwright run whose definitions are deleted", () => {
       nothingLost(2);
 
       // What owns loses its name first: what it owns would else be collected with it.
-      const below = kind === "MachineSet" ? "Machine" : "MachineSet";
       const belowType = kind === "MachineSet" ? machineResource : machineSetResource;
-      const kept = await keep(fleet.api, kind);
-      for (const { metadata } of await keep(fleet.api, below)) {
+      const saved = await kept(fleet.api, kind);
+      for (const { metadata } of (await fleet.api.list(belowType, { namespace })).items) {
         const ref = { namespace, name: metadata.name ?? "" };
         await fleet.api.patch(belowType, ref, { metadata: { ownerReferences: null } }, { kind: "merge" });
       }
       await letGo(fleet.api, kind);
       await untilDefinitionGone(fleet.api, kind);
       await declareAgain(fleet.api, kind);
-      await makeAgain(fleet.api, kind, kept);
+      await makeAgain(fleet.api, kind, saved);
       await eventually(async () => {
-        const [owned] = await keep(fleet.api, below);
+        const {
+          items: [owned],
+        } = await fleet.api.list(belowType, { namespace });
         expect(owned?.metadata.ownerReferences).toHaveLength(1);
       }, LONG);
       await fleet.untilRunning(2, LONG);
@@ -141,7 +145,7 @@ describe("millwright run whose definitions are deleted", () => {
 
   it("finishes a deletion that was asked for before, and says of the others once what is to be done", async () => {
     // The cloud takes its time, so that the definition goes while a VM does.
-    fleet = await startControlledFleet({ deleteDelayMs: 5_000 });
+    fleet = await startControlledFleet({ deleteDelayMs: 15_000 });
     const controllers = fleet.run();
     await fleet.deploy(3);
     await fleet.untilRunning(3);

@@ -88,6 +88,10 @@ describe("a set that awaits machines", () => {
     ]);
   });
 
+  it("makes none for those that go with their definition on purpose: the API server would take none", () => {
+    expect(kinds(decide(aMachineSet(), [beingDeleted()], { isLossMeant: true, isKindEnding: true }))).toEqual([]);
+  });
+
   it("no longer says that it stands still", () => {
     const condition = {
       type: "DefinitionsStand",

@@ -99,6 +99,7 @@ export function createMachineSetController(
     const memory = {
       standstill,
       isLossMeant,
+      isKindEnding: ofMachines?.state === "going",
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),

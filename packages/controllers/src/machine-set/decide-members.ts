@@ -45,7 +45,7 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes, isLossMeant = false } = snapshot;
+  const { set, claim, pending, nodes, isLossMeant = false, isKindEnding = false } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
@@ -76,7 +76,9 @@ export function decideMembers(
       .map((machine) => patchOf(set, machine, preservation)),
     ...notYetDeleted(remove).map(deletionOf),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
-    ...(create > 0 && claim.adopt.length === 0 ? [{ kind: "CreateMachines", count: create } as const] : []),
+    ...(create > 0 && claim.adopt.length === 0 && !isKindEnding
+      ? [{ kind: "CreateMachines", count: create } as const]
+      : []),
   ];
   return { actions, ...(blocked === undefined ? {} : { blocked }) };
 }

@@ -29,6 +29,8 @@ export interface MachineSetSnapshot {
   readonly standstill?: DefinitionState | undefined;
   /** Whether somebody wrote on the definition of machines that they may be lost: then none of them are waited for. Default: not. */
   readonly isLossMeant?: boolean;
+  /** Whether the definition of machines is being deleted, so that the API server takes no new ones. Default: not. */
+  readonly isKindEnding?: boolean;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

@@ -131,8 +131,9 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     run: (prepared: Prepared) => Promise<Result>,
   ): Promise<DriverOutcome<Result>> =>
     toValue(vmCall, signal, async ({ driver, machineClass, secret }, confidential) => {
-      await stragglers.settled(vmCall.machine.metadata.uid ?? "", signal);
-      return run({ driver, confidential, request: { machine: identityOf(vmCall.machine), machineClass, secret } });
+      const machine = identityOf(vmCall.machine);
+      await stragglers.settled(machine.uid, signal);
+      return run({ driver, confidential, request: { machine, machineClass, secret } });
     });
 
   const status = async (prepared: Prepared, signal: AbortSignal): Promise<ReturnType<typeof readVmReply>> => {

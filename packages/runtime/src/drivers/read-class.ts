@@ -1,4 +1,5 @@
 import {
+  annotationKeys,
   checkDriverSecret,
   type ClassIdentity,
   type Driver,
@@ -69,12 +70,14 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
 export function identityOf({ metadata, spec }: Machine): MachineIdentity {
   const { name, namespace = "", uid = "", labels, annotations } = metadata;
   const providerId = spec.providerID;
+  const hasVm = providerId !== undefined && providerId !== "";
   const nodeAnnotations = spec.nodeTemplate?.metadata?.annotations;
   return {
     name,
     namespace,
-    uid,
-    ...(providerId === undefined || providerId === "" ? {} : { providerId }),
+    // A VM that outlived the machine that it was made for is known by that one's.
+    uid: (hasVm ? annotations?.[annotationKeys.vmOwner] : undefined) ?? uid,
+    ...(hasVm ? { providerId } : {}),
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(nodeAnnotations === undefined ? {} : { nodeAnnotations }),

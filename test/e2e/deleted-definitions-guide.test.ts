@@ -1,0 +1,107 @@
+import {
+  type Machine,
+  machineClassResource,
+  machineDeploymentResource,
+  machineResource,
+  phaseOf,
+} from "@millwright/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deleteDefinition, kept, vmsOf } from "../harness/definitions.ts";
+import { eventually } from "../harness/eventually.ts";
+import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
+import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
+import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
+import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+
+const LONG = 90_000;
+const namespace = "default";
+
+/** The commands of the guide in their order, with a real kubectl; what the guide lets jq make of objects, the test makes. */
+describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
+  let installation: Installation;
+  let kubectl: ForeignTool;
+  let controllers: MillwrightProcess;
+  let guide: ReadonlyMap<string, readonly string[]>;
+
+  beforeAll(async () => {
+    guide = await commandsOf("deleted-definitions");
+    installation = await startInstallation();
+    kubectl = await createKubectl(installation.kubeconfig);
+    await installation.api.create(machineClassResource, machineClass("small"));
+    await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+    const where = ["--control-kubeconfig", installation.kubeconfig, "--no-leader-elect"];
+    controllers = startMillwright(["run", "--provider=mock", ...where]);
+  });
+  afterAll(async () => {
+    await controllers.stop("SIGKILL");
+    await installation.close();
+  });
+
+  const machines = async (): Promise<readonly Machine[]> =>
+    (await installation.api.list<Machine>(machineResource, { namespace })).items;
+  const untilRunning = (): Promise<void> =>
+    eventually(async () => expect((await machines()).map(phaseOf)).toEqual(["Running", "Running"]), LONG);
+  const calls = (operation: string): number =>
+    installation.cloud.calls.filter((call) => call.operation === operation).length;
+  const commands = (heading: string, program: string): readonly string[] =>
+    (guide.get(heading) ?? []).filter((command) => command.startsWith(program));
+  const words = (command: string): readonly string[] => wordsOf(command).slice(1);
+  /** `kubectl get … | xargs -I{} kubectl …`. */
+  const forEach = async (command: string): Promise<void> => {
+    const [names = "", each = ""] = command.split(" | xargs -I{} ");
+    for (const name of (await kubectl(words(names))).trim().split("\n"))
+      await kubectl(words(each).map((word) => word.replace("{}", name)));
+  };
+
+  it("leads from held machines back to running ones with the same VMs", async () => {
+    await untilRunning();
+    const before = vmsOf(await machines());
+    await deleteDefinition(installation.api, "Machine");
+    const [deletedAt = "", said = ""] = commands("See it", "kubectl");
+    await eventually(async () => {
+      expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
+      expect((await kubectl(words(said))).match(/Deletion held/g)).toHaveLength(2);
+    }, LONG);
+    const [machine] = await machines();
+    const told = startMillwright(["describe", "machine", machine?.metadata.name ?? ""], {
+      KUBECONFIG: installation.kubeconfig,
+    });
+    await told.ended;
+    expect(told.output()).toContain("Deletion:        Deletion held");
+
+    const file = JSON.stringify({ apiVersion: "v1", kind: "List", items: await kept(installation.api, "Machine") });
+    const [, letGo = "", waitForEnd = "", ...later] = commands("Come back", "kubectl");
+    await forEach(letGo);
+    await kubectl(words(waitForEnd));
+    const [declare = ""] = commands("Come back", "millwright crds");
+    expect(declare).toBe("millwright crds | kubectl apply -f -");
+    const crds = startMillwright(["crds"]);
+    await crds.ended;
+    await kubectl(["apply", "-f", "-"], crds.output());
+    const create = later.find((command) => command.endsWith("machines.json")) ?? "";
+    const waitUntilRunning = later.find((command) => command.startsWith("kubectl wait")) ?? "";
+    await eventually(
+      () =>
+        kubectl(
+          words(create).map((word) => (word === "machines.json" ? "-" : word)),
+          file,
+        ),
+      LONG,
+    );
+    await kubectl(words(waitUntilRunning));
+    await untilRunning();
+    expect(vmsOf(await machines())).toEqual(before);
+    expect([calls("create"), calls("delete")]).toEqual([2, 0]);
+  });
+
+  it("lets everything go for who means it", async () => {
+    await deleteDefinition(installation.api, "Machine");
+    await eventually(async () => {
+      const texts = (await machines()).map(({ status }) => status?.lastOperation?.description ?? "");
+      expect(texts.filter((text) => text.startsWith("Deletion held"))).toHaveLength(2);
+    }, LONG);
+    const [meant = ""] = commands("Let it go", "kubectl");
+    await kubectl(words(meant));
+    await eventually(async () => expect(installation.cloud.vms()).toEqual([]), LONG);
+  });
+});
