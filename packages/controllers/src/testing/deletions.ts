@@ -1,0 +1,64 @@
+import { type Machine } from "@millwright/core";
+import type { Node, Pod } from "../cluster/node-objects.ts";
+import { aMachine, beingDeleted, type Change, inPhase } from "./builders.ts";
+import { aSnapshot, itsNode, lastly, testNow, withVm } from "./snapshots.ts";
+import { decideDeletion } from "../machine/decide-deletion.ts";
+import type { MachineSnapshot } from "../machine/snapshot.ts";
+
+/** A machine whose deletion began just now, with a VM and a node that has joined. */
+export const going = (...changes: readonly Change<Machine>[]) =>
+  aMachine(withVm, inPhase("Running"), beingDeleted("2026-01-01T00:10:00Z"), ...changes);
+
+/** A machine whose deletion flow stands at that description, as MCM or we wrote it. */
+export const at = (description: string, ...changes: readonly Change<Machine>[]) =>
+  going(inPhase("Terminating"), lastly("Delete", "Processing", description), ...changes);
+
+/** What the node says of its machine once the drain has begun. */
+export const saysTerminating = {
+  type: "Terminating",
+  status: "True",
+  reason: "ScaleDown",
+  message: "Machine machine is being deleted",
+  lastHeartbeatTime: "2026-01-01T00:10:00Z",
+  lastTransitionTime: "2026-01-01T00:10:00Z",
+};
+
+/** The node when its drain has begun. */
+export const cordoned = (change: Parameters<typeof itsNode>[0] = {}): Node =>
+  itsNode({
+    ...change,
+    spec: { unschedulable: true, ...change?.spec },
+    status: { conditions: [{ type: "Ready", status: "True" }, saysTerminating], ...change?.status },
+  });
+
+/** A pod on the node. */
+export const aPod = (
+  name: string,
+  change: Partial<Omit<Pod, "metadata">> & { metadata?: Partial<Pod["metadata"]> } = {},
+): Pod => ({
+  spec: { nodeName: "node" },
+  ...change,
+  metadata: { name, namespace: "default", uid: `uid-${name}`, ...change.metadata },
+});
+
+/** How the words of a drain begin. */
+export const begun = "Drain not completed yet (started at 2026-01-01T00:10:00Z):";
+
+/** The words of each stage, by which the flow goes on. */
+export const marker = {
+  status: "Set machine status to termination. Now, getting VM Status",
+  drain: "Initiate node drain",
+  attachments: "Delete Volume Attachments",
+  vm: "Initiate VM deletion",
+  node: "Initiate node object deletion",
+  finalizer: "Initiate machine object finalizer removal",
+} as const;
+
+/** What is decided about a machine that is deleted. */
+export const decide = (change: Partial<MachineSnapshot>, now = testNow) => decideDeletion(aSnapshot(change), now);
+
+/** What its last operation will say. */
+export const textOf = (change: Partial<MachineSnapshot>, now = testNow) => {
+  const { state, type, description } = decide(change, now).status?.lastOperation ?? {};
+  return `${type} ${state}: ${description}`;
+};

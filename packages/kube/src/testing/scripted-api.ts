@@ -1,0 +1,99 @@
+import { seededRandom } from "@millwright/core/foundation";
+import { createVirtualClock } from "@millwright/core/testing";
+import { expect } from "vitest";
+import type { ApiClient } from "../api-client.ts";
+import { ApiError } from "../api-error.ts";
+import type { ListOptions, WatchOptions } from "../call-options.ts";
+import type { KubeObject, ObjectList } from "../kube-object.ts";
+import { createReflector } from "../reflector.ts";
+import type { ReflectorOptions } from "../reflector.ts";
+import { nodeResource } from "../resources.ts";
+import { createStore } from "../store.ts";
+import type { WatchEvent } from "../watch.ts";
+
+/** The server's answer about a version that it has forgotten. */
+export const gone = () => new ApiError({ status: 410, reason: "Expired", message: "too old" });
+
+/** What a connection that was reset leads to. */
+export const broken = () => new ApiError({ status: 0, reason: "Unreachable", message: "reset" });
+
+/** A node at a version. */
+export const node = (name: string, version: number): KubeObject => ({
+  metadata: { name, uid: name, resourceVersion: String(version) },
+});
+
+/** A page of a list, and the token of the next one. */
+export const page = (items: KubeObject[], version: number, next?: string): ObjectList => ({
+  items,
+  metadata: { resourceVersion: String(version), ...(next === undefined ? {} : { continue: next }) },
+});
+
+/** An API whose answers are written down in advance; a watch that has nothing left waits for its end. */
+export function scripted(
+  lists: (ObjectList | Error | ((options: ListOptions) => ObjectList))[],
+  watches: (readonly (WatchEvent | Error | "end")[])[],
+) {
+  const listed: ListOptions[] = [];
+  const watched: WatchOptions[] = [];
+  let underway = 0;
+  const api: Pick<ApiClient, "list" | "watch"> = {
+    async list<T>(_: unknown, options: ListOptions = {}) {
+      expect(++underway).toBe(1);
+      listed.push(options);
+      await Promise.resolve();
+      underway--;
+      const next = lists.length > 1 ? lists.shift() : lists[0];
+      if (next instanceof Error) throw next;
+      const answer = typeof next === "function" ? next(options) : next;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return answer as ObjectList<never> & T;
+    },
+    async *watch(_, options, signal) {
+      watched.push(options);
+      signal.throwIfAborted();
+      for (const event of watches.shift() ?? []) {
+        await Promise.resolve();
+        if (event === "end") return;
+        if (event instanceof Error) throw event;
+        yield event;
+      }
+      signal.throwIfAborted();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+  };
+  return { api, listed, watched };
+}
+
+/** A reflector of what was written down, in virtual time. */
+export function start(script: ReturnType<typeof scripted>, more: Partial<ReflectorOptions<KubeObject>> = {}) {
+  const clock = createVirtualClock();
+  const stop = new AbortController();
+  const store = createStore();
+  const reflector = createReflector({
+    api: script.api,
+    type: nodeResource,
+    store,
+    clock,
+    random: seededRandom(1),
+    streamingList: false,
+    ...more,
+  });
+  const running = reflector.run(stop.signal);
+  const end = async () => {
+    stop.abort(new Error("done"));
+    await running;
+  };
+  return { clock, store, reflector, end, ...script };
+}
+
+/** The names of objects. */
+export const names = (objects: readonly KubeObject[]) => objects.map((object) => object.metadata.name);
+
+/** A bookmark at a version. */
+export const bookmark = (version: number, annotations: Record<string, string> = {}): WatchEvent => ({
+  type: "BOOKMARK",
+  object: { metadata: { resourceVersion: String(version), annotations } },
+});
+
+/** An event about a node that is new. */
+export const added = (name: string, version: number): WatchEvent => ({ type: "ADDED", object: node(name, version) });
