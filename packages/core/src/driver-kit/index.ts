@@ -3,6 +3,8 @@ export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
 export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
+export { isMadeFor } from "./is-made-for.ts";
+export type { OwnerMarks } from "./is-made-for.ts";
 export { orAborted } from "./or-aborted.ts";
 export { poll } from "./poll.ts";
 export type { PollOptions } from "./poll.ts";

@@ -123,6 +123,8 @@ export interface Driver<Spec = unknown> {
   /**
    * Lists all VMs of this cluster and class scope, including those that are still being created and without those that are gone.
    * All or an error: a list that was cut short would let a VM leak.
+   *
+   * A listed VM whose UID no machine has is an orphan only if no machine's `spec.providerID` names it either: a machine that was made anew from a backup has a new UID, and its VM the old one.
    */
   listMachines?(request: ListMachinesRequest<Spec>, context: DriverContext): Promise<ListMachinesResponse>;
 

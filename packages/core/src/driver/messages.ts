@@ -7,7 +7,10 @@ export interface MachineIdentity {
   /** Name of the Machine object: unique in its namespace, at most 253 characters, and as a rule the name of the VM and its node. */
   readonly name: string;
   readonly namespace: string;
-  /** UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. */
+  /**
+   * UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. An object that is made anew from a backup has another one
+   * than its VM says; `isMadeFor` of the driver kit tells whose a VM is.
+   */
   readonly uid: string;
   /** `spec.providerID`, once it has been stored. */
   readonly providerId?: string;
@@ -92,7 +95,7 @@ export interface ListedMachine {
   readonly providerId: string;
   /** Name of the Machine object that it was made for; never anything else, or the VM would be taken for an orphan and deleted. */
   readonly machineName: string;
-  /** UID of that object, where the driver stores it. */
+  /** UID of that object, where the driver stores it, as the VM says it: that of the object before, where one was made anew since. No machine may have it, and the VM still be no orphan. */
   readonly machineUid?: string;
 }
 
