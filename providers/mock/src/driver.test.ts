@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as realSleep } from "node:timers/promises";
 import {
   type ApiCall,
+  type Clock,
   type CreateMachineRequest,
   type Driver,
   type DriverContext,
@@ -12,6 +12,7 @@ import {
   isMachineError,
   systemClock,
 } from "@millwright/core";
+import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CloudServer, createCloudServer } from "./cloud-server.ts";
 import { createMockDriver } from "./driver.ts";
@@ -55,8 +56,8 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
   let server: CloudServer;
   let subject: Subject;
 
-  beforeEach(async () => {
-    cloud = createSimulatedCloud({ clock: systemClock, bootDelayMs, deleteDelayMs: 60, maxVms: 40 });
+  const open = async (clock: Clock): Promise<void> => {
+    cloud = createSimulatedCloud({ clock, bootDelayMs, deleteDelayMs: 60, maxVms: 40 });
     server = createCloudServer(cloud, { token: Secret.of(canary) });
     const { url } = await server.listen();
     subject =
@@ -66,11 +67,20 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
             driver: defaultDriver,
             secret: { endpoint: Secret.of(`${url}\n`), token: Secret.of(canary), userData: Secret.of("#!/bin/sh") },
           };
-  });
-  afterEach(async () => {
+  };
+  const close = async (): Promise<void> => {
     cloud.close();
     await server.close();
-  });
+  };
+  beforeEach(() => open(systemClock));
+  afterEach(close);
+  /** Another cloud, in which nothing happens before its clock goes on. */
+  const standStill = async (): Promise<VirtualClock> => {
+    await close();
+    const clock = createVirtualClock();
+    await open(clock);
+    return clock;
+  };
 
   const requestFor = (
     machine: MachineIdentity,
@@ -273,7 +283,7 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
     });
 
     it("ends with nothing left while the VM is still booting, without a provider id", async () => {
-      await create(a);
+      await create(a, specOf({ bootDelay: "1h" }));
       expect(cloud.vms()[0]?.state).toBe("pending");
       await remove(a);
       expect(cloud.vms()).toEqual([]);
@@ -314,18 +324,25 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
     });
 
     it("ends with DeadlineExceeded at its deadline and goes on in the next call", async () => {
+      const clock = await standStill();
       await create(a);
-      await expect(codeOf(remove(a, AbortSignal.timeout(15)))).resolves.toBe("DeadlineExceeded");
-      expect(cloud.vms()[0]?.state).toBe("terminating");
-      await remove(a);
+      const deadline = new AbortController();
+      const late = codeOf(remove(a, deadline.signal));
+      await expect.poll(() => cloud.vms()[0]?.state).toBe("terminating");
+      deadline.abort(new DOMException("too late", "TimeoutError"));
+      await expect(late).resolves.toBe("DeadlineExceeded");
+      const removed = remove(a);
+      await clock.advance(60);
+      await removed;
       expect(cloud.vms()).toEqual([]);
     });
 
     it("stops at an abort and says so", async () => {
+      await standStill();
       await create(a);
       const controller = new AbortController();
       const removed = codeOf(remove(a, controller.signal));
-      await realSleep(10);
+      await expect.poll(() => cloud.vms()[0]?.state).toBe("terminating");
       controller.abort();
       await expect(removed).resolves.toBe("Aborted");
     });
