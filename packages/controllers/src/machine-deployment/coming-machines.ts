@@ -1,15 +1,18 @@
 import { type MachineDeployment, specValidConditionType } from "@millwright/core";
+import { shapeProblemsOf } from "../cluster/readable.ts";
 import { findCondition } from "../conditions/set-condition.ts";
 import { templateDifferences } from "../machine/conditions/updating.ts";
 import type { SetView } from "./set-size.ts";
 
 /**
  * Whether a set may still make machines that nobody sees yet: it is told to have more than there are, or its controller has not seen the size that it is told now, and
- * may just be asking for machines of an earlier one. A set that is refused, or on its way out, makes none.
+ * may just be asking for machines of an earlier one. A set that is refused or cannot be read, or is on its way out, makes none.
  */
 function mayMakeMachines({ set, machines }: SetView): boolean {
   const { metadata, spec, status } = set;
-  const isRefused = findCondition(status?.machineSetCondition, specValidConditionType)?.status === "False";
+  const isRefused =
+    shapeProblemsOf(set).length > 0 ||
+    findCondition(status?.machineSetCondition, specValidConditionType)?.status === "False";
   if (metadata.deletionTimestamp != null || isRefused) return false;
   return (spec.replicas ?? 0) > machines.length || (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
 }
