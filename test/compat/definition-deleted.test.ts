@@ -73,5 +73,7 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     expect(vmsOf(await machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
     expect(millwright.child.exitCode).toBeNull();
+    await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });
+    await eventually(async () => expect(fleet.cloud.vms()).toEqual([]), LONG);
   });
 });

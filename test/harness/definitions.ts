@@ -34,7 +34,8 @@ export async function declareAgain(api: ApiClient, kind: MachineKind): Promise<v
   await eventually(() => api.list(machineKinds[kind], { namespace }), 60_000);
 }
 
-function asNew({ metadata, status: _, ...rest }: KubeObject): KubeObject {
+function asNew(object: KubeObject): KubeObject {
+  const { metadata, status: _, ...rest } = object;
   const { name, labels, annotations } = metadata;
   return {
     ...rest,

@@ -10,7 +10,13 @@ import {
   seededRandom,
 } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { eventResource, type Log, nodeResource, secretResource } from "@millwright/kube";
+import {
+  customResourceDefinitionResource,
+  eventResource,
+  type Log,
+  nodeResource,
+  secretResource,
+} from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createManager, type ManagerOptions } from "./manager.ts";
@@ -314,6 +320,24 @@ describe("a manager", () => {
     await clock.advance(1_000);
     patience.abort(new Error("not now"));
     expect(await ready).toMatchObject({ message: "not now" });
+  });
+
+  it("says so and makes nothing while nobody tells whether the definitions of its kinds stand", async () => {
+    const lines: unknown[] = [];
+    const log: Log = (_, message, fields) => void lines.push([message, fields]);
+    const { api, clock, manager, stop, machines } = setUp(aCloud().driver, { log });
+    api.seed(machineSetResource, aSet(1));
+    const silent = { type: customResourceDefinitionResource, error: serverError(), times: 1_000 };
+    for (const verb of ["list", "watch"] as const) api.inject({ verb, ...silent });
+    const running = manager.start(stop.signal);
+    await clock.advance(15_000);
+    expect(lines).toContainEqual([
+      "Waiting for the first list of some kinds",
+      { kinds: ["customresourcedefinitions"] },
+    ]);
+    expect(machines()).toEqual([]);
+    stop.abort();
+    await running;
   });
 
   it("starts once", async () => {

@@ -181,7 +181,7 @@ export function createManager(options: ManagerOptions): Manager {
         watchedDefinitions.run(both),
         runControllers(both),
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
-        reportReadiness(named, clock, log, both),
+        reportReadiness({ ...named, customresourcedefinitions: watchedDefinitions }, clock, log, both),
       ];
       try {
         await Promise.all(parts);

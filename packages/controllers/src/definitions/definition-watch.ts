@@ -33,6 +33,8 @@ export interface DefinitionWatch {
   onChange(listener: (kind: MachineKind) => void): void;
   /** Resolves when the first answer about each definition is there, be it a refusal; rejects with the reason of the signal when that aborts first. */
   synced(signal?: AbortSignal): Promise<void>;
+  /** Whether that is so. */
+  hasSynced(): boolean;
   /** Runs until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -201,13 +203,16 @@ export function createDefinitionWatch(options: CacheOptions): DefinitionWatch {
     MachineDeployment: watch("MachineDeployment"),
     MachineSet: watch("MachineSet"),
   };
+  let hasSynced = false;
   const allFirst = async (): Promise<void> => {
     await Promise.all(Object.values(watched).map(({ first }) => first));
+    hasSynced = true;
   };
   return {
     stateOf: (kind) => watched[kind].state(),
     look: (kind) => watched[kind].look(),
     onChange: (listener) => void listeners.push(listener),
+    hasSynced: () => hasSynced,
     synced: (signal) => untilAborted(allFirst(), signal),
     async run(signal) {
       await Promise.all(Object.values(watched).map(({ run }) => run(signal)));
