@@ -105,7 +105,7 @@ describe("describeMachine of a machine that goes with its definition", () => {
   it("fails when the server does not answer", async () => {
     const cluster = aCluster(aMachine(marked));
     cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: serverError() });
-    await expect(ask(cluster)).rejects.toThrow("internal error");
+    await expect(ask(cluster)).rejects.toThrow("the API server does not answer");
   });
 });
 
