@@ -229,9 +229,18 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
 
     it("does not take the VM of another cluster or another UID for its own", async () => {
       await create(a);
-      const other = requestFor(a, specOf({ cluster: "other" }));
-      await expect(codeOf(subject.driver.getMachineStatus(other, context()))).resolves.toBe("NotFound");
-      await expect(codeOf(status({ ...a, uid: "other" }))).resolves.toBe("NotFound");
+      const other = { ...a, uid: "other" };
+      const elsewhere = requestFor(other, specOf({ cluster: "other" }));
+      await expect(codeOf(subject.driver.getMachineStatus(elsewhere, context()))).resolves.toBe("NotFound");
+      await expect(codeOf(status(other))).resolves.toBe("NotFound");
+    });
+
+    it("still knows its VM when its class was put into another cluster since", async () => {
+      const { providerId } = await create(a);
+      const moved = requestFor(a, specOf({ cluster: "other" }));
+      await expect(subject.driver.getMachineStatus(moved, context())).resolves.toMatchObject({ providerId });
+      await subject.driver.deleteMachine(moved, context());
+      expect(cloud.vms()).toEqual([]);
     });
 
     it("answers OutOfRange with both ids when two VMs belong to one machine", async () => {
@@ -359,6 +368,41 @@ describe.each(["in process", "over HTTP"] as const)("mock driver %s", (where) =>
         message: "termination protection is on",
       });
       expect(cloud.vms()).toHaveLength(1);
+    });
+  });
+
+  describe("a machine that was made anew under its old name", () => {
+    const anew = (more: Partial<MachineIdentity>) => machineNamed(a.name, { uid: "new", ...more });
+
+    it("keeps the VM that its provider id names: it has a status, is initialized, compared and deleted", async () => {
+      const { providerId } = await create(a);
+      const machine = anew({ providerId });
+      await expect(status(machine)).resolves.toMatchObject({ providerId, initialized: false });
+      await subject.driver.initializeMachine?.(requestFor(machine), context());
+      await expect(status(machine)).resolves.toMatchObject({ providerId, initialized: true });
+      await expect(subject.driver.findDrift?.(requestFor(machine), context())).resolves.toMatchObject({ providerId });
+      expect(cloud.vms()).toMatchObject([{ tags: { [ownerTagKeys.machineUid]: a.uid } }]);
+      await remove(machine);
+      expect(cloud.vms()).toEqual([]);
+      await expect(remove(machine)).resolves.toEqual({});
+    });
+
+    it("does not take that VM without the id: it has none, and deletes none", async () => {
+      await create(a);
+      await expect(codeOf(status(anew({})))).resolves.toBe("NotFound");
+      await remove(anew({}));
+      await expect(codeOf(create(anew({})))).resolves.toBe("AlreadyExists");
+      expect(cloud.vms()).toHaveLength(1);
+    });
+
+    it("does not take the VM of a machine in another namespace or another cluster, whatever its id names", async () => {
+      const { providerId } = await create(a);
+      const elsewhere = requestFor(anew({ providerId }), specOf({ cluster: "other" }));
+      for (const request of [requestFor(anew({ providerId, namespace: "other" })), elsewhere]) {
+        await expect(codeOf(subject.driver.getMachineStatus(request, context()))).resolves.toBe("NotFound");
+        await expect(codeOf(subject.driver.deleteMachine(request, context()))).resolves.toBe("PermissionDenied");
+      }
+      expect(cloud.vms()).toMatchObject([{ state: expect.not.stringContaining("terminat") }]);
     });
   });
 

@@ -18,7 +18,7 @@ import { toMachineError } from "./errors.ts";
 import { differencesOf } from "./differences.ts";
 import { machineTypes } from "./machine-type.ts";
 import { canonicalJson } from "./new-vm.ts";
-import { clusterTags, isOwnedBy, machineTags, ownerTagKeys } from "./owner-tags.ts";
+import { clusterTags, isOfCluster, isOwnedBy, nameTags, ownerTagKeys } from "./owner-tags.ts";
 import { type MockSpec, mockSpecSchema } from "./spec.ts";
 import { type Vm, isLive } from "./vm.ts";
 
@@ -50,7 +50,8 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         const { spec } = machineClass;
         const cloud = cloudOf(request.secret, context);
         const specHash = createHash("sha256").update(canonicalJson(spec)).digest("hex").slice(0, 16);
-        const existing = await findNamed(cloud, spec.cluster, machine, context);
+        const named = await findNamed(cloud, machine, context);
+        const existing = named.filter((vm) => isOfCluster(vm, spec.cluster) || isOwnedBy(vm, spec.cluster, machine));
         const [vm, ...more] = existing;
         if (more.length > 0) throw severalVms(machine, existing);
         if (vm !== undefined) return adopt(vm, spec, machine, specHash);
@@ -65,7 +66,8 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
             labels: spec.labels,
             ...(spec.bootDelayMs === undefined ? {} : { bootDelayMs: spec.bootDelayMs }),
             tags: {
-              ...machineTags(spec.cluster, machine),
+              ...clusterTags(spec.cluster),
+              ...nameTags(machine),
               [ownerTagKeys.namespace]: machine.namespace,
               [ownerTagKeys.machineUid]: machine.uid,
               [ownerTagKeys.machineClass]: machineClass.name,
@@ -182,21 +184,16 @@ function adopt(vm: Vm, spec: MockSpec, machine: MachineIdentity, specHash: strin
   return referenceOf(vm);
 }
 
-/** The VMs that carry the machine's name, also those that are on their way out. */
-function findNamed(
-  cloud: DriverCloud,
-  cluster: string,
-  machine: MachineIdentity,
-  context: DriverContext,
-): Promise<readonly Vm[]> {
-  return cloud.listVms({ tags: machineTags(cluster, machine) }, { signal: context.signal });
+/** The VMs that carry the machine's name, also those that are on their way out. Whose they are is for the caller to tell. */
+function findNamed(cloud: DriverCloud, machine: MachineIdentity, context: DriverContext): Promise<readonly Vm[]> {
+  return cloud.listVms({ tags: nameTags(machine) }, { signal: context.signal });
 }
 
 /** The one VM of a machine that is there to stay. */
 async function findLive(cloud: DriverCloud, request: MachineRequest<MockSpec>, context: DriverContext): Promise<Vm> {
   const { machine, machineClass } = request;
   const { cluster } = machineClass.spec;
-  const named = await findNamed(cloud, cluster, machine, context);
+  const named = await findNamed(cloud, machine, context);
   const live = named.filter((vm) => isOwnedBy(vm, cluster, machine) && isLive(vm));
   if (live.length > 1) throw severalVms(machine, live);
   const [vm] = live;
@@ -224,7 +221,7 @@ async function vmsToDelete(
   const { cluster } = machineClass.spec;
   const { providerId = "" } = machine;
   if (providerId === "") {
-    const named = await findNamed(cloud, cluster, machine, context);
+    const named = await findNamed(cloud, machine, context);
     return named.filter((vm) => isOwnedBy(vm, cluster, machine));
   }
   const vm = await ignoreNotFound(() => cloud.getVm(providerId, { signal: context.signal }));
@@ -232,7 +229,7 @@ async function vmsToDelete(
   if (!isOwnedBy(vm, cluster, machine)) {
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.id} does not carry the tags of machine "${machine.name}" in cluster "${cluster}"; it is left alone`,
+      `VM ${vm.id} does not carry the tags of machine "${machine.name}" in namespace "${machine.namespace}" of cluster "${cluster}"; it is left alone`,
     );
   }
   return [vm];

@@ -1,4 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
+import { isMadeFor } from "@millwright/core/driver-kit";
 import type { Vm } from "./vm.ts";
 
 /** The tags by which the driver knows its VMs. They are part of the request that creates the VM, so no VM is ever without. */
@@ -25,19 +26,26 @@ export function clusterTags(cluster: string): Readonly<Record<string, string>> {
   return { [ownerTagKeys.managedBy]: managedBy, [ownerTagKeys.cluster]: cluster };
 }
 
-/** Tags to find the VMs of a machine by. */
-export function machineTags(cluster: string, machine: MachineIdentity): Readonly<Record<string, string>> {
-  return { ...clusterTags(cluster), [ownerTagKeys.machineName]: machine.name };
+/** Tags to find the VMs by that carry a machine's name, of whatever cluster: that of a class may have changed since. */
+export function nameTags(machine: MachineIdentity): Readonly<Record<string, string>> {
+  return { [ownerTagKeys.managedBy]: managedBy, [ownerTagKeys.machineName]: machine.name };
 }
 
-/**
- * Whether a VM was made for this machine: our tag, this cluster, the machine's name and, where both sides know it, its UID. A machine
- * that was deleted and created anew under the same name has another UID, and so other VMs.
- */
-export function isOwnedBy(vm: Pick<Vm, "tags">, cluster: string, machine: MachineIdentity): boolean {
-  const wanted = Object.entries(machineTags(cluster, machine));
-  const uid = vm.tags[ownerTagKeys.machineUid] ?? "";
+/** Whether a VM belongs to a cluster. */
+export const isOfCluster = ({ tags }: Pick<Vm, "tags">, cluster: string): boolean =>
+  Object.entries(clusterTags(cluster)).every(([key, value]) => tags[key] === value);
+
+/** Whether a VM was made for this machine ({@link isMadeFor}): told by our tag and what it says beside it. */
+export function isOwnedBy(vm: Pick<Vm, "tags" | "providerId">, cluster: string, machine: MachineIdentity): boolean {
+  const tagOf = (key: string): string => vm.tags[key] ?? "";
   return (
-    wanted.every(([key, value]) => vm.tags[key] === value) && (uid === "" || machine.uid === "" || uid === machine.uid)
+    tagOf(ownerTagKeys.managedBy) === managedBy &&
+    isMadeFor(machine, {
+      machineName: tagOf(ownerTagKeys.machineName),
+      namespace: tagOf(ownerTagKeys.namespace),
+      machineUid: tagOf(ownerTagKeys.machineUid),
+      isOfCluster: isOfCluster(vm, cluster),
+      isNamedById: vm.providerId === machine.providerId,
+    })
   );
 }
