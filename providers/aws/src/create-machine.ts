@@ -28,7 +28,7 @@ export async function createMachine(
     const fit = fitting(own, spec);
     return fit.nodeName === "" ? ready(fit, call) : referenceOf(fit);
   }
-  const stranger = named.find((vm) => isLive(vm) && isOfCluster(vm.tags, keys) && !isOwnedBy(vm.tags, keys, machine));
+  const stranger = named.find((vm) => isLive(vm) && isOfCluster(vm.tags, keys) && !isOwnedBy(vm, keys, machine));
   if (stranger !== undefined) {
     throw new MachineError(
       "AlreadyExists",
@@ -112,7 +112,7 @@ async function findMade({ machine, token, spec }: Launch, call: MethodCall, limi
   const { session, keys, context } = call;
   const found = await poll({ ...pausesOf(call), limitMs }, async () => {
     const named = await session.named(machine.name, context);
-    return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm.tags, keys, machine));
+    return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm, keys, machine));
   });
   return found === undefined || !isLive(found) ? found : fitting(found, spec);
 }

@@ -125,7 +125,10 @@ describe("deleting a machine", () => {
 
   it.each<[string, (tags: Map<string, string>) => void]>([
     ["of another machine", (tags) => tags.set("Name", "other")],
-    ["of an earlier machine of the same name", (tags) => tags.set("millwright.dev/machine-uid", "other")],
+    [
+      "of a machine of the same name in another namespace",
+      (tags) => tags.set("millwright.dev/machine-uid", "other").set("millwright.dev/namespace", "other"),
+    ],
     [
       "of another cluster",
       (tags) => tags.set("millwright.dev/machine-uid", "other").delete("kubernetes.io/cluster/shoot"),

@@ -42,14 +42,14 @@ async function vmsToDelete(request: AwsRequest, call: MethodCall): Promise<reado
 async function findOwn({ machine }: AwsRequest, { session, keys, context }: MethodCall): Promise<readonly Vm[]> {
   const { providerId = "" } = machine;
   if (providerId === "") {
-    return (await session.named(machine.name, context)).filter((vm) => isOwnedBy(vm.tags, keys, machine));
+    return (await session.named(machine.name, context)).filter((vm) => isOwnedBy(vm, keys, machine));
   }
   const vm = await session.byId(readProviderId(providerId).instanceId, context);
   if (vm === undefined) return [];
-  if (isTerminated(vm) || isOwnedBy(vm.tags, keys, machine)) return [vm];
+  if (isTerminated(vm) || isOwnedBy(vm, keys, machine)) return [vm];
   throw new MachineError(
     "PermissionDenied",
-    `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or, without that tag, "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put the tags on it`,
+    `VM ${vm.id} does not carry the tags of machine "${machine.name}": "${ownerTagKeys.name}" with its name, and "${ownerTagKeys.machineUid}" with its UID or else "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
   );
 }
 

@@ -18,7 +18,7 @@ export async function findVm({ machine }: AwsRequest, { session, keys, context }
     if (own !== undefined) return own;
     throw new MachineError(
       "NotFound",
-      `there is no VM for machine "${machine.name}"${lastOf(named.filter((vm) => isOwnedBy(vm.tags, keys, machine)))}`,
+      `there is no VM for machine "${machine.name}"${lastOf(named.filter((vm) => isOwnedBy(vm, keys, machine)))}`,
     );
   }
   const { instanceId } = readProviderId(providerId);

@@ -1,6 +1,8 @@
 import type { MachineIdentity } from "@millwright/core";
-import { stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { readProviderId } from "./provider-id.ts";
 import type { AwsSpec } from "./spec.ts";
+import type { Vm } from "./vm.ts";
 
 /**
  * The tags that the driver adds to those of the class, in the request that creates. VMs that MCM's driver made have only `Name` and those of
@@ -77,11 +79,15 @@ export type Tags = ReadonlyMap<string, string>;
 export const isOfCluster = (tags: Tags, { cluster, role }: ClusterKeys): boolean => tags.has(cluster) && tags.has(role);
 
 /**
- * Whether a VM was made for this machine. It carries the machine's name, and its UID decides where both sides know it: no other machine ever has it, also not one that is made anew under
- * the same name, and it stays when the tags of the class are changed. A VM that says no UID, as those of MCM's driver, has to carry the cluster's and the role's tag.
+ * Whether a VM was made for this machine ({@link isMadeFor}). Ids of EC2 are never used again, so that whatever region a provider id names, its id decides which VM it means.
  */
-export function isOwnedBy(tags: Tags, keys: ClusterKeys, machine: MachineIdentity): boolean {
-  if (tags.get(ownerTagKeys.name) !== machine.name) return false;
-  const uid = tags.get(ownerTagKeys.machineUid) ?? "";
-  return uid === "" || machine.uid === "" ? isOfCluster(tags, keys) : uid === machine.uid;
+export function isOwnedBy({ id, tags }: Pick<Vm, "id" | "tags">, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  const { providerId = "" } = machine;
+  return isMadeFor(machine, {
+    machineName: tags.get(ownerTagKeys.name) ?? "",
+    namespace: tags.get(ownerTagKeys.namespace) ?? "",
+    machineUid: tags.get(ownerTagKeys.machineUid) ?? "",
+    isOfCluster: isOfCluster(tags, keys),
+    isNamedById: providerId !== "" && readProviderId(providerId).instanceId === id,
+  });
 }

@@ -70,7 +70,7 @@ export function endOf({ id, state, reason }: Vm): string {
  * @throws MachineError OutOfRange when there are several
  */
 export function ownLiveVm(vms: readonly Vm[], keys: ClusterKeys, machine: MachineIdentity): Vm | undefined {
-  const own = vms.filter((vm) => isLive(vm) && isOwnedBy(vm.tags, keys, machine));
+  const own = vms.filter((vm) => isLive(vm) && isOwnedBy(vm, keys, machine));
   if (own.length > 1) {
     const ids = own.map(({ region, id }) => providerIdOf(region, id)).toSorted();
     throw new MachineError("OutOfRange", `machine "${machine.name}" has several VMs: ${ids.join(", ")}`);
