@@ -8,7 +8,7 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { createSessionPool } from "@millwright/core/driver-kit";
+import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { toMachineError } from "./errors.ts";
@@ -21,7 +21,6 @@ import { listMachines } from "./list-machines.ts";
 import type { AwsClass, MethodCall, Patience } from "./method-call.ts";
 import { clusterKeysOf } from "./owner-tags.ts";
 import { readProviderId } from "./provider-id.ts";
-import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./sdk.ts";
 import { type AwsCredentials, awsSecretSchema, readCredentials } from "./secret.ts";
 import { createSession } from "./session.ts";

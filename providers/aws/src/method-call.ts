@@ -1,7 +1,6 @@
 import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
-import type { PollOptions } from "@millwright/core/driver-kit";
+import type { PollOptions, RecentLaunches } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "./owner-tags.ts";
-import type { RecentLaunches } from "./recent-launches.ts";
 import type { Session } from "./session.ts";
 import type { AwsSpec } from "./spec.ts";
 

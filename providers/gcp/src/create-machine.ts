@@ -1,7 +1,7 @@
 import { type CreateMachineRequest, type CreateMachineResponse, MachineError } from "@millwright/core";
 import { toMachineError } from "./errors.ts";
 import { isReclaimed, ownVm, vmsNamed } from "./find-vm.ts";
-import { isRefusal } from "./gce-failure.ts";
+import { isInsertionRefused, isRefusal } from "./gce-failure.ts";
 import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./instance-resource.ts";
 import { type LeftDisk, removeLeftDisks } from "./left-disks.ts";
 import type { MethodCall } from "./method-call.ts";
@@ -91,15 +91,8 @@ async function makeCandidate(
 ): Promise<Vm> {
   const { session, context } = call;
   const place: Place = { project: launch.project, zone: candidate.zone };
-  const requestId = requestIdOf(launch.token, candidate);
   try {
-    const begun = await session.api.insertInstance(
-      place,
-      instanceResource(launch, candidate),
-      requestId,
-      context.signal,
-    );
-    const done = await untilDone(begun, place, call);
+    const done = await insert(launch, candidate, place, call);
     if (hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
   } catch (error) {
     if (!isRefusal(error, "alreadyExists")) throw error;
@@ -112,6 +105,23 @@ async function makeCandidate(
   if (made !== undefined) return made;
   throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was made and is gone again`, {
     tokenIsSpent: true,
+  });
+}
+
+/** Asks for the VM, and waits for the operation that makes it. Remembers the machine where it does not learn how that ends. */
+async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, call: MethodCall): Promise<Operation> {
+  const { session, context, launches } = call;
+  const { machine, token } = launch;
+  const requestId = requestIdOf(token, candidate);
+  const begun = await session.api
+    .insertInstance(place, instanceResource(launch, candidate), requestId, context.signal)
+    .catch((error: unknown) => {
+      if (!isInsertionRefused(error)) launches.asked(machine);
+      throw error;
+    });
+  return untilDone(begun, place, call).catch((error: unknown) => {
+    launches.asked(machine);
+    throw error;
   });
 }
 

@@ -1,3 +1,4 @@
+import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec, spotScheduling } from "./testing/gcp-cloud.ts";
 
@@ -72,6 +73,58 @@ describe("deleting a machine", () => {
     const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
     gce.faults.add({ operation: "instances.get", end: { kind: "refuse", refusal: { code: "notFound", message } } });
     await driver.deleteMachine(aRequest(), aContext());
+    expect(gce.inventory()).toEqual(nothing);
+  });
+
+  it("does not wait for a VM of which nobody can know: Compute Engine was not asked for it, or it came to nothing, and not just now", async () => {
+    const { gce, driver } = await aCloud({ operationMs: 5 }, { patience: { visibleMs: 60_000 } });
+    const clock = createSkippingClock();
+    const context = { ...aContext(), clock };
+    const make = (name: string) => driver.createMachine(aRequest(aMachine(name)), context);
+    const looksFor = async (name: string): Promise<number> => {
+      gce.log.clear();
+      await driver.deleteMachine(aRequest(aMachine(name)), context);
+      return gce.log.count("instances.get");
+    };
+    // This process has only just begun: the one before it may have asked.
+    expect(await looksFor("a")).toBe(2);
+    clock.skip(60_000);
+    expect(await looksFor("a")).toBe(1);
+
+    const refusal = { code: "invalid", message: "Invalid value for field 'resource'" };
+    gce.faults.add({ operation: "instances.insert", end: { kind: "refuse", refusal } });
+    await expect(make("a")).rejects.toMatchObject({ code: "InvalidArgument" });
+    expect(await looksFor("a")).toBe(1);
+
+    gce.world.capacity.set("n2-standard-2/europe-west1-b", 0);
+    await expect(make("a")).rejects.toMatchObject({ code: "ResourceExhausted" });
+    expect(await looksFor("a")).toBe(1);
+
+    gce.faults.add({ operation: "instances.insert", times: 3, end: { kind: "reset" } });
+    await expect(make("a")).rejects.toMatchObject({ code: "Unavailable" });
+    expect(await looksFor("b")).toBe(1);
+    expect(await looksFor("a")).toBe(2);
+    clock.skip(60_000);
+    expect(await looksFor("a")).toBe(1);
+
+    // Refused in the end; but what became of the first request?
+    gce.faults.add({ operation: "instances.insert", end: { kind: "reset" } });
+    gce.faults.add({ operation: "instances.insert", end: { kind: "refuse", refusal } });
+    await expect(make("b")).rejects.toMatchObject({ code: "InvalidArgument" });
+    expect(await looksFor("b")).toBe(2);
+  });
+
+  it("waits for a VM of whose operation it has not learnt the end", async () => {
+    const { gce, driver, clock, giveUpWaiting } = await aSlowCloud();
+    await driver.deleteMachine(aRequest(aMachine("other")), { ...aContext(), clock });
+    clock.skip(600_000);
+    await giveUpWaiting((context) => driver.createMachine(aRequest(), { ...context, clock }));
+    const message = "The resource 'projects/my-project/zones/europe-west1-b/instances/m' was not found";
+    gce.faults.add({ operation: "instances.get", end: { kind: "refuse", refusal: { code: "notFound", message } } });
+    const deleting = driver.deleteMachine(aRequest(), { ...aContext(), clock });
+    await expect.poll(() => gce.log.count("instances.delete")).toBe(1);
+    clock.skip(60_000);
+    await deleting;
     expect(gce.inventory()).toEqual(nothing);
   });
 

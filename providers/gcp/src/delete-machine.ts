@@ -35,7 +35,7 @@ async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: M
 /** With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. */
 async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<readonly Vm[]> {
   const { machine } = request;
-  const { keys, context, patience } = call;
+  const { keys, context, patience, launches } = call;
   const own = (vms: readonly Vm[]): readonly Vm[] => vms.filter((vm) => isOwnedBy(vm, keys, machine));
   const named = await vmsNamed(request, call);
   if ((machine.providerId ?? "") !== "") {
@@ -46,8 +46,7 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
       `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}" or, without that label, the tags "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put them on it`,
     );
   }
-  if (named.length > 0) return own(named);
-  // A VM that was accepted a moment ago may not be shown yet.
+  if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);
   await context.clock.sleep(patience.lookAgainMs, context.signal);
   return own(await vmsNamed(request, call));
 }

@@ -8,7 +8,7 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { createSessionPool } from "@millwright/core/driver-kit";
+import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { toMachineError } from "./errors.ts";
@@ -32,11 +32,11 @@ export interface GcpDriverOptions extends Pick<GceApiOptions, "requestTimeoutMs"
   readonly clock?: Clock;
   /** For jitter, and for the ids of deletions. Default: the system's. */
   readonly random?: Random;
-  /** Default: 3 s before another look, 0.5 s to 5 s between looks. */
+  /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
   readonly patience?: Partial<Patience>;
 }
 
-const defaultPatience: Patience = { lookAgainMs: 3_000, pollMs: 500 };
+const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, pollMs: 500 };
 
 /** Creates the driver of Compute Engine. It holds no state but access tokens: every call finds its VMs by name, tags and labels. */
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {
@@ -44,6 +44,8 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
   const patience = { ...defaultPatience, ...given };
   /** Requests serve several calls at once, and all calls report to the same place. */
   let reportApiCall: DriverContext["reportApiCall"];
+  /** Begins with the first call: who waits to lead has not seen what others asked for meanwhile. */
+  let launches: RecentLaunches | undefined;
   const pool = createSessionPool((_, credentials: GcpCredentials) =>
     createSession(createGceApi({ ...api, credentials, clock, random, reportApiCall: (call) => reportApiCall?.(call) })),
   );
@@ -57,12 +59,13 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
   ): Promise<T> => {
     try {
       ({ reportApiCall } = context);
+      const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
       context.signal.throwIfAborted();
       const { spec, name } = machineClass;
       const credentials = readCredentials(secret);
       const { project } = credentials;
       return await pool.use(name, project, credentials, (session) =>
-        act({ session, project, keys: clusterKeysOf(spec.tags), context, random, patience }),
+        act({ session, project, keys: clusterKeysOf(spec.tags), context, random, patience, launches: recent }),
       );
     } catch (error) {
       throw toMachineError(error, context.signal, what);

@@ -8,6 +8,8 @@ export class GceFailure extends Error {
   /** Google's word for it, such as `quotaExceeded` or `invalid_grant`; empty when the answer cannot be read. */
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
+  /** How often the request had been sent when this answer came. */
+  attempts = 1;
 
   constructor(status: number, reason: string, message: string, retryAfterMs?: number) {
     super(message);
@@ -67,6 +69,17 @@ export function readFailure(status: number, headers: Headers, body: string): Gce
 /** Whether a call was refused with one of these reasons. */
 export const isRefusal = (error: unknown, ...reasons: readonly string[]): error is GceFailure =>
   error instanceof GceFailure && reasons.includes(error.reason);
+
+/**
+ * Whether the insertion of an instance has been refused for sure, so that no VM comes of it. With several attempts an earlier one may have been accepted, and a name that is taken may be that of
+ * a VM that is not shown yet.
+ */
+export const isInsertionRefused = (error: unknown): boolean =>
+  error instanceof GceFailure &&
+  error.attempts === 1 &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  error.reason !== "alreadyExists";
 
 /**
  * Whether a call failed because this thing is not there. That its project, or a page of a proxy's, is not there says nothing about it.

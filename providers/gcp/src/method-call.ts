@@ -1,11 +1,14 @@
 import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { RecentLaunches } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "./owner-tags.ts";
 import type { Session } from "./session.ts";
 import type { GcpSpec } from "./spec.ts";
 
 /** How long the driver waits for what Compute Engine shows late. */
 export interface Patience {
-  /** Before a VM without a stored id that was not found is looked for once more, milliseconds. */
+  /** For how long a VM that was asked for may exist unseen, milliseconds. */
+  readonly visibleMs: number;
+  /** Before a VM without a stored id that was not found, and was asked for a short while ago, is looked for once more, milliseconds. */
   readonly lookAgainMs: number;
   /** Between two looks at a VM that somebody else deletes, milliseconds: the first time. Grows to ten times as much. */
   readonly pollMs: number;
@@ -20,6 +23,7 @@ export interface MethodCall {
   readonly context: DriverContext;
   readonly random: Random;
   readonly patience: Patience;
+  readonly launches: RecentLaunches;
 }
 
 /** A request about a machine of this driver. */

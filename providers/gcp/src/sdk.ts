@@ -151,7 +151,10 @@ export function createGceApi(options: GceApiOptions): GceApi {
           const pauseMs = signal.aborted ? undefined : pauseBefore(attempts + 1, failure, random);
           if (pauseMs === undefined) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
           signal.throwIfAborted();
-          if (pauseMs === undefined) throw failure;
+          if (pauseMs === undefined) {
+            if (failure instanceof GceFailure) failure.attempts = attempts;
+            throw failure;
+          }
           await clock.sleep(pauseMs, signal);
         }
       }

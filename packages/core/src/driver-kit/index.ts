@@ -8,6 +8,8 @@ export type { OwnerMarks } from "./is-made-for.ts";
 export { orAborted } from "./or-aborted.ts";
 export { poll } from "./poll.ts";
 export type { PollOptions } from "./poll.ts";
+export { createRecentLaunches } from "./recent-launches.ts";
+export type { RecentLaunches } from "./recent-launches.ts";
 export { createSessionPool } from "./session-pool.ts";
 export type { PooledSession, SessionPool } from "./session-pool.ts";
 export { stableHash } from "./stable-hash.ts";
