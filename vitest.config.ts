@@ -52,17 +52,17 @@ export default defineConfig({
       project("provider-gcp", "providers/gcp", { isolate: false }),
       project("emulators", "test/emulators"),
       project("tools", "tools"),
-      project("e2e", "test/e2e", { testTimeout: 90_000, hookTimeout: 60_000 }),
+      project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
       // Drivers of clouds against their emulators, where it takes its time: `npm run test:clouds`, not part of `npm test`.
       project("clouds", ".", {
         include: ["test/clouds/**/*.test.ts"],
-        testTimeout: 120_000,
-        hookTimeout: 60_000,
+        testTimeout: 240_000,
+        hookTimeout: 120_000,
       }),
       // Against a real kube-apiserver: `npm run test:real`, not part of `npm test`.
       project("compat", "test/compat", { testTimeout: 180_000, hookTimeout: 180_000 }),
       // Kills, outages and faults that take their time: `npm run test:resilience`, not part of `npm test`.
-      project("resilience", "test/resilience", { testTimeout: 240_000, hookTimeout: 60_000 }),
+      project("resilience", "test/resilience", { testTimeout: 240_000, hookTimeout: 120_000 }),
     ],
   },
 });
