@@ -20,7 +20,7 @@ export async function adopt(
   const { machine, machineClass } = request;
   const { spec } = machineClass;
   const name = found.name ?? "";
-  if (!isOwnedBy(found.tags, call.keys, machine)) {
+  if (!isOwnedBy({ vmName: name, tags: found.tags }, call.keys, machine)) {
     const owner = isOfCluster(found.tags, call.keys) ? "of an earlier machine of this name" : "of somebody else";
     throw new MachineError(
       "AlreadyExists",
@@ -75,7 +75,8 @@ export async function cleanUp(
   keeps: "nothing" | "nic" = "nothing",
 ): Promise<void> {
   const group = request.machineClass.spec.resourceGroup;
-  if (vm !== undefined && isOwnedBy(vm.tags, call.keys, request.machine)) await removeVm(group, vm, call);
+  if (vm !== undefined && isOwnedBy({ vmName: name, tags: vm.tags }, call.keys, request.machine))
+    await removeVm(group, vm, call);
   const parts = await partsOf(request, name, call);
   await removeParts(group, keeps === "nic" ? { ...parts, nics: [] } : parts, call);
 }

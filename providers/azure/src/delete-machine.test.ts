@@ -128,6 +128,16 @@ describe("deleting a machine", () => {
     await expect(elsewhere.deleteMachine(aFullRequest(), aContext())).resolves.toEqual({});
   });
 
+  it("still knows VM, NIC and disks when the tags of the class have changed since", async () => {
+    const { arm, driver } = await aCloud();
+    await driver.createMachine(aFullRequest(), aContext());
+    const tags = { "kubernetes.io-cluster-renamed": "1", "kubernetes.io-role-node": "1" };
+    const renamed = aRequest(aMachine("m"), { ...withDisks, spec: { tags } });
+    await expect(driver.getMachineStatus(renamed, aContext())).resolves.toMatchObject({ nodeName: "m" });
+    await driver.deleteMachine(renamed, aContext());
+    expect(arm.inventory()).toEqual(nothing);
+  });
+
   it("leaves a VM alone that does not carry the tags of its cluster or is of another machine", async () => {
     const { arm, driver } = await aCloud();
     await driver.createMachine(aFullRequest(), aContext());

@@ -4,7 +4,7 @@ import { cascadeInput } from "./cascade-input.ts";
 import { toMachineError } from "./errors.ts";
 import { vmNameOf } from "./find-vm.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
-import { isOwnedBy } from "./owner-tags.ts";
+import { isOwnedBy, ownerTagKeys } from "./owner-tags.ts";
 import { partsOf, removeParts } from "./parts.ts";
 
 /**
@@ -18,10 +18,10 @@ export async function deleteMachine(request: AzureRequest, call: MethodCall): Pr
   const name = vmNameOf(request);
   const vm = await session.vm(group, name, context);
   if (vm !== undefined) {
-    if (!isOwnedBy(vm.tags, keys, machine)) {
+    if (!isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
       throw new MachineError(
         "PermissionDenied",
-        `VM "${name}" does not carry the tags of machine "${machine.name}" ("${keys.cluster}", "${keys.role}"); it is left alone`,
+        `VM "${name}" does not carry the marks of machine "${machine.name}": its name, and its UID in the tag "${ownerTagKeys.machineUid}" or else "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
       );
     }
     await removeVm(group, vm, call);

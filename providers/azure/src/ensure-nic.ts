@@ -11,7 +11,8 @@ export async function ensureNic({ spec, machine, vmName, ...launch }: Launch, ca
   const { session, context, keys } = call;
   const name = nicNameOf(vmName);
   const found = (await session.nics(spec.resourceGroup, context)).find((nic) => isSameName(nic.name, name));
-  if (found !== undefined && !isOfCluster(found.tags, keys)) {
+  const isOwn = found !== undefined && isOwnedBy({ vmName, tags: found.tags }, keys, machine);
+  if (found !== undefined && !isOwn && !isOfCluster(found.tags, keys)) {
     throw new MachineError(
       "AlreadyExists",
       `NIC "${name}" of somebody else exists in resource group "${spec.resourceGroup}"; it must be deleted first`,
@@ -21,8 +22,7 @@ export async function ensureNic({ spec, machine, vmName, ...launch }: Launch, ca
   if (holder !== "" && !isSameName(nameInId(holder), vmName)) {
     throw new MachineError("FailedPrecondition", `NIC "${name}" is attached to VM "${nameInId(holder)}"`);
   }
-  const isReady = found?.provisioningState === "Succeeded" && isOwnedBy(found.tags, keys, machine);
-  if (isReady) return;
+  if (isOwn && found.provisioningState === "Succeeded") return;
   try {
     await session.api.putNic(spec.resourceGroup, name, nicInput({ spec, machine, vmName, ...launch }), context.signal);
   } catch (error) {

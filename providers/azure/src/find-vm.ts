@@ -28,7 +28,7 @@ export async function findVm(request: AzureRequest, { session, keys, context }: 
         : "";
     throw missing(`there is no VM "${name}" in resource group "${resourceGroup}"${hint}`);
   }
-  if ((machine.providerId ?? "") === "" && !isOwnedBy(vm.tags, keys, machine)) {
+  if ((machine.providerId ?? "") === "" && !isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
     throw missing(`VM "${name}" in resource group "${resourceGroup}" is of somebody else`);
   }
   const state = stateOf(vm);

@@ -61,7 +61,7 @@ async function clearWay(
   const taken = all.find(
     ({ name, tags }) =>
       (isSameName(name, osDiskNameOf(vmName)) || dataDisks.some((disk) => isFor(name, disk))) &&
-      !isOwnedBy(tags, call.keys, machine),
+      !isOwnedBy({ vmName, tags }, call.keys, machine),
   );
   if (taken !== undefined) {
     throw new MachineError(

@@ -1,5 +1,7 @@
 import type { MachineIdentity } from "@millwright/core";
-import { stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { isSameName } from "./names.ts";
+import { vmNameIn } from "./provider-id.ts";
 import type { AzureSpec } from "./spec.ts";
 
 /**
@@ -79,11 +81,24 @@ export function isOfCluster(tags: Tags | undefined, { cluster, role }: ClusterKe
   return names.has(cluster.toLowerCase()) && names.has(role.toLowerCase());
 }
 
+/** What tells whose a VM, a NIC or a disk is. */
+export interface Owned {
+  /** Name of the VM that it is, or that it was made for. */
+  readonly vmName: string;
+  readonly tags: Tags | undefined;
+}
+
 /**
- * Whether a resource that is named for a machine was made for it: the cluster's and the role's tag and, where both sides know it, the machine's UID. A
- * machine that was deleted and created anew under the same name has another UID.
+ * Whether a VM, a NIC or a disk was made for this machine ({@link isMadeFor}). VMs have the names of their machines. Parts go with their VM: where a machine that was made anew keeps a VM, it keeps these too, also
+ * when the VM is gone and its tags cannot be read any more.
  */
-export function isOwnedBy(tags: Tags | undefined, keys: ClusterKeys, machine: MachineIdentity): boolean {
-  const uid = tagOf(tags, ownerTagKeys.machineUid);
-  return isOfCluster(tags, keys) && (uid === "" || machine.uid === "" || uid === machine.uid);
+export function isOwnedBy({ vmName, tags }: Owned, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  const { providerId = "" } = machine;
+  return isMadeFor(machine, {
+    machineName: isSameName(vmName, machine.name) ? machine.name : vmName,
+    namespace: tagOf(tags, ownerTagKeys.namespace),
+    machineUid: tagOf(tags, ownerTagKeys.machineUid),
+    isOfCluster: isOfCluster(tags, keys),
+    isNamedById: providerId !== "" && isSameName(vmName, vmNameIn(providerId)),
+  });
 }

@@ -44,7 +44,7 @@ const isOf = (
   { keys }: MethodCall,
   tags: Tags | undefined,
   madeFor: string | undefined,
-): boolean => isSameName(madeFor, vmName) && isOwnedBy(tags, keys, machine);
+): boolean => isSameName(madeFor, vmName) && isOwnedBy({ vmName, tags }, keys, machine);
 
 /**
  * Deletes NICs and disks. All are tried, so that one that cannot be does not keep the others.
