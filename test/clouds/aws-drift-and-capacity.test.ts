@@ -1,17 +1,5 @@
-import type { NodeTemplate } from "@millwright/core";
 import { describeDriftAndCapacity } from "./drift-scenario.ts";
 import { ec2Spec, startOnEc2 } from "./ec2-cloud.ts";
-
-const aType = (name: string, cpu: number, memory: string, architecture = "amd64") => ({
-  name,
-  nodeTemplate: {
-    architecture,
-    capacity: { cpu, gpu: 0, memory },
-    instanceType: name,
-    region: ec2Spec.region,
-    zone: "eu-west-1a",
-  } satisfies NodeTemplate,
-});
 
 describeDriftAndCapacity("EC2", async () => {
   const { ec2, installation, close } = await startOnEc2({}, { tags: { ...ec2Spec.tags, team: "red" } });
@@ -25,10 +13,11 @@ describeDriftAndCapacity("EC2", async () => {
     close,
     // The class names the driver, and the environment leads it to the emulator.
     flags: [],
+    place: { region: ec2Spec.region, zone: "eu-west-1a" },
     types: {
-      first: aType("m5.large", 2, "8192Mi"),
-      other: aType("m6g.large", 2, "8192Mi", "arm64"),
-      larger: aType("m5.xlarge", 4, "16384Mi"),
+      first: { name: "m5.large", cpu: 2, memory: "8192Mi", architecture: "amd64" },
+      other: { name: "m6g.large", cpu: 2, memory: "8192Mi", architecture: "arm64" },
+      larger: { name: "m5.xlarge", cpu: 4, memory: "16384Mi", architecture: "amd64" },
     },
     typeField: "machineType",
     specOf: (machineType) => ({ machineType }),

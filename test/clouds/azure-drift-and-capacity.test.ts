@@ -1,18 +1,6 @@
 import { fileURLToPath } from "node:url";
-import type { NodeTemplate } from "@millwright/core";
 import { startOnArm } from "./arm-cloud.ts";
 import { describeDriftAndCapacity } from "./drift-scenario.ts";
-
-const aSize = (name: string, cpu: number, memory: string, architecture = "amd64") => ({
-  name,
-  nodeTemplate: {
-    architecture,
-    capacity: { cpu, gpu: 0, memory },
-    instanceType: name,
-    region: "westeurope",
-    zone: "westeurope-1",
-  } satisfies NodeTemplate,
-});
 
 const tag = "kubernetes.io-role-node";
 
@@ -22,10 +10,11 @@ describeDriftAndCapacity("Azure", async () => {
     installation,
     close,
     flags: ["--provider", fileURLToPath(new URL("azure-on-emulator.ts", import.meta.url))],
+    place: { region: "westeurope", zone: "westeurope-1" },
     types: {
-      first: aSize("Standard_D2s_v5", 2, "8192Mi"),
-      other: aSize("Standard_D2ps_v5", 2, "8192Mi", "arm64"),
-      larger: aSize("Standard_D4s_v5", 4, "16384Mi"),
+      first: { name: "Standard_D2s_v5", cpu: 2, memory: "8192Mi", architecture: "amd64" },
+      other: { name: "Standard_D2ps_v5", cpu: 2, memory: "8192Mi", architecture: "arm64" },
+      larger: { name: "Standard_D4s_v5", cpu: 4, memory: "16384Mi", architecture: "amd64" },
     },
     typeField: "properties.hardwareProfile.vmSize",
     specOf: (vmSize) => ({ properties: { hardwareProfile: { vmSize } } }),

@@ -3,11 +3,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { CloudInstallation } from "./cloud-installation.ts";
 
-/** A type of machines of a cloud. */
+/** A type of machines of a cloud, without accelerators. */
 export interface DriftType {
   readonly name: string;
-  /** What the autoscaler is to be told about it. */
-  readonly nodeTemplate: NodeTemplate;
+  readonly cpu: number;
+  /** As a Kubernetes quantity. */
+  readonly memory: string;
+  readonly architecture: "amd64" | "arm64";
 }
 
 /** An emulated cloud and an installation on it, as far as capacity and drift look at them. */
@@ -15,6 +17,8 @@ export interface DriftCloud {
   readonly installation: CloudInstallation;
   /** What commands need to find the driver that talks to the emulator. */
   readonly flags: readonly string[];
+  /** Where the machines of the class `pool` are, in the words of nodes. */
+  readonly place: { readonly region: string; readonly zone: string };
   /** That of the class `pool`, one of another architecture, and a larger one. */
   readonly types: { readonly first: DriftType; readonly other: DriftType; readonly larger: DriftType };
   /** Field of `providerSpec` that names the type, as differences name it. */
@@ -40,6 +44,14 @@ export type StartDriftCloud = () => Promise<DriftCloud>;
 const byField = (differences: readonly VmDifference[]): readonly VmDifference[] =>
   differences.toSorted((a, b) => (a.field < b.field ? -1 : 1));
 
+/** What the autoscaler is to be told about a type. */
+const templateOf = ({ name, cpu, memory, architecture }: DriftType, { place }: DriftCloud): NodeTemplate => ({
+  architecture,
+  capacity: { cpu, gpu: 0, memory },
+  instanceType: name,
+  ...place,
+});
+
 /** Capacity of classes and drift of machines, end to end with `millwright` and the driver of a cloud: the same for each of them. */
 export function describeDriftAndCapacity(name: string, startCloud: StartDriftCloud): void {
   // Processes that start beside whatever else the computer does: the limit is there for what hangs.
@@ -59,12 +71,14 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
       const cloud = await start();
       const { installation, types, specOf, capacityRequests, hasOneList = false } = cloud;
       const requestsForTwo = hasOneList ? 1 : 2;
+      const untilTold = (type: DriftType) =>
+        eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(templateOf(type, cloud)), 120_000);
       installation.run();
-      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.first.nodeTemplate), 120_000);
+      await untilTold(types.first);
       expect(capacityRequests()).toBe(1);
 
       await change(cloud, { providerSpec: specOf(types.other.name) });
-      await eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(types.other.nodeTemplate), 120_000);
+      await untilTold(types.other);
       expect(capacityRequests()).toBe(requestsForTwo);
 
       await change(cloud, { nodeTemplate: { capacity: { cpu: 1 } } });

@@ -1,18 +1,6 @@
 import { fileURLToPath } from "node:url";
-import type { NodeTemplate } from "@millwright/core";
 import { describeDriftAndCapacity } from "./drift-scenario.ts";
 import { gceSpec, startOnGce } from "./gce-cloud.ts";
-
-const aType = (name: string, cpu: number, memory: string, architecture = "amd64") => ({
-  name,
-  nodeTemplate: {
-    architecture,
-    capacity: { cpu, gpu: 0, memory },
-    instanceType: name,
-    region: gceSpec.region,
-    zone: gceSpec.zone,
-  } satisfies NodeTemplate,
-});
 
 describeDriftAndCapacity("Compute Engine", async () => {
   const { gce, installation, close } = await startOnGce({}, { labels: { team: "red" } });
@@ -20,10 +8,11 @@ describeDriftAndCapacity("Compute Engine", async () => {
     installation,
     close,
     flags: ["--provider", fileURLToPath(new URL("gcp-on-emulator.ts", import.meta.url))],
+    place: { region: gceSpec.region, zone: gceSpec.zone },
     types: {
-      first: aType("n2-standard-2", 2, "8192Mi"),
-      other: aType("t2a-standard-2", 2, "8192Mi", "arm64"),
-      larger: aType("n2-standard-4", 4, "16384Mi"),
+      first: { name: "n2-standard-2", cpu: 2, memory: "8192Mi", architecture: "amd64" },
+      other: { name: "t2a-standard-2", cpu: 2, memory: "8192Mi", architecture: "arm64" },
+      larger: { name: "n2-standard-4", cpu: 4, memory: "16384Mi", architecture: "amd64" },
     },
     typeField: "machineType",
     specOf: (machineType) => ({ machineType }),
