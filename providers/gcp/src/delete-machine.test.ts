@@ -147,7 +147,10 @@ describe("deleting a machine", () => {
   });
 
   it.each<[string, object]>([
-    ["of an earlier machine of the same name", { labels: { "millwright-machine-uid": "other" } }],
+    [
+      "of a machine of the same name in another namespace",
+      { labels: { "millwright-machine-uid": "other", "millwright-namespace": "other" } },
+    ],
     ["of another cluster", { tags: { items: ["kubernetes-io-cluster-other", "kubernetes-io-role-node"] }, labels: {} }],
     ["of two clusters", { tags: { items: [...plainSpec.tags, "kubernetes-io-cluster-other"] }, labels: {} }],
     ["of another role", { tags: { items: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-other"] }, labels: {} }],

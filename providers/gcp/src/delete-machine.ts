@@ -2,7 +2,7 @@ import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { placesOf, vmsNamed } from "./find-vm.ts";
 import { isMissing, isRefusal } from "./gce-failure.ts";
-import { type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./left-disks.ts";
+import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./left-disks.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
@@ -24,11 +24,12 @@ export async function deleteMachine(request: GcpRequest, call: MethodCall): Prom
 async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: MethodCall): Promise<void> {
   const { machine, machineClass } = request;
   if (gone.length > 0 && !gone.some((vm) => mayLeaveDisks(vm, machineClass.spec))) return;
-  // An orphan has no machine: what it was made for stands on the VM.
+  // An orphan has no machine, and one that was made anew has another UID: what the VM was made for stands on it.
   const uids = new Set(gone.map(({ labels }) => labels[ownerLabelKeys.machineUid] ?? ""));
   if (machine.uid !== "") uids.add(labelValueOf(machine.uid));
   const places = gone.length > 0 ? gone.map(({ place }) => place) : placesOf(request, call);
-  const isLeftover = ({ machineUid, isKept }: LeftDisk): boolean => uids.has(machineUid) && !isKept;
+  const isLeftover = (disk: LeftDisk): boolean =>
+    !disk.isKept && (uids.has(disk.machineUid) || (gone.length === 0 && isOfNamedVm(disk, request)));
   await Promise.all(places.map((place) => removeLeftDisks(place, isLeftover, call)));
 }
 
@@ -43,7 +44,7 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
     if (vm === undefined || isOwnedBy(vm, keys, machine)) return named;
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}" or, without that label, the tags "${keys.cluster}" and "${keys.role}"; it is left alone. Should it be that machine's: put them on it`,
+      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}" or else the tags "${keys.cluster}" and "${keys.role}" and no other namespace than "${machine.namespace}" in the label "${ownerLabelKeys.namespace}"; it is left alone. Should it be that machine's: put them on it`,
     );
   }
   if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);

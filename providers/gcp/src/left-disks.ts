@@ -1,9 +1,9 @@
 import { MachineError } from "@millwright/core";
 import { isMissing, isRefusal } from "./gce-failure.ts";
-import type { MethodCall } from "./method-call.ts";
+import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
-import { keptDiskLabel, ownerLabelKeys } from "./owner-tags.ts";
-import type { Place } from "./provider-id.ts";
+import { keptDiskLabel, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
+import { type Place, readProviderId } from "./provider-id.ts";
 import type { DiskResource } from "./sdk.ts";
 import type { GcpSpec } from "./spec.ts";
 import { isScratch } from "./spec-disks.ts";
@@ -15,6 +15,8 @@ export interface LeftDisk {
   readonly name: string;
   /** UID of the machine that it was made for, as the label has it. */
   readonly machineUid: string;
+  /** Namespace of that machine, as the label has it; empty where nothing says it. */
+  readonly namespace: string;
   /** Token of the creation that it was made in, as the label has it. */
   readonly token: string;
   /** Whether the class wanted it to stay when the VM goes. */
@@ -28,6 +30,7 @@ function readLeftDisk({ name, labels, users }: DiskResource): LeftDisk | undefin
   return {
     name,
     machineUid,
+    namespace: labels?.[ownerLabelKeys.namespace] ?? "",
     token: labels?.[ownerLabelKeys.token] ?? "",
     isKept: labels?.[keptDiskLabel] !== undefined,
   };
@@ -37,6 +40,20 @@ function readLeftDisk({ name, labels, users }: DiskResource): LeftDisk | undefin
 export function mayLeaveDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
   const going = (instance.disks ?? []).filter(({ autoDelete, type }) => autoDelete === true && type !== "SCRATCH");
   return going.length < disks.filter((disk) => !isScratch(disk)).length;
+}
+
+/**
+ * Whether a disk was made for the VM that a machine's provider id names, whatever UID it says: that of a machine that was made anew is another one by now, and a VM that is gone does not tell the one
+ * before any more. Compute Engine calls the first disk of a VM as the VM, and the others by their numbers.
+ */
+export function isOfNamedVm({ name, namespace }: LeftDisk, { machine, machineClass }: GcpRequest): boolean {
+  const { providerId = "" } = machine;
+  if (providerId === "" || (namespace !== "" && namespace !== labelValueOf(machine.namespace))) return false;
+  const vmName = readProviderId(providerId).name;
+  return (
+    vmName === machine.name &&
+    machineClass.spec.disks.some((_, index) => name === (index === 0 ? vmName : `${vmName}-${index}`))
+  );
 }
 
 /**

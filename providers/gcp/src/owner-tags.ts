@@ -1,5 +1,6 @@
 import type { MachineIdentity } from "@millwright/core";
-import { stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { type Place, providerIdOf } from "./provider-id.ts";
 import type { GcpSpec } from "./spec.ts";
 
 /**
@@ -92,17 +93,26 @@ export function allLabels(given: Labels, own: Labels): Labels {
 
 /** What tells whose a VM is. */
 export interface Marks {
+  readonly place: Place;
   readonly name: string;
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/**
- * Whether a VM was made for this machine. It has the machine's name, and the UID in its label decides where both sides know it: no other machine ever has it, also not one that is made anew under
- * the same name, and it stays when the tags of the class are changed. A VM that says no UID, as those of MCM's driver, has to carry the cluster's and the role's tag.
- */
-export function isOwnedBy({ name, tags, labels }: Marks, keys: ClusterKeys, machine: MachineIdentity): boolean {
-  if (name !== machine.name) return false;
-  const uid = labels[ownerLabelKeys.machineUid] ?? "";
-  return uid === "" || machine.uid === "" ? isInCluster(tags, keys) : uid === labelValueOf(machine.uid);
+/** A machine in the words of labels. */
+const asLabels = ({ name, namespace, uid }: MachineIdentity): Pick<MachineIdentity, "name" | "namespace" | "uid"> => ({
+  name,
+  namespace: labelValueOf(namespace),
+  uid: labelValueOf(uid),
+});
+
+/** Whether a VM was made for this machine ({@link isMadeFor}). VMs have the names of their machines. */
+export function isOwnedBy({ place, name, tags, labels }: Marks, keys: ClusterKeys, machine: MachineIdentity): boolean {
+  return isMadeFor(asLabels(machine), {
+    machineName: name,
+    namespace: labels[ownerLabelKeys.namespace] ?? "",
+    machineUid: labels[ownerLabelKeys.machineUid] ?? "",
+    isOfCluster: isInCluster(tags, keys),
+    isNamedById: machine.providerId === providerIdOf(place, name),
+  });
 }

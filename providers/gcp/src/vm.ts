@@ -5,7 +5,6 @@ import type { InstanceResource } from "./sdk.ts";
 
 /** An instance, as far as the driver looks at it. */
 export interface Vm extends Marks {
-  readonly place: Place;
   /** Compute Engine's number for it: unlike the name it is never used again. */
   readonly id: string;
   /** Status in Compute Engine's words. */
