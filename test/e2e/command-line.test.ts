@@ -35,6 +35,16 @@ describe("the command line", () => {
     expect(output).toContain("example: 3 desired, 3 ready, 3 up to date");
   });
 
+  it("does not end with status 0 when it is stopped before the example is Running", async () => {
+    const dev = startMillwright(["dev", "--exit-when-ready"]);
+    await dev.waitFor(/kubeconfig: /);
+    const code = await dev.stop("SIGINT");
+    // On a busy computer the example may be quicker than the signal.
+    const wasReady = dev.output().includes("3 ready");
+    expect(wasReady ? 1 : code, dev.output()).toBe(1);
+    expect(dev.output()).toContain("nothing is left behind");
+  });
+
   it("keeps a cluster and its cloud in a data folder, over a kill", async () => {
     const data = join(folder, "kept");
     const first = startMillwright(["dev", "--data", data]);
@@ -151,7 +161,9 @@ describe("the command line", () => {
       code: 0,
       output: expect.stringContaining("run everything on this machine"),
     });
-    expect((await run("version")).output).toMatch(/^millwright \d+\.\d+\.\d+ \(Node 24\./);
+    const version = /^millwright \d+\.\d+\.\d+ \(Node 24\./;
+    expect((await run("version")).output).toMatch(version);
+    expect((await run("--version")).output).toMatch(version);
     const { output } = await run("crds", "-o", "json");
     const list = JSON.parse(output) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual([

@@ -11,8 +11,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const program = createProgram((code) => {
     status = code;
   });
+  // Commander's own --version wants the text before anybody asks for it.
+  const words = args.length === 1 && args[0] === "--version" ? ["version"] : [...args];
   try {
-    await program.parseAsync([...args], { from: "user" });
+    await program.parseAsync(words, { from: "user" });
     return status;
   } catch (error) {
     // commander has said what is wrong by now; help and version end this way, too.

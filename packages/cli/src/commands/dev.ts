@@ -1,5 +1,6 @@
 import {
   ConfigError,
+  isConfigError,
   type Machine,
   type MachineDeployment,
   machineDeploymentResource,
@@ -65,6 +66,8 @@ async function show(cluster: Cluster, flags: DevFlags, display: Display, signal:
       await systemClock.sleep(flags.exitWhenReady === true ? REDRAW_MS / 5 : REDRAW_MS, both).catch(() => undefined);
     }
     if (cluster.failed.aborted) throw cluster.failed.reason;
+    // Whoever waits for the example must not take an end for its being ready.
+    if (flags.exitWhenReady === true) throw signal.reason;
     return 0;
   } finally {
     stop.abort(new Error("the display ends"));
@@ -94,9 +97,11 @@ export async function dev(flags: DevFlags): Promise<number> {
       process.stdout.write(farewell(workspace));
     }
   } catch (error) {
-    // Told to stop while still starting: there is nothing to complain about.
-    if (signal.aborted && !(error instanceof ConfigError)) return 0;
-    throw error;
+    if (!signal.aborted || (isConfigError(error) && error !== signal.reason)) throw error;
+    // Told to stop while still starting: there is nothing to complain about, unless somebody waits for the example.
+    if (flags.exitWhenReady === true) throw signal.reason;
+    process.stdout.write(farewell(workspace));
+    return 0;
   } finally {
     await workspace.remove();
   }

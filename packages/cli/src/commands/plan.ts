@@ -31,7 +31,7 @@ const kindsByWord: ReadonlyMap<string, "MachineDeployment" | "MachineSet" | "Mac
 function readScale(text: string): PlannedChange {
   const [, name, replicas] = /^([^=]+)=(\d{1,7})$/.exec(text) ?? [];
   if (name === undefined || replicas === undefined) {
-    throw new ConfigError(`--scale ${text}: expected is NAME=REPLICAS, such as pool=5`);
+    throw new ConfigError(`--scale ${text}: expected NAME=REPLICAS, such as pool=5`);
   }
   return { kind: "scale", name, replicas: Number(replicas) };
 }
@@ -42,7 +42,7 @@ function readDeletion(text: string): PlannedChange {
   const name = second ?? first;
   if (of === undefined || name === "" || rest.length > 0) {
     throw new ConfigError(
-      `--delete ${text}: expected is the name of a MachineDeployment, or KIND/NAME with machinedeployment, machineset or machine`,
+      `--delete ${text}: expected the name of a MachineDeployment, or KIND/NAME with machinedeployment, machineset or machine`,
     );
   }
   return { kind: "delete", of, name };

@@ -22,7 +22,7 @@ describe("parseManifests", () => {
 
   it.each([
     ["what is no YAML", "a: [", "f.yaml: cannot be read: "],
-    ["a value that is no object", "- 1\n", "f.yaml: is no object"],
+    ["a value that is no object", "- 1\n", "f.yaml: not an object"],
     ["an object without metadata", "kind: A\n", "f.yaml: metadata is missing"],
     [
       "aliases without end",

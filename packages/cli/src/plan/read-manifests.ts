@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ConfigError } from "@millwright/core";
-import { isApiObject } from "@millwright/kube";
+import { isApiObject, messageOf } from "@millwright/kube";
 import type { ManifestObject } from "@millwright/runtime";
 import { parseAllDocuments } from "yaml";
 
@@ -12,8 +12,8 @@ const endings: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
 /** Aliases that one document may expand to: a file must not become larger than memory. */
 const MAX_ALIASES = 100;
 
-const messageOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+/** What is wrong and where, without the excerpt of the file that follows. */
+const firstLineOf = (error: unknown): string => messageOf(error).split("\n")[0]?.replace(/:$/, "") ?? "";
 
 const hasItems = (value: object): value is { readonly items: readonly unknown[] } =>
   "items" in value && Array.isArray(value.items);
@@ -21,13 +21,13 @@ const hasItems = (value: object): value is { readonly items: readonly unknown[] 
 /** The object of a document, or the items of a list. */
 function objectsOf(source: string, value: unknown): readonly ManifestObject[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${source}: is no object; expected is a manifest with apiVersion, kind and metadata`);
+    throw new ConfigError(`${source}: not an object; expected a manifest with apiVersion, kind and metadata`);
   }
   if ("kind" in value && String(value.kind).endsWith("List") && hasItems(value)) {
     return value.items.flatMap((item, index) => objectsOf(`${source}, item ${index + 1}`, item));
   }
   if (!isApiObject(value))
-    throw new ConfigError(`${source}: metadata is missing; expected is a manifest with apiVersion, kind and metadata`);
+    throw new ConfigError(`${source}: metadata is missing; expected a manifest with apiVersion, kind and metadata`);
   return [{ source, object: value }];
 }
 
@@ -40,12 +40,12 @@ export function parseManifests(file: string, content: string): readonly Manifest
   return documents.flatMap((document, index) => {
     const source = isSingle ? file : `${file}, document ${index + 1}`;
     const [problem] = document.errors;
-    if (problem !== undefined) throw new ConfigError(`${source}: cannot be read: ${messageOf(problem)}`);
+    if (problem !== undefined) throw new ConfigError(`${source}: cannot be read: ${firstLineOf(problem)}`);
     let value: unknown;
     try {
       value = document.toJS({ maxAliasCount: MAX_ALIASES });
     } catch (error) {
-      throw new ConfigError(`${source}: cannot be read: ${messageOf(error)}`, { cause: error });
+      throw new ConfigError(`${source}: cannot be read: ${firstLineOf(error)}`, { cause: error });
     }
     return value === null || value === undefined ? [] : objectsOf(source, value);
   });
@@ -73,7 +73,7 @@ export async function readManifests(path: string): Promise<readonly ManifestObje
     if (objects.length > 0) return objects;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path}: cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError(`${path}: cannot be read: ${firstLineOf(error)}`, { cause: error });
   }
-  throw new ConfigError(`${path}: there is no object in it; expected are manifests in YAML or JSON`);
+  throw new ConfigError(`${path}: there is no object in it; expected manifests in YAML or JSON`);
 }

@@ -93,7 +93,7 @@ it("says that there is no such deployment, and lets other failures through", asy
   const api = aCluster();
   const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
   expect(isConfigError(missing)).toBe(true);
-  expect(String(missing)).toContain('there is no machinedeployment "none" in namespace default');
+  expect(String(missing)).toContain('there is no MachineDeployment "none" in namespace default');
   api.inject({ verb: "list", type: machineSetResource, error: serverError() });
   const failed = await describeDeployment({ control: api, namespace, name: "pool" }).catch((error: unknown) => error);
   expect(isConfigError(failed)).toBe(false);

@@ -84,7 +84,10 @@ async function readDeployment(options: DescribeDeploymentOptions): Promise<Machi
     if (!read.ok) throw new ConfigError(`machinedeployment "${name}" cannot be read: ${formatProblems(read.problems)}`);
     return read.value;
   } catch (error) {
-    if (isNotFound(error)) throw new ConfigError(`there is no machinedeployment "${name}" in namespace ${namespace}`);
+    if (isNotFound(error))
+      throw new ConfigError(
+        `there is no MachineDeployment "${name}" in namespace ${namespace}; "kubectl get machinedeployments -A" lists those there are`,
+      );
     throw error;
   }
 }

@@ -17,6 +17,7 @@ const files: Readonly<Record<string, string>> = {
   "named.mjs": `${good} export { driver };`,
   "number.mjs": "export default 5;",
   "throws.mjs": "throw new Error('no such device\\nsecond line');",
+  "needs.mjs": 'import "./lacking.mjs";',
   "throws-text.mjs": "throw 'just a text';",
   "syntax.mjs": "export default {",
   "node_modules/outside-driver/package.json": '{"name":"outside-driver","type":"module","main":"index.js"}',
@@ -51,11 +52,15 @@ describe("loadDriver", () => {
   });
 
   test.each([
-    ["./missing.mjs", /cannot be loaded: .*missing\.mjs/],
+    ["./missing.mjs", /cannot be loaded: Cannot find module '[^ ]*missing\.mjs'; expected mock/],
+    [
+      "./needs.mjs",
+      /cannot be loaded: Cannot find module '[^ ]*lacking\.mjs' imported from [^ ]*needs\.mjs; expected mock/,
+    ],
     ["no-such-driver", /cannot be loaded: Cannot find (module|package) 'no-such-driver'/],
     [
       "./throws.mjs",
-      /cannot be loaded: no such device; expected mock, aws, gcp, azure or an npm package that exports a driver by default$/,
+      /cannot be loaded: no such device; expected mock, aws, gcp, azure, or an npm package or file \(\.\/driver\.ts\) that exports a driver by default$/,
     ],
     ["./throws-text.mjs", /cannot be loaded: just a text; expected/],
     ["./syntax.mjs", /cannot be loaded: /],
@@ -66,7 +71,7 @@ describe("loadDriver", () => {
     ["node:fs", /the name of a driver must be/],
     ["", /cannot be loaded/],
     ["constructor", /cannot be loaded: .*; expected mock, aws/],
-    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure or/],
+    ["awss", /cannot be loaded: .*'awss'.*; expected mock, aws, gcp, azure, or/],
   ])("says in one line what is wrong with %j", async (name, expected) => {
     const error: unknown = await loadDriver(name, folder).catch((thrown: unknown) => thrown);
     expect(isConfigError(error)).toBe(true);

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigError, defineDriver, type Driver, type DriverDefinition, isConfigError } from "@millwright/core";
+import { messageOf } from "@millwright/kube";
 
 /** Drivers of this repository by their short names. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -17,7 +18,13 @@ export const shortNameFor = (provider: string): string | undefined =>
 
 const packageFor = (name: string): string => shortNames[shortNameFor(name) ?? ""] ?? name;
 
-const expectation = `expected ${Object.keys(shortNames).join(", ")} or an npm package that exports a driver by default`;
+const expectation = `expected ${Object.keys(shortNames).join(", ")}, or an npm package or file (./driver.ts) that exports a driver by default`;
+
+const ownFile = fileURLToPath(import.meta.url);
+
+/** What is wrong, in one line. That this file asked for the driver helps nobody; that a driver asked for what is missing does. */
+const reasonOf = (cause: unknown): string =>
+  messageOf(cause).split("\n")[0]?.replace(` imported from ${ownFile}`, "") ?? "";
 
 /** Where a package or file is found: next to this package, else from the working directory, as a person would expect of both. */
 function locate(name: string, folder: string): string {
@@ -41,8 +48,7 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
   try {
     loaded = await import(locate(packageFor(name), folder));
   } catch (cause) {
-    const reason = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
-    throw new ConfigError(`--provider ${name}: cannot be loaded: ${reason}; ${expectation}`, { cause });
+    throw new ConfigError(`--provider ${name}: cannot be loaded: ${reasonOf(cause)}; ${expectation}`, { cause });
   }
   const candidate: unknown = typeof loaded === "object" && loaded !== null ? Reflect.get(loaded, "default") : undefined;
   try {

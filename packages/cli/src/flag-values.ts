@@ -1,0 +1,60 @@
+import { type IntOrPercent, parseGoDuration, readIntOrPercent } from "@millwright/core";
+import { InvalidArgumentError } from "commander";
+
+/** A TCP port, or 0 for a free one. */
+export function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new InvalidArgumentError("expected a port from 0 to 65535; 0 takes a free one.");
+  return port;
+}
+
+/** A Go duration, as milliseconds. */
+export function readDuration(text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError("expected a duration such as 15s or 1m30s.");
+  return ms;
+}
+
+/** A Go duration that may be zero, as milliseconds. */
+export function readTimeout(text: string): number {
+  const ms = parseGoDuration(text);
+  if (ms === undefined || ms < 0) throw new InvalidArgumentError("expected a duration such as 20m or 1h30m.");
+  return ms;
+}
+
+/** A number of things, at least one. */
+export function readCount(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count < 1) throw new InvalidArgumentError("expected a number from 1 to 999999.");
+  return count;
+}
+
+/** A number of things that may be none. */
+export function readMargin(text: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("expected a number from 0 to 999999.");
+  return Number(text);
+}
+
+/** A number or percentage of machines. */
+export function readLimit(text: string): IntOrPercent {
+  const limit = readIntOrPercent(text);
+  if (limit === undefined)
+    throw new InvalidArgumentError('expected a number such as 1, or a percentage such as "10%".');
+  return limit;
+}
+
+/** A percentage, as a share from 0 to 1. */
+export function readShare(text: string): number {
+  const percent = /^\d{1,3}%$/.test(text) ? Number(text.slice(0, -1)) : Number.NaN;
+  if (!(percent <= 100)) throw new InvalidArgumentError('expected a percentage from "0%" to "100%".');
+  return percent / 100;
+}
+
+/** A truth value, as MCM's flags take one. */
+export function readTruth(text: string): boolean {
+  if (text !== "true" && text !== "false") throw new InvalidArgumentError('expected "true" or "false".');
+  return text === "true";
+}
+
+/** A list, separated by commas. */
+export const readList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
