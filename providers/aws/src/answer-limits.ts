@@ -1,39 +1,34 @@
 import { pipeline, Readable, Transform } from "node:stream";
 import type { EC2Client } from "@aws-sdk/client-ec2";
 import type { Clock } from "@millwright/core";
+import { answerTooLong } from "@millwright/core/driver-kit";
 
-/** What an answer may cost. The SDK itself looks at neither once the first byte has come. */
+/** How long an answer may take. */
 export interface AnswerLimits {
   readonly clock: Clock;
   /** From when its first byte came until its last, milliseconds. */
   readonly timeMs: number;
-  /** A page of 1000 instances has about 10 MB. */
-  readonly bytes: number;
 }
 
-/** Name of the error of an answer that is too long. One that takes too long is a `TimeoutError` as others. */
-export const answerTooLong = "AnswerTooLong";
-
-const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
-
 /** The same bytes, as long as they keep within the limits; then an error. */
-function limited(body: Readable, { clock, timeMs, bytes }: AnswerLimits): Readable {
+function limited(body: Readable, { clock, timeMs }: AnswerLimits): Readable {
   let size = 0;
   const counter = new Transform({
     transform(chunk: Buffer, _, done) {
       size += chunk.length;
-      if (size > bytes) done(named(answerTooLong, `an answer has more than ${bytes} bytes`));
-      else done(null, chunk);
+      const tooLong = answerTooLong(size);
+      if (tooLong === undefined) done(null, chunk);
+      else done(tooLong);
     },
   });
-  const timer = clock.setTimer(timeMs, () =>
-    counter.destroy(named("TimeoutError", `an answer was not complete after ${timeMs} ms`)),
-  );
+  const late = (): Error =>
+    Object.assign(new Error(`an answer was not complete after ${timeMs} ms`), { name: "TimeoutError" });
+  const timer = clock.setTimer(timeMs, () => counter.destroy(late()));
   pipeline(body, counter, () => timer.cancel());
   return counter;
 }
 
-/** Has a client give up answers that go beyond the limits. */
+/** Has a client give up answers that take too long or have too many bytes. The SDK itself looks at neither once the first byte has come. */
 export function limitAnswers({ middlewareStack }: EC2Client, limits: AnswerLimits): void {
   middlewareStack.add(
     (next) => async (input) => {

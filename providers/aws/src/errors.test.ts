@@ -209,7 +209,7 @@ describe("connections", () => {
     ec2.faults.add({ operation: "DescribeInstances", end: { kind: "reply", reply } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringMatching(/: an answer has more than 67108864 bytes$/),
+      message: expect.stringMatching(/: EC2 answered with more than 67108864 bytes$/),
     });
   });
 

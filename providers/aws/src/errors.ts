@@ -1,6 +1,5 @@
 import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
-import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
-import { answerTooLong } from "./answer-limits.ts";
+import { abortedCall, failureWithoutAnswer, fieldOf, isAnswerTooLong } from "@millwright/core/driver-kit";
 import { isCapacityCode, machineCodeOf, remedies } from "./error-codes.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
@@ -64,12 +63,10 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   const { code, status, retryAfterMs } = readSdkFailure(error);
   const message = error instanceof Error ? error.message : String(error);
   const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  if (status === 0) {
+  if (status === 0 || isAnswerTooLong(error)) {
     const [machineCode, text] = withoutAnswer(code, error, message);
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
   }
-  if (code === answerTooLong)
-    return new MachineError("Unavailable", `${what}: ${message.split("\n")[0] ?? ""}`, options);
   if (code === "TimeoutError")
     return new MachineError("DeadlineExceeded", `${what}: EC2 did not answer in time`, options);
   // A body that is no answer of EC2: a proxy's page, or half an answer.

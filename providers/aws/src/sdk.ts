@@ -59,7 +59,6 @@ export interface Ec2ApiOptions {
 const defaultRequestTimeoutMs = 30_000;
 const connectionTimeoutMs = 5_000;
 const defaultMaxInFlight = 20;
-const longestAnswer = 64 * 1024 * 1024;
 
 /** The SDK, loaded when it is first needed: it takes 0.3 s and 70 MB. */
 const loadSdk = (): Promise<typeof import("@aws-sdk/client-ec2")> => import("@aws-sdk/client-ec2");
@@ -108,7 +107,7 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
       },
       ...(endpoint === undefined ? {} : { endpoint }),
     });
-    limitAnswers(made, { clock, timeMs: requestTimeoutMs, bytes: longestAnswer });
+    limitAnswers(made, { clock, timeMs: requestTimeoutMs });
     return made;
   };
 

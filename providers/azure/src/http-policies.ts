@@ -1,6 +1,6 @@
 import type { HttpClient, PipelinePolicy } from "@azure/core-rest-pipeline";
 import type { ApiCall, Clock } from "@millwright/core";
-import { fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
+import { answerTooLong, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import { serviceOf } from "./api-call.ts";
 import { ArmFailure } from "./arm-failure.ts";
@@ -18,10 +18,7 @@ export interface HttpClientOptions {
   readonly reportApiCall?: (call: ApiCall) => void;
 }
 
-/** What an answer may cost: a page of 500 disks has about a megabyte, the sizes of a location some more. */
-const mostBytes = 64 * 2 ** 20;
-
-/** Sends requests in their turn, with a time limit and over connections of its own, and reports them. */
+/** Sends requests in their turn, with limits of time and size and over connections of its own, and reports them. */
 export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
   const { clock, limit, agent, timeoutMs, reportApiCall } = options;
   return {
@@ -32,8 +29,10 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
       if (request.abortSignal?.aborted === true) leave();
       request.agent = agent;
       request.timeout = timeoutMs;
+      let tooLong: Error | undefined;
       request.onDownloadProgress = ({ loadedBytes }) => {
-        if (loadedBytes > mostBytes) throw new Error(`an answer has more than ${mostBytes} bytes`);
+        tooLong = answerTooLong(loadedBytes);
+        if (tooLong !== undefined) throw tooLong;
       };
       try {
         return await limit(left.signal, async () => {
@@ -51,7 +50,8 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
           } catch (error) {
             const code = fieldOf(error, "code");
             report(left.signal.aborted ? "aborted" : typeof code === "string" ? code : "error");
-            throw error;
+            // The SDK would only say that it could not read the answer.
+            throw tooLong ?? error;
           }
         });
       } finally {

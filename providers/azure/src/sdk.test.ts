@@ -39,7 +39,7 @@ describe("connections", () => {
     arm.faults.add({ operation: "VirtualMachines_Get", end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringContaining("more than 67108864 bytes"),
+      message: expect.stringContaining(": Azure answered with more than 67108864 bytes"),
     });
   });
 

@@ -306,6 +306,17 @@ describe("connections", () => {
     rubbish.close();
   });
 
+  it("that bring more than any answer has are given up, and not asked again", async () => {
+    const { gce, driver } = await aCloud();
+    const body = " ".repeat(65 * 2 ** 20);
+    gce.faults.add({ operation: "instances.get", times: 9, end: { kind: "reply", reply: { status: 200, body } } });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      message: "looking for the VM: Compute Engine answered with more than 67108864 bytes",
+    });
+    expect(gce.log.count("instances.get")).toBe(1);
+  });
+
   it("that say what the SDK cannot read are Unavailable", async () => {
     const { gce, driver } = await aCloud();
     const body = JSON.stringify({ id: 7, name: 5, status: { a: 1 } });

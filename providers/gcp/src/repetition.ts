@@ -1,5 +1,5 @@
 import { isMachineError, type Random } from "@millwright/core";
-import { fieldOf } from "@millwright/core/driver-kit";
+import { fieldOf, isAnswerTooLong } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
 import { GceFailure } from "./gce-failure.ts";
 
@@ -22,7 +22,7 @@ export function pauseBefore(attempt: number, failure: unknown, random: Random): 
 
 /** Whether a request may do better the next time. */
 function isPassing(failure: unknown): boolean {
-  if (isMachineError(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
+  if (isMachineError(failure) || isAnswerTooLong(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
   if (!(failure instanceof GceFailure)) return true;
   const { status, reason, retryAfterMs = 0 } = failure;
   if (isCapacityCode(reason) || retryAfterMs > longestMs) return false;

@@ -1,4 +1,5 @@
-import { type Clock, MachineError } from "@millwright/core";
+import type { Clock } from "@millwright/core";
+import { readAnswer } from "@millwright/core/driver-kit";
 import { readFailure } from "./gce-failure.ts";
 
 /** One request. */
@@ -16,13 +17,10 @@ export interface Patience {
   readonly timeoutMs: number;
 }
 
-/** A list of 500 instances has about 5 MiB. */
-const mostBytes = 64 * 1024 * 1024;
-
 /**
  * Sends a request and reads its answer.
  *
- * @throws GceFailure for an answer that is no success; MachineError Unavailable for one that is too long; TimeoutError when none comes in time; the signal's reason when it aborts
+ * @throws GceFailure for an answer that is no success; an error for one that is too long, as `readAnswer`; TimeoutError when none comes in time; the signal's reason when it aborts
  */
 export async function sendRequest(request: OutgoingRequest, { clock, signal, timeoutMs }: Patience): Promise<string> {
   signal.throwIfAborted();
@@ -39,7 +37,7 @@ export async function sendRequest(request: OutgoingRequest, { clock, signal, tim
       redirect: "manual",
       ...(request.body === undefined ? {} : { body: request.body }),
     });
-    const text = await readText(response);
+    const text = await readAnswer(response.body);
     if (!response.ok) throw readFailure(response.status, response.headers, text);
     return text;
   } catch (error) {
@@ -49,18 +47,4 @@ export async function sendRequest(request: OutgoingRequest, { clock, signal, tim
     timer.cancel();
     signal.removeEventListener("abort", leave);
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > mostBytes) {
-      // Not worth another try.
-      throw new MachineError("Unavailable", `Compute Engine answered with more than ${mostBytes} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

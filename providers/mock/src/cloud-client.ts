@@ -1,5 +1,6 @@
 import type { Clock, Secret } from "@millwright/core";
 import { ConfigError, isMachineErrorCode, systemClock } from "@millwright/core";
+import { isAnswerTooLong, mostAnswerBytes, readAnswer } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { CloudError } from "./cloud-error.ts";
 import type { CallOptions, MockCloud } from "./cloud.ts";
@@ -17,9 +18,6 @@ export interface CloudClientOptions {
   /** How long a call may take, in milliseconds, besides the time that it asks the server to wait; 10 000 by default. */
   readonly timeoutMs?: number;
 }
-
-/** Replies beyond this many bytes are refused instead of read. */
-const maxReplyBytes = 64 * 1024 * 1024;
 
 const vmReply = z.object({ vm: vmSchema });
 const vmsReply = z.object({ vms: z.array(vmSchema) });
@@ -81,7 +79,7 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
         },
         ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
       });
-      const text = await readBounded(response);
+      const text = await readAnswer(response.body);
       if (!response.ok) throw refusal(response.status, text);
       return readReply(schema, text);
     } catch (error) {
@@ -93,6 +91,10 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
           `the simulated cloud did not answer ${method} ${path.split("?")[0] ?? ""} in time`,
           { cause: error },
         );
+      }
+      if (isAnswerTooLong(error)) {
+        const text = `the simulated cloud answered with more than ${mostAnswerBytes} bytes`;
+        throw new CloudError("Unavailable", text, { cause: error });
       }
       throw new CloudError("Unavailable", `the simulated cloud at ${base.host} cannot be reached: ${reasonOf(error)}`, {
         cause: error,
@@ -146,18 +148,6 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
 
 function vmPath(ref: string, rest = ""): string {
   return `/v1/vms/${encodeURIComponent(ref)}${rest}`;
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxReplyBytes)
-      throw new CloudError("Unavailable", `the simulated cloud sent more than ${maxReplyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function readReply<T>(schema: z.ZodType<T>, text: string): T {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { answerTooLong, mostAnswerBytes } from "./answer-size.ts";
 import { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
 
 const withCode = (code: string): Error => Object.assign(new Error("x"), { code });
@@ -19,6 +20,7 @@ describe("the failure of a call", () => {
     ["a certificate", withCode("DEPTH_ZERO_SELF_SIGNED_CERT"), "Unavailable"],
     ["a system that gave up", withCode("ETIMEDOUT"), "DeadlineExceeded"],
     ["a time limit", Object.assign(new Error("x"), { name: "TimeoutError" }), "DeadlineExceeded"],
+    ["an answer that is too long", answerTooLong(mostAnswerBytes + 1), "Unavailable"],
     ["a fault of the driver", new TypeError("x is not a function"), "Internal"],
   ])("without an answer is told by its error: %s", (_, error, code) => {
     expect(failureWithoutAnswer(error, "the cloud")?.[0]).toBe(code);

@@ -1,5 +1,6 @@
 import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { MachineError } from "../driver/machine-error.ts";
+import { isAnswerTooLong, mostAnswerBytes } from "./answer-size.ts";
 
 /** Codes of connections that broke or never came to be. */
 const connectionCodes: ReadonlySet<string> = new Set([
@@ -37,7 +38,7 @@ export function abortedCall(signal: AbortSignal, what: string): MachineError {
 }
 
 /**
- * What a request that got no answer failed of, told by the error of Node: code of the contract and text. Undefined for what is neither about a connection nor a fault of the driver.
+ * What a request failed of that got no answer, or one that is too long, told by the error of Node: code of the contract and text. Undefined for what is neither about a connection nor a fault of the driver.
  *
  * @param code code of the system, where the error of the SDK has it in another place than `code`
  */
@@ -48,6 +49,7 @@ export function failureWithoutAnswer(
 ): readonly [MachineErrorCode, string] | undefined {
   const broken = [code, codeOf(error)].find((name) => connectionCodes.has(name));
   if (broken !== undefined) return ["Unavailable", `${cloud} cannot be reached or broke the connection (${broken})`];
+  if (isAnswerTooLong(error)) return ["Unavailable", `${cloud} answered with more than ${mostAnswerBytes} bytes`];
   if (fieldOf(error, "name") === "TimeoutError" || code === "ETIMEDOUT") {
     return ["DeadlineExceeded", `${cloud} did not answer in time`];
   }

@@ -1,4 +1,5 @@
 export { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
+export { answerTooLong, isAnswerTooLong, mostAnswerBytes, readAnswer } from "./answer-size.ts";
 export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
 export { createInFlightLimit } from "./in-flight-limit.ts";
