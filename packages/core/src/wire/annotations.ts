@@ -97,11 +97,6 @@ export const annotationKeys = {
    */
   letObjectsGo: "machine.millwright.dev/let-objects-go",
   /**
-   * Ours, Machine: UID of the machine for which its VM was made, and which the VM's tags name: that of one of the same name which its definition took along. Written by the machine
-   * controller while a deletion is held, read where drivers are called.
-   */
-  vmOwner: "machine.millwright.dev/vm-owner-uid",
-  /**
    * Ours, MachineSet: how many machines it had when the definition of one of our kinds was deleted: it makes and deletes none before it has as many again, or as
    * many as it is to have. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
    */

@@ -1,5 +1,4 @@
 import {
-  annotationKeys,
   checkDriverSecret,
   type ClassIdentity,
   type Driver,
@@ -70,14 +69,12 @@ export function createClassReader(drivers: readonly Driver[]): ClassReader {
 export function identityOf({ metadata, spec }: Machine): MachineIdentity {
   const { name, namespace = "", uid = "", labels, annotations } = metadata;
   const providerId = spec.providerID;
-  const hasVm = providerId !== undefined && providerId !== "";
   const nodeAnnotations = spec.nodeTemplate?.metadata?.annotations;
   return {
     name,
     namespace,
-    // A VM that outlived the machine that it was made for is known by that one's.
-    uid: (hasVm ? annotations?.[annotationKeys.vmOwner] : undefined) ?? uid,
-    ...(hasVm ? { providerId } : {}),
+    uid,
+    ...(providerId === undefined || providerId === "" ? {} : { providerId }),
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(nodeAnnotations === undefined ? {} : { nodeAnnotations }),

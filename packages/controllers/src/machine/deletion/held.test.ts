@@ -1,7 +1,7 @@
-import { annotationKeys, labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { DefinitionState } from "../../definitions/definition-state.ts";
-import { aMachine, aNode, annotated, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
+import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, running, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
@@ -15,12 +15,6 @@ const heldBy: DefinitionState = {
 const goingMachine = (...changes: readonly Change<Machine>[]): Machine =>
   aMachine({ spec: { providerID: "mock:///1" } }, beingDeleted(), inPhase("Running"), ...changes);
 
-/** The VM's tags name the machine; the one that comes back has another UID. */
-const noted = {
-  kind: "PatchMachine",
-  patch: { metadata: { annotations: { [annotationKeys.vmOwner]: aMachine().metadata.uid } } },
-};
-
 describe("a machine that is on its way out because of a definition", () => {
   it("keeps VM, node, finalizer and phase, and says which definition it is and what to do", () => {
     const machine = goingMachine({ metadata: { labels: { [labelKeys.node]: "node" } } });
@@ -28,7 +22,7 @@ describe("a machine that is on its way out because of a definition", () => {
       aSnapshot({ machine, node: aNode({ metadata: { name: "node" } }), heldBy }),
       testNow,
     );
-    expect(decision.actions).toEqual([noted]);
+    expect(decision.actions).toEqual([]);
     expect(decision.status?.currentStatus?.phase).toBe("Running");
     expect(decision.status?.lastOperation).toMatchObject({ type: "Delete", state: "Processing" });
     expect(decision.status?.lastOperation?.description).toMatch(
@@ -41,7 +35,7 @@ describe("a machine that is on its way out because of a definition", () => {
 
   it("says so once", () => {
     const first = decideMachine(aSnapshot({ machine: goingMachine(), heldBy }), testNow);
-    const machine = { ...goingMachine(annotated({ [annotationKeys.vmOwner]: "first" })), status: first.status ?? {} };
+    const machine = { ...goingMachine(), status: first.status ?? {} };
     const later = decideMachine(aSnapshot({ machine, heldBy }), new Date(testNow.getTime() + 60_000));
     expect(later).toEqual({ actions: [], status: first.status, because: [] });
   });
@@ -52,7 +46,7 @@ describe("a machine that is on its way out because of a definition", () => {
       status: { lastOperation: { type: "Delete", description } },
     });
     const { actions, status } = decideMachine(aSnapshot({ machine, heldBy }), testNow);
-    expect(actions).toEqual([noted]);
+    expect(actions).toEqual([]);
     expect(status?.lastOperation?.description).toMatch(/^Deletion held.*\. Initiate VM deletion$/s);
   });
 

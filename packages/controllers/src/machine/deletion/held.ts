@@ -1,19 +1,12 @@
-import { annotationKeys, type Machine, machineEventReasons } from "@millwright/core";
+import { machineEventReasons } from "@millwright/core";
 import type { DefinitionState } from "../../definitions/definition-state.ts";
 import { heldText } from "../../definitions/hold-texts.ts";
-import { hasId } from "../creation/coming-up.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { type MachineDecision, nothing } from "../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation } from "../status-change.ts";
 import { recordIds } from "../vm-ids.ts";
 import { statusAt } from "./deletion-status.ts";
 import { markedStage } from "./marked-stage.ts";
-
-/** Notes for which machine the VM was made: the one that comes back in its place has another UID, and the tags of the VM keep this one. */
-function noteOwner({ metadata: { uid, annotations } }: Machine): readonly MachineAction[] {
-  if (uid === undefined || annotations?.[annotationKeys.vmOwner] !== undefined) return [];
-  return [{ kind: "PatchMachine", patch: { metadata: { annotations: { [annotationKeys.vmOwner]: uid } } } }];
-}
 
 /**
  * Keeps a machine that is on its way out because a definition was deleted: its VM, its node, its finalizer, and its phase, for the VM goes on serving. What it says names definition and
@@ -32,7 +25,7 @@ export function decideHeld(snapshot: MachineSnapshot, definition: DefinitionStat
       : statusAt(snapshot, stage, message, "Processing", now);
   const isSaid = status.lastOperation?.description === machine.status?.lastOperation?.description;
   return {
-    actions: hasId(machine) ? noteOwner(machine) : [],
+    actions: [],
     status,
     because: isSaid ? [] : [{ type: "Warning", reason: machineEventReasons.deletionHeld, message }],
   };
