@@ -96,7 +96,6 @@ describe("millwright run whose definitions are deleted", () => {
     // The VMs carry the UIDs of the machines that were, and go all the same when they are not wanted any more.
     await fleet.scale(0);
     await fleet.untilGone(LONG);
-    expect(fleet.cloud.vms()).toEqual([]);
     expect(fleet.callsOf("create")).toBe(4);
     expect(second.child.exitCode).toBeNull();
   });
