@@ -10,7 +10,7 @@ const empty = { spec: { replicas: 0 } };
 const refused = { status: { machineSetCondition: [{ type: "SpecValid", status: "False" }] } };
 /** What a cache keeps of a set of which not even the status can be read. */
 const read = readInto(readMachineSet, (metadata): MachineSet => ({ metadata, spec: { template: { spec: {} } } }));
-const misshapen = (status: object): MachineSet => ({ ...aMachineSet(named("odd")), ...{ status } });
+const misshapen = (status: object): MachineSet => Object.assign(aMachineSet(named("odd")), { status });
 const unreadable = read(misshapen({ replicas: "two" }));
 
 const coming = (machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): readonly string[] =>

@@ -28,7 +28,7 @@ import { lastly } from "../testing/snapshots.ts";
 import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
 import { createMachineDeploymentController } from "./controller.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import type { SetView } from "./set-size.ts";
+import type { SetView } from "./sizes/set-size.ts";
 import type { MachineDeploymentSnapshot } from "./snapshot.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");

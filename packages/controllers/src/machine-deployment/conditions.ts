@@ -20,7 +20,7 @@ import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
 import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
 import { setsToCome } from "./coming-machines.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import type { SetView } from "./set-size.ts";
+import type { SetView } from "./sizes/set-size.ts";
 import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./snapshot.ts";
 
 /** What Cluster API's conditions of a deployment are computed from. */

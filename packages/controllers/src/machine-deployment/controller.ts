@@ -32,10 +32,10 @@ import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-
 import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import { createMachineSetMaker } from "./make-machine-set.ts";
-import { isNodeNews } from "./node-news.ts";
+import { createMachineSetMaker } from "./sets/make-machine-set.ts";
+import { isNodeNews } from "./nodes/node-news.ts";
 import { observeMachineDeployment } from "./observe.ts";
-import { createNodePatcher } from "./patch-nodes.ts";
+import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type { MachineDeploymentAction, MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
 
 /** How a deployment controller behaves. */

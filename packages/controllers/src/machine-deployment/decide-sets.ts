@@ -10,17 +10,17 @@ import {
 import type { Reason } from "../decision.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { surplusHistory } from "./history.ts";
-import { machineSetPatch, newMachineSet } from "./machine-set-shape.ts";
+import { surplusHistory } from "./sets/history.ts";
+import { machineSetPatch, newMachineSet } from "./sets/machine-set-shape.ts";
 import { transferPatch } from "./in-place/transfer-patch.ts";
-import { decideNodes } from "./decide-nodes.ts";
-import { countMachines } from "./machine-counts.ts";
-import { newSetReplicas, type RolloutBounds } from "./plan-rolling-update.ts";
-import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
-import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
-import { setMarks } from "./set-marks.ts";
+import { decideNodes } from "./nodes/decide-nodes.ts";
+import { countMachines } from "./sizes/machine-counts.ts";
+import { newSetReplicas, type RolloutBounds } from "./sizes/plan-rolling-update.ts";
+import { isScalingPass, type RolloutStep } from "./sizes/plan-sizes.ts";
+import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";
+import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
-import { newRevision, revisionOf } from "./revision.ts";
+import { newRevision, revisionOf } from "./sets/revision.ts";
 import { repairedSize } from "./in-place/repaired-size.ts";
 import {
   allOf,

@@ -1,16 +1,16 @@
 import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { awaitedMachines } from "../machine-set/awaited-machines.ts";
-import { decideCanaryFailure } from "./canary-failure.ts";
-import { decideNodes } from "./decide-nodes.ts";
+import { decideCanaryFailure } from "./limits/canary-failure.ts";
+import { decideNodes } from "./nodes/decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
-import { oldestFirst } from "./find-new-set.ts";
+import { oldestFirst } from "./sets/find-new-set.ts";
 import { decideFreezeSync } from "./freeze-sync.ts";
-import { planRollback } from "./plan-rollback.ts";
-import { planScalerMarks } from "./plan-scaler-marks.ts";
-import { planSizes } from "./plan-sizes.ts";
+import { planRollback } from "./sets/plan-rollback.ts";
+import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
+import { planSizes } from "./sizes/plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
-import { type RolloutLimits, unlimited } from "./rollout-limits.ts";
+import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";
 import {
   boundsOf,
   type MachineDeploymentAction,

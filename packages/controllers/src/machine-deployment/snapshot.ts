@@ -10,11 +10,11 @@ import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../decision.ts";
 import type { DefinitionState } from "../definitions/definition-state.ts";
-import type { NodeChange } from "./decide-nodes.ts";
-import { findNewSet, oldestFirst } from "./find-new-set.ts";
-import type { RolloutBounds } from "./plan-rolling-update.ts";
-import type { RolloutLimits } from "./rollout-limits.ts";
-import type { SetView } from "./set-size.ts";
+import type { NodeChange } from "./nodes/decide-nodes.ts";
+import { findNewSet, oldestFirst } from "./sets/find-new-set.ts";
+import type { RolloutBounds } from "./sizes/plan-rolling-update.ts";
+import type { RolloutLimits } from "./limits/rollout-limits.ts";
+import type { SetView } from "./sizes/set-size.ts";
 import { machineDeploymentStatus } from "./status.ts";
 
 /** What a pass over a MachineDeployment sees. */

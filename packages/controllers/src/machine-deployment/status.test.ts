@@ -11,7 +11,7 @@ import {
   inPhase,
   named,
 } from "../testing/builders.ts";
-import { type SetView } from "./set-size.ts";
+import { type SetView } from "./sizes/set-size.ts";
 import { type DeploymentFacts, machineDeploymentStatus } from "./status.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");

@@ -15,9 +15,9 @@ import {
 } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
-import { countMachines } from "./machine-counts.ts";
+import { countMachines } from "./sizes/machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
-import { preservedFailures, servingIn, type SetView, sum } from "./set-size.ts";
+import { preservedFailures, servingIn, type SetView, sum } from "./sizes/set-size.ts";
 
 /** What the status of a deployment is computed from. */
 export interface DeploymentFacts {

@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 import type { Node } from "../cluster/node-objects.ts";
-import type { NodeChange } from "../machine-deployment/decide-nodes.ts";
+import type { NodeChange } from "../machine-deployment/nodes/decide-nodes.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
 import type { MachineSetAction } from "../machine-set/snapshot.ts";

@@ -9,8 +9,8 @@ import {
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
-import { countMachines } from "../machine-deployment/machine-counts.ts";
-import { sum } from "../machine-deployment/set-size.ts";
+import { countMachines } from "../machine-deployment/sizes/machine-counts.ts";
+import { sum } from "../machine-deployment/sizes/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";

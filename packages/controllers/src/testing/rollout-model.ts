@@ -12,8 +12,8 @@ import {
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { apiTime } from "../conditions/set-condition.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { withLimits } from "../machine-deployment/limits-of-rollout.ts";
-import type { RolloutLimits } from "../machine-deployment/rollout-limits.ts";
+import { withLimits } from "../machine-deployment/limits/with-limits.ts";
+import type { RolloutLimits } from "../machine-deployment/limits/rollout-limits.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { decideMachineSet } from "../machine-set/decide.ts";

@@ -10,7 +10,7 @@ import {
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
 import type { NodeConditionState } from "../../machine/node-condition.ts";
-import { type NodeWish, nothingWished } from "../node-patch.ts";
+import { type NodeWish, nothingWished } from "../nodes/node-patch.ts";
 import { readUpdateNote, type UpdateNote, writeUpdateNote } from "./update-note.ts";
 import { isBeforeDrain, type UpdateState } from "./update-state.ts";
 

@@ -1,5 +1,5 @@
-import { newSetReplicas, type RolloutBounds, shrinkOldSets, type Sizes } from "../plan-rolling-update.ts";
-import { type SetSize, sum } from "../set-size.ts";
+import { newSetReplicas, type RolloutBounds, shrinkOldSets, type Sizes } from "../sizes/plan-rolling-update.ts";
+import { type SetSize, sum } from "../sizes/set-size.ts";
 import type { UpdateState } from "./update-state.ts";
 
 /** Bounds of an update in place. */

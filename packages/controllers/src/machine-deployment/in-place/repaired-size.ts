@@ -1,6 +1,6 @@
 import { labelKeys } from "@millwright/core";
-import { countMachines } from "../machine-counts.ts";
-import { type SetSize, type SetView, sizeOf } from "../set-size.ts";
+import { countMachines } from "../sizes/machine-counts.ts";
+import { type SetSize, type SetView, sizeOf } from "../sizes/set-size.ts";
 
 /**
  * The size of a set as an update in place means it to be, wherever its writes were interrupted (machineset-machinedeployment.md, 17.4): a set that received

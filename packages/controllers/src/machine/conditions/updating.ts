@@ -11,7 +11,7 @@ import {
 } from "@millwright/core";
 import { findCondition } from "../../conditions/set-condition.ts";
 import { cutText } from "../../conditions/message-lines.ts";
-import { canonicalJson, isSameTemplate } from "../../machine-deployment/template-hash.ts";
+import { canonicalJson, isSameTemplate } from "../../machine-deployment/sets/template-hash.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, said } from "./facts.ts";
 
 /** Stages in which the node is being updated; a candidate is not yet, and what is done is not any more. */

@@ -1,0 +1,81 @@
+import {
+  annotationKeys,
+  eventReasons,
+  type Machine,
+  type MachineDeployment,
+  type MachineSet,
+  phaseOf,
+} from "@millwright/core";
+import { isDeleting } from "../../machine/phase.ts";
+import { canaryFailureOf } from "./canary.ts";
+import { planRollback } from "../sets/plan-rollback.ts";
+import { revisionOf } from "../sets/revision.ts";
+import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../snapshot.ts";
+
+/** Whether the last thing that a machine lived through before it was deleted is a failure: its set deletes a Failed machine at once. */
+function failedBefore({ status }: Machine): boolean {
+  const last = status?.history?.findLast(({ operation }) => operation !== "Delete");
+  return last !== undefined && last.outcome !== "Successful" && last.outcome !== "Processing";
+}
+
+const hasFailed = (machine: Machine): boolean =>
+  isDeleting(machine) ? failedBefore(machine) : phaseOf(machine) === "Failed";
+
+/** Whether machines of other templates are left. */
+export const isUnderWay = ({ oldSets }: Sets): boolean =>
+  oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0);
+
+/** Whether the current template is an earlier one, returned to from one that failed: what is known to work is not tried in steps, nor does it wait. */
+export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
+  newSet !== undefined &&
+  oldSets.some(
+    ({ set, machines }) =>
+      canaryFailureOf(set) !== undefined &&
+      ((set.spec.replicas ?? 0) > 0 || machines.length > 0) &&
+      (newSet.set.metadata.creationTimestamp ?? "") < (set.metadata.creationTimestamp ?? ""),
+  );
+
+/** Back to the newest template that did not fail. */
+function decideReturn(
+  deployment: MachineDeployment,
+  sets: readonly MachineSet[],
+): MachineDeploymentDecision | undefined {
+  const revision = Math.max(0, ...sets.filter((set) => canaryFailureOf(set) === undefined).map(revisionOf));
+  if (revision === 0) return undefined;
+  const plan = planRollback({ ...deployment, spec: { ...deployment.spec, rollbackTo: { revision } } }, sets);
+  if (plan?.because.reason !== eventReasons.deploymentRollback) return undefined;
+  return { actions: [{ kind: "PatchDeployment", patch: plan.patch }], because: [plan.because] };
+}
+
+/**
+ * What follows from the failure of a new machine in a rollout with steps: it is noted on the new set, which holds the rollout, and from there the deployment
+ * returns to an earlier template if that is asked for. `undefined` when nothing failed, or nothing is left to do about it.
+ */
+export function decideCanaryFailure(
+  { deployment, claim }: MachineDeploymentSnapshot,
+  sets: Sets,
+): MachineDeploymentDecision | undefined {
+  const { annotations = {} } = deployment.metadata;
+  const { newSet } = sets;
+  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
+    return undefined;
+  if (isFleeing(sets)) return undefined;
+  if (canaryFailureOf(newSet.set) !== undefined) {
+    const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
+    return returns ? decideReturn(deployment, claim.owned) : undefined;
+  }
+  const failed = newSet.machines.find(hasFailed);
+  if (failed === undefined) return undefined;
+  const { name } = newSet.set.metadata;
+  const patch = { metadata: { annotations: { [annotationKeys.canaryFailed]: failed.metadata.name } } };
+  return {
+    actions: [{ kind: "PatchMachineSet", name, patch }],
+    because: [
+      {
+        type: "Warning",
+        reason: eventReasons.canaryFailed,
+        message: `New machine ${failed.metadata.name} of machine set ${name} failed: the rollout stops`,
+      },
+    ],
+  };
+}

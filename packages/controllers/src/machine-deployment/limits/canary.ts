@@ -1,0 +1,64 @@
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { apiTime } from "../../conditions/set-condition.ts";
+import { type CanaryStep, machinesOf } from "./canary-steps.ts";
+import type { RolloutLimits } from "./rollout-limits.ts";
+import { servesSince } from "./serves-since.ts";
+import { isServing, type SetView } from "../sizes/set-size.ts";
+
+/** The last step that a person let pass in the rollout of this very set; 0 for none. */
+function continuedAfter({ metadata }: MachineDeployment, newSet: MachineSet | undefined): number {
+  const text = metadata.annotations?.[annotationKeys.canaryContinue] ?? "";
+  const [, name, step] = /^(.+)\/(\d{1,3})$/.exec(text) ?? [];
+  return name !== undefined && name === newSet?.metadata.name ? Number(step) : 0;
+}
+
+/** The failure that stopped the rollout of a set's template. */
+export const canaryFailureOf = (set: MachineSet | undefined): string | undefined =>
+  set?.metadata.annotations?.[annotationKeys.canaryFailed];
+
+/**
+ * How far the steps let a rollout go. Nothing is remembered: a step is passed while as many machines of the new set as it has have served for its time, so a
+ * machine that breaks in a later step does not begin it anew as long as others have served long enough.
+ */
+export function canaryLimits(
+  deployment: MachineDeployment,
+  steps: readonly CanaryStep[],
+  newSet: SetView | undefined,
+  now: Date,
+): RolloutLimits {
+  const replicas = deployment.spec.replicas ?? 0;
+  const failure = canaryFailureOf(newSet?.set);
+  const stop = (maxNew: number, hold: string, wakeAt?: Date): RolloutLimits => ({
+    mayStart: true,
+    maxNew,
+    holds: [hold],
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+  });
+  if (newSet !== undefined && failure !== undefined) {
+    const { name } = newSet.set.metadata;
+    return stop(
+      newSet.set.spec.replicas ?? 0,
+      `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
+    );
+  }
+  const serving = newSet === undefined ? [] : newSet.machines.filter(isServing(newSet));
+  const since = serving.map(servesSince).toSorted((a, b) => a - b);
+  const continued = continuedAfter(deployment, newSet?.set);
+  for (const [index, step] of steps.entries()) {
+    const size = machinesOf(step, replicas);
+    const number = index + 1;
+    const where = `canary step ${number} of ${steps.length}`;
+    const last = since[size - 1];
+    if (size === 0) continue;
+    if (last === undefined) return stop(size, `Rollout waits at ${where} until ${size} new machines serve`);
+    if (step.wait === "pause") {
+      if (continued >= number) continue;
+      const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
+      return stop(size, `Rollout pauses at ${where} with ${size} new machines: it goes on with annotation ${go}`);
+    }
+    const until = new Date(last + step.wait);
+    if (until > now)
+      return stop(size, `Rollout stays at ${where} with ${size} new machines until ${apiTime(until)}`, until);
+  }
+  return { mayStart: true };
+}

@@ -1,0 +1,33 @@
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { isAvailable } from "../../machine/phase.ts";
+import { servesSince } from "./serves-since.ts";
+
+/** Machines that serve, but not for long enough to count. */
+export interface Settling {
+  readonly names: ReadonlySet<string>;
+  /** When the next of them counts. */
+  readonly nextAt: Date | undefined;
+}
+
+/**
+ * The machines that `spec.minReadySeconds` keeps from counting as available. Only where a deployment asks for it by annotation: Gardener writes 500 into every
+ * deployment, MCM never looked at it, and rollouts would take hours longer (machineset-machinedeployment.md, F16).
+ */
+export function settlingMachines(
+  { metadata, spec }: MachineDeployment,
+  machinesOfSets: Iterable<readonly Machine[]>,
+  now: Date,
+): Settling {
+  const isHonoured = metadata.annotations?.[annotationKeys.honourMinReadySeconds] === "true";
+  const { minReadySeconds: seconds = 0 } = spec;
+  if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
+  const waits = [...machinesOfSets]
+    .flat()
+    .filter(isAvailable)
+    .map((machine) => ({ name: machine.metadata.name, at: servesSince(machine) + seconds * 1000 }))
+    .filter(({ at }) => at > now.getTime());
+  return {
+    names: new Set(waits.map(({ name }) => name)),
+    nextAt: waits.length === 0 ? undefined : new Date(Math.min(...waits.map(({ at }) => at))),
+  };
+}

@@ -1,0 +1,62 @@
+import { annotationKeys } from "@millwright/core";
+import { expect, it } from "vitest";
+import { aMachineDeployment, annotated } from "../../testing/builders.ts";
+import { rolloutOptionProblems } from "./rollout-options.ts";
+
+const { canarySteps, canaryOnFailure, maintenanceWindows, onDelete, honourMinReadySeconds } = annotationKeys;
+const recreate = { spec: { strategy: { type: "Recreate" as const, rollingUpdate: null } } };
+
+it.each<[string, Record<string, string>, string[]]>([
+  ["nothing to say about what is not asked for", {}, []],
+  [
+    "nothing to say about what it understands",
+    {
+      [canarySteps]: "10%/5m",
+      [canaryOnFailure]: "rollback",
+      [maintenanceWindows]: "0 22 * * 6 4h",
+      [onDelete]: "false",
+      [honourMinReadySeconds]: "true",
+    },
+    [],
+  ],
+  [
+    "a problem for each that it does not",
+    {
+      [canarySteps]: "x",
+      [canaryOnFailure]: "panic",
+      [maintenanceWindows]: "x",
+      [onDelete]: "yes",
+      [honourMinReadySeconds]: "1",
+    },
+    [
+      `metadata.annotations[${canarySteps}]: \`x\` is no step`,
+      `metadata.annotations[${maintenanceWindows}]: \`x\` is no window`,
+      `metadata.annotations[${canaryOnFailure}]: must be stop or rollback, is "panic"`,
+      `metadata.annotations[${onDelete}]: must be true or false, is "yes"`,
+      `metadata.annotations[${honourMinReadySeconds}]: must be true or false, is "1"`,
+    ],
+  ],
+  [
+    "a problem with two that exclude each other",
+    { [canarySteps]: "10%/5m", [onDelete]: "true" },
+    [`metadata.annotations[${onDelete}]: cannot be had together`],
+  ],
+])("has %s", (_, annotations, expected) => {
+  const found = rolloutOptionProblems(aMachineDeployment(annotated(annotations)));
+  expect(found.map(({ path, message }) => `${path}: ${message}`)).toEqual(
+    expected.map((each) => expect.stringContaining(each)),
+  );
+});
+
+it("refuses for other strategies what only a rolling update can do", () => {
+  const asked = aMachineDeployment(annotated({ [canarySteps]: "10%/5m", [onDelete]: "true" }), recreate);
+  expect(rolloutOptionProblems(asked).map(({ path }) => path)).toEqual([
+    `metadata.annotations[${canarySteps}]`,
+    `metadata.annotations[${onDelete}]`,
+  ]);
+  const notAsked = aMachineDeployment(
+    annotated({ [onDelete]: "false", [maintenanceWindows]: "0 22 * * 6 4h" }),
+    recreate,
+  );
+  expect(rolloutOptionProblems(notAsked)).toEqual([]);
+});

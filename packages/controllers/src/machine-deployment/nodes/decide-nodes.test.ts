@@ -1,0 +1,193 @@
+import { annotationKeys, labelKeys, type Machine, type MachineDeployment, taintKeys } from "@millwright/core";
+import { applyMergePatch } from "@millwright/kube";
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../cluster/node-objects.ts";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  aNode,
+  beingDeleted,
+  type Change,
+  inPhase,
+  named,
+} from "../../testing/builders.ts";
+import { decideNodes, type NodeDecisionOptions } from "./decide-nodes.ts";
+import type { SetView } from "../sizes/set-size.ts";
+
+const { scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
+const ours = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
+const avoided = { key: taintKeys.preferNoSchedule, value: "True", effect: "PreferNoSchedule" };
+const theirs = { key: "theirs", effect: "NoSchedule" };
+
+const view = (name: string, ...machines: readonly Machine[]): SetView => ({ set: aMachineSet(named(name)), machines });
+const oldMachine = aMachine(named("old-machine"), inPhase("Running"));
+const newMachine = aMachine(named("new-machine"), inPhase("Running"));
+const preserved = aMachine(oldMachine, { status: { currentStatus: { preserveExpiryTime: "2026-02-01T00:00:00Z" } } });
+
+interface Case {
+  readonly strategy?: Change<MachineDeployment>;
+  readonly old?: readonly Machine[];
+  readonly node?: Partial<Node>;
+  readonly options?: Partial<NodeDecisionOptions>;
+}
+
+/** Each node after the decision: its annotations, taints, labels; `undefined` for one that is left alone. */
+function after({ strategy = {}, old = [oldMachine], node = {}, options = {} }: Case) {
+  const deployment = aMachineDeployment(strategy);
+  const oldNode = aNode({ metadata: { name: "old", resourceVersion: "3" }, ...node });
+  const nodes = new Map([
+    ["old-machine", oldNode],
+    ["new-machine", aNode({ metadata: { name: "new" } })],
+  ]);
+  const snapshot = {
+    deployment,
+    claim: { owned: [], adopt: [], release: [] },
+    machines: new Map(),
+    nodes,
+    problems: [],
+  };
+  const sets = { oldSets: [view("old-set", ...old)], newSet: view("new-set", newMachine) };
+  const changes = decideNodes(snapshot, sets, { select: [], isKeptFromScaler: undefined, ...options });
+  const result = (name: string, from: Node) => {
+    const patch = changes.find((change) => change.name === name)?.patch;
+    return patch === undefined ? undefined : applyMergePatch({ metadata: from.metadata, spec: from.spec }, patch);
+  };
+  return { old: result("old", oldNode), new: result("new", aNode({ metadata: { name: "new" } })), changes };
+}
+
+describe("decideNodes", () => {
+  it("steers pods away from old nodes, and from these only", () => {
+    const { changes } = after({});
+    expect(changes).toEqual([
+      { name: "old", patch: { metadata: { resourceVersion: "3" }, spec: { taints: [avoided] } } },
+    ]);
+  });
+
+  it("keeps taints of others, and writes nothing when all is well", () => {
+    expect(after({ node: { spec: { taints: [theirs] } } }).old).toMatchObject({ spec: { taints: [theirs, avoided] } });
+    expect(after({ node: { spec: { taints: [theirs, avoided] } } }).changes).toEqual([]);
+  });
+
+  it("takes the taint away with Recreate, and at the end", () => {
+    const tainted = { spec: { taints: [avoided, theirs] } };
+    const strategy: Change<MachineDeployment> = { spec: { strategy: { type: "Recreate", rollingUpdate: null } } };
+    expect(after({ strategy, node: tainted }).old).toMatchObject({ spec: { taints: [theirs] } });
+    expect(after({ node: tainted, options: { isOver: true } }).old).toMatchObject({ spec: { taints: [theirs] } });
+  });
+
+  it("keeps the autoscaler from old and new nodes", () => {
+    const result = after({ options: { isKeptFromScaler: true } });
+    expect(result.old).toMatchObject({ metadata: { annotations: ours } });
+    expect(result.new).toMatchObject({ metadata: { annotations: ours } });
+  });
+
+  // machineset-machinedeployment.md, section 22, 56 to 58.
+  it.each<[string, Case, Readonly<Record<string, string>> | undefined]>([
+    [
+      "adds nothing to what a user has said (F10)",
+      {
+        node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "false" } } },
+        options: { isKeptFromScaler: true },
+      },
+      { [scaleDownDisabled]: "false" },
+    ],
+    [
+      "takes back what it set",
+      { node: { metadata: { name: "old", annotations: ours } }, options: { isKeptFromScaler: false } },
+      {},
+    ],
+    [
+      "takes back nothing that a user has said (F10)",
+      {
+        node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "true" } } },
+        options: { isKeptFromScaler: false },
+      },
+      { [scaleDownDisabled]: "true" },
+    ],
+    [
+      "leaves those of a preserved machine to its preservation",
+      {
+        old: [preserved],
+        node: { metadata: { name: "old", annotations: ours } },
+        options: { isKeptFromScaler: false },
+      },
+      ours,
+    ],
+    ["leaves them as they are in between", { node: { metadata: { name: "old", annotations: ours } } }, ours],
+  ])("%s", (_, given, expected) => {
+    expect(after(given).old).toMatchObject({ metadata: { annotations: expected } });
+  });
+
+  it("leaves nodes that go, and those of machines that go", () => {
+    const going = { metadata: { name: "old", deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    expect(after({ node: going, options: { isKeptFromScaler: true } }).old).toBeUndefined();
+    const machine = aMachine(oldMachine, beingDeleted());
+    expect(after({ old: [machine], options: { isKeptFromScaler: true } }).old).toBeUndefined();
+  });
+
+  it("writes to a node once that two machines name, as the newer set wants it", () => {
+    const node = aNode({ metadata: { name: "same" } });
+    const nodes = new Map([
+      ["old-machine", node],
+      ["new-machine", node],
+    ]);
+    const snapshot = {
+      deployment: aMachineDeployment(),
+      claim: { owned: [], adopt: [], release: [] },
+      machines: new Map(),
+      nodes,
+      problems: [],
+    };
+    const sets = { oldSets: [view("old-set", oldMachine)], newSet: view("new-set", newMachine) };
+    expect(decideNodes(snapshot, sets, { select: [], isKeptFromScaler: undefined })).toEqual([]);
+  });
+
+  it("has nothing to do without nodes (F45), or without a set of the template", () => {
+    const snapshot = {
+      deployment: aMachineDeployment({
+        spec: {
+          strategy: { type: "InPlaceUpdate", rollingUpdate: null, inPlaceUpdate: { orchestrationType: "Auto" } },
+        },
+      }),
+      claim: { owned: [], adopt: [], release: [] },
+      machines: new Map(),
+      problems: [],
+    };
+    const sets = { oldSets: [view("old-set", oldMachine)], newSet: undefined };
+    const options = { select: [], isKeptFromScaler: undefined };
+    expect(decideNodes(snapshot, sets, options)).toEqual([]);
+    const nodes = new Map([["old-machine", aNode({ metadata: { name: "old" } })]]);
+    const [change] = decideNodes({ ...snapshot, nodes }, sets, options);
+    expect(change?.patch).toEqual({ spec: { taints: [avoided] } });
+  });
+
+  it("leaves labels that a person has set by hand where the strategy is another", () => {
+    const node: Partial<Node> = { metadata: { name: "old", labels: { [labelKeys.selectedForUpdate]: "true" } } };
+    expect(after({ node }).old).toMatchObject({ metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } });
+  });
+
+  it("lets a node say that its drain is not wanted any more", () => {
+    const node: Partial<Node> = {
+      metadata: {
+        name: "old",
+        labels: { [labelKeys.selectedForUpdate]: "true" },
+        annotations: { [annotationKeys.inPlaceUpdate]: '{"set":"new","schedulable":true}' },
+      },
+      status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason: "SelectedForUpdate" }] },
+    };
+    const { changes } = after({ node });
+    expect(changes[0]?.condition).toMatchObject({ type: "InPlaceUpdate", reason: "CandidateForUpdate" });
+    // The labels are gone, the condition is not yet.
+    const revoked: Partial<Node> = {
+      ...node,
+      metadata: {
+        name: "old",
+        annotations: { [annotationKeys.inPlaceUpdate]: '{"set":"new","schedulable":true,"revoked":true}' },
+      },
+      spec: { taints: [avoided] },
+    };
+    const [change] = after({ node: revoked }).changes;
+    expect(change).toEqual({ name: "old", condition: expect.objectContaining({ reason: "CandidateForUpdate" }) });
+  });
+});

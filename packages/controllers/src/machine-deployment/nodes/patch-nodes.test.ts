@@ -1,0 +1,69 @@
+import { ApiError, nodeResource } from "@millwright/kube";
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../cluster/node-objects.ts";
+import { aNode } from "../../testing/builders.ts";
+import { createTestCluster } from "../../testing/cluster.ts";
+import { createNodePatcher } from "./patch-nodes.ts";
+
+const labelled = { metadata: { labels: { seen: "yes" } } };
+const condition = { type: "InPlaceUpdate", status: "True", reason: "CandidateForUpdate", message: "…" } as const;
+
+/** Three nodes, and what writes to them. */
+async function withNodes() {
+  const cluster = createTestCluster();
+  for (const name of ["a", "b", "c"]) cluster.api.seed(nodeResource, aNode({ metadata: { name } }));
+  const context = cluster.newContext();
+  const signal = new AbortController();
+  const synced = cluster.run(context, signal.signal);
+  for (let turn = 0; turn < 20; turn++) await cluster.clock.advance(0);
+  await synced;
+  const node = (name: string) => cluster.api.peek<Node>(nodeResource, { name });
+  return { ...cluster, patch: createNodePatcher(context), node, end: () => signal.abort() };
+}
+
+describe("the writes to nodes", () => {
+  it("patch each, and let it say what is to be said", async () => {
+    const { patch, node, end } = await withNodes();
+    expect(
+      await patch([
+        { name: "a", patch: labelled, condition },
+        { name: "b", condition },
+      ]),
+    ).toBe(false);
+    expect(node("a")).toMatchObject({ metadata: { labels: { seen: "yes" } } });
+    for (const name of ["a", "b"])
+      expect(node(name)?.status?.conditions).toContainEqual(expect.objectContaining({ reason: "CandidateForUpdate" }));
+    end();
+  });
+
+  it("pass over a node that changed meanwhile, and tell (F30)", async () => {
+    const { patch, node, end } = await withNodes();
+    const stale = { metadata: { ...labelled.metadata, resourceVersion: "999" } };
+    expect(
+      await patch([
+        { name: "a", patch: stale, condition },
+        { name: "b", patch: labelled },
+      ]),
+    ).toBe(true);
+    expect(node("a")?.metadata.labels).toBeUndefined();
+    expect(node("b")?.metadata.labels).toEqual({ seen: "yes" });
+    end();
+  });
+
+  it("try all before they fail with what one of them met", async () => {
+    const { api, patch, node, end } = await withNodes();
+    const error = new ApiError({ status: 500, reason: "InternalError", message: "broken" });
+    api.inject({ verb: "patch", type: nodeResource, error });
+    await expect(patch(["a", "b", "c"].map((name) => ({ name, patch: labelled })))).rejects.toThrow("broken");
+    expect(["a", "b", "c"].filter((name) => node(name)?.metadata.labels?.["seen"] === "yes")).toHaveLength(2);
+    end();
+  });
+
+  it("have nothing to do with a node that is gone, or without a target cluster", async () => {
+    const { patch, newContext, end } = await withNodes();
+    expect(await patch([{ name: "gone", patch: labelled, condition }])).toBe(false);
+    const { target: _, ...context } = newContext();
+    expect(await createNodePatcher(context)([{ name: "a", patch: labelled }])).toBe(false);
+    end();
+  });
+});

@@ -1,0 +1,50 @@
+import { isConflict, nodeResource } from "@millwright/kube";
+import type { ControllerContext } from "../../cluster/context.ts";
+import type { Node } from "../../cluster/node-objects.ts";
+import { createWriter } from "../../cluster/writer.ts";
+import { sayOnNode } from "../../machine/node-condition.ts";
+import type { NodeChange } from "./decide-nodes.ts";
+
+/** Writes to nodes at once, so that a large deployment neither waits for one after the other nor floods the API server. */
+const AT_ONCE = 16;
+
+/** Writes what nodes are to carry; resolves with whether some of them had changed meanwhile and were left alone. */
+export type NodePatcher = (changes: readonly NodeChange[]) => Promise<boolean>;
+
+/**
+ * Makes what writes to the nodes of a deployment. One node that cannot be written keeps the others from nothing: all are tried, then the first error is thrown.
+ * Without a target cluster there are no nodes to write to.
+ */
+export function createNodePatcher({ target, clock }: Pick<ControllerContext, "target" | "clock">): NodePatcher {
+  if (target === undefined) return async () => false;
+  const store = target.caches.nodes.store;
+  const nodes = createWriter<Node>({ api: target.api, type: nodeResource, store });
+
+  const write = async ({ name, patch, condition }: NodeChange): Promise<void> => {
+    if (patch !== undefined) await nodes.patch({ name }, patch);
+    const node = store.get(name);
+    if (condition === undefined || node === undefined) return;
+    for (const said of sayOnNode(node, condition, clock.now())) {
+      if (said.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, said.patch, "strategic");
+    }
+  };
+
+  return async (changes) => {
+    let hasConflict = false;
+    const errors: unknown[] = [];
+    const left = changes.values();
+    const work = async (): Promise<void> => {
+      for (const change of left) {
+        try {
+          await write(change);
+        } catch (error) {
+          if (isConflict(error)) hasConflict = true;
+          else errors.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, changes.length) }, work));
+    if (errors.length > 0) throw errors[0];
+    return hasConflict;
+  };
+}

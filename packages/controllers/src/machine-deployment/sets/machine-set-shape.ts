@@ -1,0 +1,152 @@
+import {
+  annotationKeys,
+  annotationsNotInheritedBySets,
+  labelKeys,
+  machineApiVersion,
+  type MachineDeployment,
+  machineDeploymentResource,
+  type MachineSet,
+  type MachineTemplate,
+} from "@millwright/core";
+import { createMergePatch, newControllerRef } from "@millwright/kube";
+import type { RolloutBounds } from "../sizes/plan-rolling-update.ts";
+import { revisionAnnotations } from "./revision.ts";
+import type { SetMarks } from "./set-marks.ts";
+import { machineSetName, templateHash } from "./template-hash.ts";
+
+/** Annotations by which later passes tell a scaling event and the base of proportions. */
+export const scaleAnnotations = ({ replicas, maxSurge }: RolloutBounds): Readonly<Record<string, string>> => ({
+  [annotationKeys.desiredReplicas]: String(replicas),
+  [annotationKeys.maxReplicas]: String(replicas + maxSurge),
+});
+
+/** The annotations of a deployment that its newest set carries too. */
+const inheritedAnnotations = (deployment: MachineDeployment): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !annotationsNotInheritedBySets.has(key)),
+  );
+
+/**
+ * The annotations of a deployment on its newest set, and the list of them, by which those that the deployment has no more are known and removed (`null`) in
+ * a later pass (F15).
+ */
+function inheritance(deployment: MachineDeployment, set?: MachineSet): Readonly<Record<string, string | null>> {
+  const current = inheritedAnnotations(deployment);
+  const key = annotationKeys.inheritedAnnotations;
+  const before = (set?.metadata.annotations?.[key] ?? "").split(",").filter((entry) => entry !== "");
+  const gone = before.filter((entry) => current[entry] === undefined && !annotationsNotInheritedBySets.has(entry));
+  const list = Object.keys(current).toSorted().join(",");
+  return {
+    ...Object.fromEntries(gone.map((entry) => [entry, null])),
+    ...current,
+    ...(list === "" && before.length === 0 ? {} : { [key]: list === "" ? null : list }),
+  };
+}
+
+/** Texts without those that are to go. */
+const kept = (texts: Readonly<Record<string, string | null>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).flatMap(([key, text]) => (text === null ? [] : [[key, text]])));
+
+/** Parts of the spec that a set takes over from its deployment without new machines. */
+const handedDown = ({ spec }: MachineDeployment): Partial<MachineSet["spec"]> => ({
+  ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
+  ...(spec.autoPreserveFailedMachineMax === undefined
+    ? {}
+    : { autoPreserveFailedMachineMax: spec.autoPreserveFailedMachineMax }),
+});
+
+/** The set for the deployment's current template (machineset-machinedeployment.md, 13.4). */
+export function newMachineSet(
+  deployment: MachineDeployment,
+  replicas: number,
+  revision: number,
+  bounds: RolloutBounds,
+): MachineSet {
+  const { template, selector } = deployment.spec;
+  const hash = templateHash(template, deployment.status?.collisionCount);
+  const withHash = { [labelKeys.machineTemplateHash]: hash };
+  const labels = { ...template.metadata?.labels, ...withHash };
+  return {
+    apiVersion: machineApiVersion,
+    kind: "MachineSet",
+    metadata: {
+      name: machineSetName(deployment.metadata.name, hash),
+      ...(deployment.metadata.namespace === undefined ? {} : { namespace: deployment.metadata.namespace }),
+      labels,
+      annotations: {
+        ...kept(inheritance(deployment)),
+        ...revisionAnnotations(undefined, revision),
+        ...scaleAnnotations(bounds),
+      },
+      ownerReferences: [newControllerRef(machineDeploymentResource, deployment)],
+    },
+    spec: {
+      replicas,
+      selector: { ...selector, matchLabels: { ...selector?.matchLabels, ...withHash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+      ...handedDown(deployment),
+    },
+  };
+}
+
+/** The in-place parts of the deployment's template on top of the set's own labels and class reference. */
+function templateInPlace(own: MachineTemplate, wanted: MachineTemplate): MachineTemplate["spec"] {
+  const kind = wanted.spec?.class?.kind;
+  return {
+    ...wanted.spec,
+    ...(own.spec?.class === undefined ? {} : { class: { ...own.spec.class, ...(kind === undefined ? {} : { kind }) } }),
+  };
+}
+
+/** How a set is to look after this pass: scaled, or kept in step with its deployment, or both. */
+export interface SetChange {
+  readonly set: MachineSet;
+  readonly replicas?: number | undefined;
+  /** Only the set of the current template follows annotations, in-place fields and the revision. */
+  readonly follow?: { readonly deployment: MachineDeployment; readonly revision: number };
+  readonly bounds: RolloutBounds;
+  /** Whether to note the deployment's size on the set. */
+  readonly isScaled: boolean;
+  /** Default: none are set or taken away. */
+  readonly marks?: SetMarks;
+}
+
+/** The one merge patch that makes the change, or `undefined` when the set is so already. */
+export function machineSetPatch({
+  set,
+  replicas,
+  follow,
+  bounds,
+  isScaled,
+  marks,
+}: SetChange): Readonly<Record<string, unknown>> | undefined {
+  const { labels = {}, annotations = {} } = set.metadata;
+  const before = { metadata: { labels, annotations }, spec: set.spec };
+  const after = {
+    metadata: {
+      labels: { ...labels, ...marks?.labels },
+      annotations: {
+        ...annotations,
+        ...marks?.annotations,
+        ...(follow === undefined
+          ? {}
+          : { ...inheritance(follow.deployment, set), ...revisionAnnotations(set, follow.revision) }),
+        ...(isScaled || replicas !== undefined ? scaleAnnotations(bounds) : {}),
+      },
+    },
+    spec: {
+      ...set.spec,
+      ...(follow === undefined ? {} : handedDown(follow.deployment)),
+      ...(follow === undefined
+        ? {}
+        : {
+            template: {
+              ...set.spec.template,
+              spec: templateInPlace(set.spec.template, follow.deployment.spec.template),
+            },
+          }),
+      ...(replicas === undefined ? {} : { replicas }),
+    },
+  };
+  return createMergePatch(before, after);
+}

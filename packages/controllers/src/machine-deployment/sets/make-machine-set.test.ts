@@ -1,0 +1,56 @@
+import { machineDeploymentResource, machineSetResource, seededRandom } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { ApiError } from "@millwright/kube";
+import { createFakeApi } from "@millwright/kube/testing";
+import { describe, expect, it } from "vitest";
+import { createControlCaches } from "../../cluster/caches.ts";
+import { createWriter } from "../../cluster/writer.ts";
+import { aMachineDeployment, beingDeleted, testNamespace } from "../../testing/builders.ts";
+import { newMachineSet } from "./machine-set-shape.ts";
+import { createMachineSetMaker } from "./make-machine-set.ts";
+
+const bounds = { replicas: 3, maxSurge: 1, maxUnavailable: 0 };
+
+/** A maker whose caches never saw anything. */
+function setUp() {
+  const clock = createVirtualClock();
+  const api = createFakeApi({ clock });
+  const caches = createControlCaches({ api, clock, random: seededRandom(1), namespace: testNamespace });
+  const deployment = api.seed(machineDeploymentResource, aMachineDeployment());
+  const events = { record: () => {}, flush: async () => {}, close: () => {}, counts: () => ({ sent: 0, dropped: 0 }) };
+  const deployments = createWriter({ api, type: machineDeploymentResource, store: caches.deployments.store });
+  const sets = createWriter({ api, type: machineSetResource, store: caches.sets.store });
+  const make = createMachineSetMaker({ control: api, caches, clock, events }, deployments, sets);
+  return { api, caches, deployment, make, set: newMachineSet(deployment, 3, 1, bounds) };
+}
+
+describe("machine set maker", () => {
+  it("uses its own set that the cache has not seen yet", async () => {
+    const { api, caches, deployment, make, set } = setUp();
+    const stored = api.seed(machineSetResource, set);
+    await make(deployment, set);
+    expect(caches.sets.store.list()).toEqual([stored]);
+    expect(api.writes().filter(({ verb }) => verb === "patch")).toEqual([]);
+  });
+
+  it("does not use its own set that is on its way out", async () => {
+    const { api, deployment, make, set } = setUp();
+    const { metadata } = beingDeleted();
+    api.seed(machineSetResource, { ...set, metadata: { ...set.metadata, ...metadata, finalizers: ["x"] } });
+    await expect(make(deployment, set)).rejects.toThrow("is taken; the next attempt uses another");
+    expect(api.peek(machineDeploymentResource, { namespace: testNamespace, name: "pool" })?.["status"]).toEqual({
+      collisionCount: 1,
+    });
+  });
+
+  it.each<[string, string, number]>([
+    ["tells why a set is refused", "Quota", 1],
+    ["tells nothing of a refusal in a namespace that ends", "NamespaceTerminating", 0],
+  ])("%s", async (_, cause, writes) => {
+    const { api, deployment, make, set } = setUp();
+    const details = { causes: [{ reason: cause }] };
+    api.inject({ verb: "create", error: new ApiError({ status: 403, reason: "Forbidden", message: "no", details }) });
+    await expect(make(deployment, set)).rejects.toThrow("no");
+    expect(api.writes().filter(({ verb }) => verb === "patch")).toHaveLength(writes);
+  });
+});

@@ -1,0 +1,69 @@
+import {
+  controllerOf,
+  eventReasons,
+  labelKeys,
+  legacyConditionTypes,
+  legacyReasons,
+  type MachineDeployment,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import { isAlreadyExists, isApiError } from "@millwright/kube";
+import type { ControllerContext } from "../../cluster/context.ts";
+import type { Writer } from "../../cluster/writer.ts";
+import { setCondition } from "../../conditions/set-condition.ts";
+import { isSameTemplate } from "./template-hash.ts";
+
+/** What makes the set of a deployment's current template. */
+export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
+
+/** Whether nothing is made any more because the namespace is being deleted: nobody has to be told, and there is nothing to write it to. */
+const isNamespaceEnding = (error: unknown): boolean =>
+  isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
+
+/**
+ * Creates a set and tells the deployment what kept it from existing (machineset-machinedeployment.md, 13.4). Throws, so that the pass ends without
+ * claiming that there is a new set, when the name is taken or the API server refuses the set.
+ */
+export function createMachineSetMaker(
+  { control, caches, clock, events }: Pick<ControllerContext, "control" | "caches" | "clock" | "events">,
+  deployments: Writer<MachineDeployment>,
+  sets: Writer<MachineSet>,
+): MachineSetMaker {
+  const patchStatus = ({ metadata: { namespace, name } }: MachineDeployment, status: object): Promise<void> =>
+    deployments.patchStatus({ namespace, name }, status);
+
+  /** The name is taken: by our own set that the cache has not seen yet, or by something else, and then the next pass draws another name. */
+  const useOrAvoid = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
+    const { namespace, name } = set.metadata;
+    const live = await control.get<MachineSet>(machineSetResource, { namespace, name });
+    const isOurs = controllerOf(live)?.uid === deployment.metadata.uid && live.metadata.deletionTimestamp == null;
+    if (isOurs && isSameTemplate(set.spec.template, live.spec.template, labelKeys.machineTemplateHash)) {
+      caches.sets.store.applyWrite(live);
+      return;
+    }
+    await patchStatus(deployment, { collisionCount: (deployment.status?.collisionCount ?? 0) + 1 });
+    throw new Error(`the name ${name} of the new machine set is taken; the next attempt uses another`);
+  };
+
+  const tellRefusal = async (deployment: MachineDeployment, set: MachineSet, error: unknown): Promise<void> => {
+    const why = error instanceof Error ? error.message : String(error);
+    const reason = legacyReasons.machineSetCreateError;
+    const message = `Failed to create new machine set "${set.metadata.name}": ${why}`;
+    events.record(deployment, { type: "Warning", reason: eventReasons.machineSetCreateError, message });
+    const before = deployment.status?.conditions ?? [];
+    const refused = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
+    const conditions = setCondition(before, refused, clock.now());
+    if (conditions !== before) await patchStatus(deployment, { conditions });
+  };
+
+  return async (deployment, set) => {
+    try {
+      await sets.create(set);
+    } catch (error) {
+      if (isAlreadyExists(error)) return useOrAvoid(deployment, set);
+      if (!isNamespaceEnding(error)) await tellRefusal(deployment, set, error);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import {
+  annotationsNotInheritedBySets,
+  eventReasons,
+  labelKeys,
+  type MachineDeployment,
+  type MachineSet,
+} from "@millwright/core";
+import { createMergePatch } from "@millwright/kube";
+import type { Reason } from "../../decision.ts";
+import { findNewSet } from "./find-new-set.ts";
+import { revisionOf } from "./revision.ts";
+import { isSameTemplate } from "./template-hash.ts";
+
+/** How a rollback changes the deployment; `spec.rollbackTo` is cleared in any case, for it asks once. */
+export interface RollbackPlan {
+  readonly patch: Readonly<Record<string, unknown>>;
+  readonly because: Reason;
+}
+
+const clear = (because: Reason): RollbackPlan => ({ patch: { spec: { rollbackTo: null } }, because });
+
+const warning = (reason: string, message: string): Reason => ({ type: "Warning", reason, message });
+
+/** The revision asked for; 0 asks for the newest one that is not of the current template, whether that was rolled out already or not. */
+function targetRevision(asked: number, deployment: MachineDeployment, sets: readonly MachineSet[]): number | undefined {
+  if (asked !== 0) return asked;
+  const current = findNewSet(deployment, sets);
+  return Math.max(0, ...sets.filter((set) => set !== current).map(revisionOf)) || undefined;
+}
+
+/**
+ * Turns `spec.rollbackTo` into a change of the template (machineset-machinedeployment.md, 16.5). Looks the revision up among the sets that exist and
+ * creates none for the template that is about to be given up (F22).
+ */
+export function planRollback(deployment: MachineDeployment, sets: readonly MachineSet[]): RollbackPlan | undefined {
+  const { rollbackTo, template } = deployment.spec;
+  if (rollbackTo === undefined) return undefined;
+  const revision = targetRevision(rollbackTo.revision ?? 0, deployment, sets);
+  if (revision === undefined)
+    return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find last revision."));
+  const target = sets.find((set) => revisionOf(set) === revision);
+  if (target === undefined) {
+    return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find the revision to rollback to."));
+  }
+  if (isSameTemplate(template, target.spec.template, labelKeys.machineTemplateHash)) {
+    const name = deployment.metadata.name;
+    return clear(
+      warning(
+        eventReasons.rollbackTemplateUnchanged,
+        `The rollback revision contains the same template as current deployment "${name}"`,
+      ),
+    );
+  }
+  const { [labelKeys.machineTemplateHash]: _, ...labels } = target.spec.template.metadata?.labels ?? {};
+  const wanted = { ...target.spec.template, metadata: { ...target.spec.template.metadata, labels } };
+  const ownAnnotations = Object.entries({ ...deployment.metadata.annotations }).filter(([key]) =>
+    annotationsNotInheritedBySets.has(key),
+  );
+  const itsAnnotations = Object.entries({ ...target.metadata.annotations }).filter(
+    ([key]) => !annotationsNotInheritedBySets.has(key),
+  );
+  const before = { metadata: { annotations: { ...deployment.metadata.annotations } }, spec: { rollbackTo, template } };
+  const after = {
+    metadata: { annotations: Object.fromEntries([...ownAnnotations, ...itsAnnotations]) },
+    spec: { template: wanted },
+  };
+  return {
+    patch: { ...createMergePatch(before, after) },
+    because: {
+      type: "Normal",
+      reason: eventReasons.deploymentRollback,
+      message: `Rolled back deployment "${deployment.metadata.name}" to revision ${revision}`,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { annotationKeys, capitalTrue, labelKeys, type MachineDeployment } from "@millwright/core";
+import { isOnDelete } from "../limits/on-delete.ts";
+import type { SetView } from "../sizes/set-size.ts";
+
+type Changes = Readonly<Record<string, string | null>>;
+
+/** Labels and annotations that a set has for the part it plays in a rollout; `null` removes, what is not named stays. */
+export interface SetMarks {
+  readonly labels: Changes;
+  readonly annotations: Changes;
+}
+
+/** Whether pods are steered away from the machines of old sets: Recreate leaves none to steer them to. */
+export const avoidsOldNodes = ({ spec }: MachineDeployment): boolean => spec.strategy?.type !== "Recreate";
+
+/**
+ * The marks of a set. An old set of an update in place makes no machines: those that it loses went over to the new set, or are replaced there. Nor does one whose
+ * machines are replaced when they are deleted. The mark is taken
+ * away wherever it does not belong, or a set that is rolled back to could never make a machine again (machineset-machinedeployment.md, F40). Likewise the note
+ * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines (F34).
+ *
+ * @param hasNodes whether there is a target cluster, with nodes to taint
+ */
+export function setMarks(
+  deployment: MachineDeployment,
+  { set, machines }: SetView,
+  isOld: boolean,
+  hasNodes: boolean,
+): SetMarks {
+  const { labels = {}, annotations = {} } = set.metadata;
+  const scaled = deployment.metadata.annotations?.[annotationKeys.lastReplicaChangeByScaler];
+  const isActive = machines.length > 0 || (set.spec.replicas ?? 0) > 0;
+  const ofScaler: Changes =
+    scaled === undefined || !isActive ? {} : { [annotationKeys.lastReplicaChangeByScaler]: scaled };
+  if (deployment.spec.paused === true) return { labels: {}, annotations: ofScaler };
+
+  const mark = (key: string, value: string, have: string | undefined, isWanted: boolean): Changes =>
+    isWanted && isActive ? { [key]: value } : isWanted || have === undefined ? {} : { [key]: null };
+  const { scaleUpDisabled } = labelKeys;
+  const { preferNoSchedule } = annotationKeys;
+  const isReplacedByNew = deployment.spec.strategy?.type === "InPlaceUpdate" || isOnDelete(deployment);
+  return {
+    labels: mark(scaleUpDisabled, "true", labels[scaleUpDisabled], isOld && isReplacedByNew),
+    annotations: {
+      ...ofScaler,
+      ...mark(
+        preferNoSchedule,
+        capitalTrue,
+        annotations[preferNoSchedule],
+        isOld && hasNodes && avoidsOldNodes(deployment),
+      ),
+    },
+  };
+}
