@@ -107,12 +107,18 @@ const derivedToken = (token: string, { machineType, subnetId = "" }: LaunchCandi
     .update(JSON.stringify([token, machineType, subnetId]))
     .digest("hex");
 
-/** The VM that was made with the token of this creation and other parameters: other user data, or another candidate. */
+/**
+ * The VM that was made with the token of this creation and other parameters: other user data, or another candidate. One that says no token, for want of room, is it if it is there to stay:
+ * before the creation there was no such VM of the machine.
+ */
 async function findMade({ machine, token, spec }: Launch, call: MethodCall, limitMs: number): Promise<Vm | undefined> {
   const { session, keys, context } = call;
   const found = await poll({ ...pausesOf(call), limitMs }, async () => {
     const named = await session.named(machine.name, context);
-    return named.find((vm) => vm.tags.get(ownerTagKeys.token) === token && isOwnedBy(vm, keys, machine));
+    return named.find((vm) => {
+      const made = vm.tags.get(ownerTagKeys.token) ?? "";
+      return (made === "" ? isLive(vm) : made === token) && isOwnedBy(vm, keys, machine);
+    });
   });
   return found === undefined || !isLive(found) ? found : fitting(found, spec);
 }

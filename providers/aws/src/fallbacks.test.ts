@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, manyTags } from "./testing/aws-cloud.ts";
 
 describe("capacity fallbacks", () => {
   const fallbacks = [
@@ -40,17 +40,20 @@ describe("capacity fallbacks", () => {
     expect(ec2.log.count("RunInstances")).toBe(1);
   });
 
-  it("make one VM when the process died after one was accepted, although there is capacity for the first again", async () => {
-    const { ec2, driver } = await aCloud({ visibilityMs: 100 });
-    ec2.world.capacity.set("m5.large/eu-west-1a", 0);
-    ec2.faults.add({ operation: "RunInstances", skip: 1, times: 3, end: { kind: "reset" }, afterAcceptance: true });
-    const request = aRequest(aMachine("m"), { fallbacks });
-    await expect(driver.createMachine(request, aContext())).rejects.toMatchObject({ code: "Unavailable" });
-    ec2.world.capacity.clear();
-    const { providerId } = await driver.createMachine(request, aContext());
-    expect(ec2.inventory().instances).toMatchObject([{ instanceType: "m5.xlarge" }]);
-    expect(providerId).toContain(ec2.inventory().instances[0]?.id);
-  });
+  it.each([2, 48, 49])(
+    "make one VM when the process died after one was accepted, although there is capacity for the first again, in a class with %i tags",
+    async (count) => {
+      const { ec2, driver } = await aCloud({ visibilityMs: 100 });
+      ec2.world.capacity.set("m5.large/eu-west-1a", 0);
+      ec2.faults.add({ operation: "RunInstances", skip: 1, times: 3, end: { kind: "reset" }, afterAcceptance: true });
+      const request = aRequest(aMachine("m"), { fallbacks, tags: manyTags(count) });
+      await expect(driver.createMachine(request, aContext())).rejects.toMatchObject({ code: "Unavailable" });
+      ec2.world.capacity.clear();
+      const { providerId } = await driver.createMachine(request, aContext());
+      expect(ec2.inventory().instances).toMatchObject([{ instanceType: "m5.xlarge" }]);
+      expect(providerId).toContain(ec2.inventory().instances[0]?.id);
+    },
+  );
 
   it("work also should EC2 bind a token to a request that it refused, and keep to one VM", async () => {
     const { ec2, driver } = await aCloud({ tokensRememberRefusals: true });

@@ -42,15 +42,13 @@ export const specHashOf = (spec: AwsSpec): string => stableHash(spec).slice(0, 1
 /** EC2's limit for the tags of one resource. */
 const mostTags = 50;
 
-/** Without these a VM cannot be told from another one's, or found again by its token. */
-const neededTags = 3;
-
 /** How many tags a class may have besides `Name`. */
-export const mostClassTags: number = mostTags - neededTags;
+export const mostClassTags: number = mostTags - 1;
 
 /**
- * All tags of a new VM. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then those are left out that only
- * people read.
+ * All tags of a new VM. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out, first those that only
+ * people read. A VM without a UID is known as those of MCM's driver are, by `Name` and the tags of the cluster. That there is one VM per machine rests on the client token, which EC2 keeps
+ * elsewhere.
  */
 export function tagsOf(
   spec: AwsSpec,

@@ -2,17 +2,12 @@ import { readProviderSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createAwsDriver } from "./driver.ts";
 import { awsSpecSchema } from "./spec.ts";
-import { plainSpec } from "./testing/aws-cloud.ts";
+import { manyTags, plainSpec } from "./testing/aws-cloud.ts";
 
 const root = { deviceName: "/root", ebs: { volumeSize: 20, volumeType: "gp3" } };
 const disk = (deviceName: string, ebs: object = {}) => ({ deviceName, ebs: { ...root.ebs, ...ebs } });
 const card = { subnetID: "subnet-a", securityGroupIDs: ["sg-1"] };
 const megabyte = "a".repeat(2 ** 20);
-const manyTags = (count: number) =>
-  Object.fromEntries([
-    ...Object.entries(plainSpec.tags),
-    ...Array.from({ length: count - 2 }, (_, at) => [`t${at}`, "1"]),
-  ]);
 const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
 
 /** What is wrong, one line each. */
@@ -72,7 +67,7 @@ describe("providerSpec", () => {
       /^providerSpec\.tags: .*kubernetes\.io\/cluster\//,
     ],
     ["no role tag", { tags: { "kubernetes.io/cluster/a": "1" } }, /^providerSpec\.tags: .*kubernetes\.io\/role\//],
-    ["more tags than EC2 takes", { tags: manyTags(48) }, /^providerSpec\.tags: must be at most 47/],
+    ["more tags than EC2 takes", { tags: manyTags(50) }, /^providerSpec\.tags: must be at most 49/],
     ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, /^providerSpec\.tags\.a: /],
     ["no disk", { blockDevices: [] }, /^providerSpec\.blockDevices: must name at least/],
     ["a disk without a volume", { blockDevices: [{}] }, /^providerSpec\.blockDevices\[0\]\.ebs: is required/],
@@ -177,7 +172,7 @@ describe("providerSpec", () => {
   it.each<[string, object]>([
     ["a single disk of any name", { blockDevices: [disk("/dev/whatever")] }],
     ["disks with a root", { blockDevices: [root, disk("/dev/sdf"), disk("/dev/xvdba")] }],
-    ["as many tags as EC2 takes, where Name does not count", { tags: { ...manyTags(47), Name: "x" } }],
+    ["as many tags as EC2 takes, where Name does not count", { tags: { ...manyTags(49), Name: "x" } }],
     ["a key, which means encryption", { blockDevices: [disk("", { kmsKeyID: "k" })] }],
     ["a volume beside what else a disk may be", { blockDevices: [root, { ...disk("/dev/sdf"), virtualName: "x" }] }],
     ["io1 and io2 with iops", { blockDevices: [root, disk("/dev/sdf", { volumeType: "io2", iops: 100 })] }],

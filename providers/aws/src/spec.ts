@@ -132,7 +132,7 @@ function checkTags({ tags }: AwsSpec, complain: Complain): void {
     if (!keys.some((key) => key.includes(part))) complain(["tags"], `must have a key that contains "${part}"`);
   }
   if (keys.filter((key) => key !== ownerTagKeys.name).length > mostClassTags)
-    complain(["tags"], `must be at most ${mostClassTags}: EC2 takes 50 with those of the driver`);
+    complain(["tags"], `must be at most ${mostClassTags} beside "${ownerTagKeys.name}": EC2 takes 50`);
 }
 
 function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Complain): void {

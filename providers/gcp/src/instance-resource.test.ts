@@ -193,18 +193,41 @@ describe("the instance that is asked for", () => {
     expect(gce.log.count("instances.insert")).toBe(0);
   });
 
-  it("leaves out of the driver's labels what only people read, where the class has many", async () => {
-    const { gce, driver } = await aCloud();
-    const labels = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`l${at}`, "1"]));
-    const disks = [{ ...plainSpec.disks[0], autoDelete: false, labels }];
-    await driver.createMachine(aRequest(aMachine("m"), { labels, disks }), aContext());
-    const ownOf = (all: object = {}): readonly string[] => Object.keys(all).filter((key) => !(key in labels));
-    const [vm] = gce.inventory().instances;
-    const { managedBy, machineUid, token, specHash } = ownerLabelKeys;
-    expect(ownOf(vm?.resource.labels).toSorted()).toEqual([managedBy, machineUid, token, specHash].toSorted());
-    const [disk] = gce.inventory().disks;
-    expect(ownOf(disk?.labels).toSorted()).toEqual([keptDiskLabel, managedBy, machineUid, token].toSorted());
-  });
+  const { managedBy, machineUid, token, specHash } = ownerLabelKeys;
+  it.each<[number, readonly string[], readonly string[]]>([
+    [60, [machineUid, managedBy, token, specHash], [keptDiskLabel, machineUid, managedBy, token]],
+    [62, [machineUid, managedBy], [keptDiskLabel, machineUid]],
+    [63, [machineUid], [keptDiskLabel]],
+    [64, [], []],
+  ])(
+    "leaves out the least needed of the driver's labels where the class has %i, and knows its VM",
+    async (count, ofVm, ofKept) => {
+      const { gce, driver } = await aCloud();
+      const labels = Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, "1"]));
+      const [boot] = plainSpec.disks;
+      const disks = [
+        { ...boot, labels },
+        { ...boot, boot: false, autoDelete: false, labels },
+      ];
+      const request = aRequest(aMachine("m"), { labels, disks });
+      const { providerId } = await driver.createMachine(request, aContext());
+      const ownOf = (all: object = {}): readonly string[] =>
+        Object.keys(all)
+          .filter((key) => !(key in labels))
+          .toSorted();
+      const { instances, disks: made } = gce.inventory();
+      expect(ownOf(instances[0]?.resource.labels)).toEqual(ofVm.toSorted());
+      expect(made.map((disk) => ownOf(disk.labels))).toEqual([ofVm.toSorted(), ofKept.toSorted()]);
+
+      expect(await driver.createMachine(request, aContext())).toMatchObject({ providerId });
+      expect(await driver.getMachineStatus(request, aContext())).toMatchObject({ providerId });
+      await driver.deleteMachine(request, aContext());
+      expect(gce.inventory().instances).toEqual([]);
+      // What the class wants to keep stays, whatever says so.
+      expect(gce.inventory().disks.map(({ name }) => name)).toEqual(["m-1"]);
+      expect(gce.log.count("instances.insert")).toBe(1);
+    },
+  );
 
   it("writes as a hash what cannot be a label", async () => {
     const { gce, driver } = await aCloud();

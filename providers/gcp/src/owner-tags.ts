@@ -21,13 +21,7 @@ export const ownerLabelKeys = {
 export const keptDiskLabel = "millwright-kept";
 
 /** Compute Engine's limit for the labels of one thing. */
-const mostLabels = 64;
-
-/** Without these a VM and its disks cannot be told from others, nor whether they may go. */
-const neededLabels = 4;
-
-/** How many labels a class may ask for. */
-export const mostClassLabels: number = mostLabels - neededLabels;
+export const mostLabels = 64;
 
 /** Value of the label {@link ownerLabelKeys.managedBy}. */
 export const managedBy = "millwright";
@@ -71,8 +65,8 @@ type Labels = Readonly<Record<string, string>>;
 /** The driver's own labels of a new VM and its disks, the most needed first. */
 export function ownerLabelsOf(spec: GcpSpec, machine: MachineIdentity, machineClass: string, token: string): Labels {
   return {
-    [ownerLabelKeys.managedBy]: managedBy,
     [ownerLabelKeys.machineUid]: labelValueOf(machine.uid),
+    [ownerLabelKeys.managedBy]: managedBy,
     [ownerLabelKeys.token]: labelValueOf(token),
     [ownerLabelKeys.specHash]: specHashOf(spec),
     [ownerLabelKeys.namespace]: labelValueOf(machine.namespace),
@@ -81,8 +75,9 @@ export function ownerLabelsOf(spec: GcpSpec, machine: MachineIdentity, machineCl
 }
 
 /**
- * All labels of a new VM or disk. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then those are left out that only people
- * read.
+ * All labels of a new VM or disk. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out, first those that
+ * only people read. A VM without a UID is known as those of MCM's driver are, by its name and tags. A disk without one that does not go with its VM stays, as with MCM. That there is one VM per machine rests on
+ * its name and the request id.
  *
  * @param own the driver's, the most needed first
  */

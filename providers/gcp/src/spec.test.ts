@@ -96,7 +96,7 @@ describe("providerSpec", () => {
       disk({ encryption: { kmsKeyName: "k", kmsKeyServiceAccount: " " } }),
       /encryption\.kmsKeyServiceAccount: must not be blank/,
     ],
-    ["more labels of a disk than there can be", disk({ labels: many(61) }), /disks\[0\]\.labels: must be at most 60/],
+    ["more labels of a disk than there can be", disk({ labels: many(65) }), /disks\[0\]\.labels: must be at most 64/],
     ["no interface", { networkInterfaces: [] }, /^providerSpec\.networkInterfaces: must name at least one/],
     [
       "an interface without network and subnetwork",
@@ -150,7 +150,7 @@ describe("providerSpec", () => {
     ["no cluster tag", { tags: ["kubernetes-io-role-node"] }, /^providerSpec\.tags: .*kubernetes-io-cluster-/],
     ["no role tag", { tags: ["kubernetes-io-cluster-a"] }, /^providerSpec\.tags: .*kubernetes-io-role-/],
     ["a tag that is no text", { tags: [...plainSpec.tags, 1] }, /^providerSpec\.tags\[2\]: /],
-    ["more labels than there can be", { labels: many(61) }, /^providerSpec\.labels: must be at most 60/],
+    ["more labels than there can be", { labels: many(65) }, /^providerSpec\.labels: must be at most 64/],
     ["a label that is no text", { labels: { a: 1 } }, /^providerSpec\.labels\.a: /],
     ["a fallback that is a text", { fallbacks: ["n2-standard-4"] }, /^providerSpec\.fallbacks\[0\]: /],
     [
@@ -183,7 +183,7 @@ describe("providerSpec", () => {
     ["a preemptible VM", scheduling({ preemptible: true })],
     ["a spot VM", scheduling({ provisioningModel: "SPOT", instanceTerminationAction: "DELETE" })],
     ["a disk of any type", disk({ type: "hyperdisk-of-tomorrow" })],
-    ["as many labels as there can be", { labels: many(60), ...disk({ labels: many(60) }) }],
+    ["as many labels as there can be", { labels: many(64), ...disk({ labels: many(64) }) }],
     ["several cluster tags", { tags: [...plainSpec.tags, "kubernetes-io-cluster-b"] }],
   ])("takes %s", async (_, change) => {
     expect(await problemsOf({ ...plainSpec, ...change })).toEqual([]);

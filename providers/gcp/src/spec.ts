@@ -1,6 +1,6 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
-import { mostClassLabels } from "./owner-tags.ts";
+import { mostLabels } from "./owner-tags.ts";
 import { checkDisks, diskSchema } from "./spec-disks.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./spec-network-interfaces.ts";
 
@@ -143,10 +143,10 @@ function checkTags({ tags, labels, disks }: GcpSpec, complain: Complain): void {
   for (const part of ["kubernetes-io-cluster-", "kubernetes-io-role-"]) {
     if (!tags.some((tag) => tag.includes(part))) complain(["tags"], `must have one that contains "${part}"`);
   }
-  const tooMany = `must be at most ${mostClassLabels}: Compute Engine takes 64 with those of the driver`;
-  if (Object.keys(labels).length > mostClassLabels) complain(["labels"], tooMany);
+  const tooMany = `must be at most ${mostLabels}: Compute Engine takes no more`;
+  if (Object.keys(labels).length > mostLabels) complain(["labels"], tooMany);
   for (const [index, disk] of disks.entries()) {
-    if (Object.keys(disk.labels).length > mostClassLabels) complain(["disks", index, "labels"], tooMany);
+    if (Object.keys(disk.labels).length > mostLabels) complain(["disks", index, "labels"], tooMany);
   }
 }
 

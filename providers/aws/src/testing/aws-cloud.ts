@@ -19,6 +19,13 @@ export const plainSpec = {
   tags: { "kubernetes.io/cluster/shoot": "1", "kubernetes.io/role/node": "1" },
 } as const;
 
+/** So many tags of a class, among them those of {@link plainSpec}. */
+export const manyTags = (count: number): Readonly<Record<string, string>> =>
+  Object.fromEntries([
+    ...Object.entries(plainSpec.tags),
+    ...Array.from({ length: count - 2 }, (_, at) => [`t${at}`, "1"] as const),
+  ]);
+
 /** A class secret. */
 export const plainSecret: Readonly<Record<string, string>> = {
   accessKeyID: "AKIA1",
