@@ -35,7 +35,7 @@ describe("a machine that was made anew under its old name", () => {
     await expect(driver.listMachines?.(aRequest(), aContext())).resolves.toEqual({ machines });
   });
 
-  it("finds its VM by the id alone when it shares a request with others", async () => {
+  it("is found in the request that it shares with others", async () => {
     const { ec2, driver, known } = await aCloudWithVm();
     const others = Array.from({ length: 20 }, (_, index) => aRequest(aMachine(`n-${index}`)));
     await Promise.all(others.map((request) => driver.createMachine(request, aContext())));

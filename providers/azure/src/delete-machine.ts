@@ -21,7 +21,7 @@ export async function deleteMachine(request: AzureRequest, call: MethodCall): Pr
     if (!isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
       throw new MachineError(
         "PermissionDenied",
-        `VM "${name}" does not carry the marks of machine "${machine.name}": its name, and its UID in the tag "${ownerTagKeys.machineUid}" or else "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
+        `VM "${name}" does not carry the marks of machine "${machine.name}": its name, and its UID in the tag "${ownerTagKeys.machineUid}" or, where it says none or spec.providerID names it, "${keys.cluster}", "${keys.role}" and no other namespace than "${machine.namespace}" in "${ownerTagKeys.namespace}"; it is left alone. Should it be that machine's: put the tags on it`,
       );
     }
     await removeVm(group, vm, call);
