@@ -1,8 +1,8 @@
 import type { DefinitionState } from "./definition-state.ts";
 
 /**
- * API servers stamp deletions with their own clocks. What was deleted so much earlier than its definition was not deleted because of it, milliseconds; in
- * between only a deletion that had begun proves that.
+ * API servers stamp deletions with their own clocks, which may differ by this much, milliseconds. What was deleted even earlier than its definition was not deleted because of it. Within
+ * this time only a deletion that had begun, or that we asked for, is known to be an earlier one.
  */
 const SKEW_MS = 60_000;
 
@@ -48,8 +48,9 @@ function holdBy({ definition, isCleared }: Suspect, { deletedAt, hasBegun, isAsk
 }
 
 /**
- * Decides whether a deletion may be carried out. Deletes somebody the definition of a kind, then the API server deletes all its objects, and nobody meant their VMs: such a
- * deletion is one that came with, or after, that of the definition of the object's kind or of the kind that owns it, for what an owner leaves behind is collected.
+ * Decides whether a deletion may be carried out. When somebody deletes the definition of a kind, the API server deletes all its objects, and nobody meant their VMs. A deletion is
+ * held when it came together with that of such a definition, or after it: of the definition of the object's own kind, or of the kind that owns it, since Kubernetes deletes what an
+ * owner leaves behind.
  *
  * @param suspects definition of the object's kind first, then that of its owner's
  */

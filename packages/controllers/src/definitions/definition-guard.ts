@@ -13,9 +13,9 @@ export interface DefinitionGuard extends Pick<DefinitionWatch, "stateOf" | "onCh
    * @throws ApiError when it does not answer
    */
   ask(kind: MachineKind, object: ApiObject): Promise<void>;
-  /** To be told before this process asks for the deletion of an object: it needs no question then. */
+  /** Call it before this process asks for the deletion of an object: that deletion needs no question. */
   noteAsked(uid: string): void;
-  /** The API server refused. */
+  /** Undoes {@link DefinitionGuard.noteAsked}: the API server refused the deletion. */
   takeBack(uid: string): void;
 }
 
@@ -29,9 +29,9 @@ export function kindsOf(kind: MachineKind, object: ApiObject): readonly MachineK
 }
 
 /**
- * Makes a guard.
+ * Makes a guard that remembers, of the objects in `stores`, when each deletion was seen and which ones this process asked for.
  *
- * @param stores of all objects that it is asked about
+ * @param stores caches of all objects that it is asked about
  */
 export function createDefinitionGuard(
   watch: DefinitionWatch,

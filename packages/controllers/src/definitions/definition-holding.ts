@@ -6,7 +6,7 @@ import { kindsOf } from "./definition-guard.ts";
 import { type DefinitionState, definitionName, stateOfDefinition } from "./definition-state.ts";
 
 /**
- * For who looks from outside: the definition because of which a machine is on its way out without being deleted, by what objects say now.
+ * The definition whose deletion is the reason why a machine that is marked for deletion is kept, if there is one. For commands that look from outside: they know only what objects say now.
  *
  * @param read a definition by its name; `undefined` when it is not there or may not be read
  */

@@ -39,7 +39,7 @@ export interface DefinitionWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Between failed attempts, milliseconds. A right that is missing is hardly given within seconds. */
+/** Between failed attempts, milliseconds. A missing right is rarely granted within seconds. */
 const backoff = { initialMs: 800, maxMs: 60_000 };
 
 /** What is kept of a definition. kubectl's copy of it in an annotation is as large as the definition. */
@@ -91,7 +91,7 @@ function createComplaint(log: Log): { blind(kind: MachineKind, error: unknown): 
   return {
     blind(kind, error) {
       if (blindTo.size === 0)
-        log("warn", "CustomResourceDefinitions cannot be read: who deletes one deletes all VMs, as with MCM", {
+        log("warn", "CustomResourceDefinitions cannot be read: deleting one deletes all VMs, as with MCM", {
           right: `get, list, watch ${describeType(type)}`,
           because: messageOf(error),
         });
@@ -99,7 +99,7 @@ function createComplaint(log: Log): { blind(kind: MachineKind, error: unknown): 
     },
     sees(kind) {
       if (blindTo.delete(kind) && blindTo.size === 0)
-        log("info", "CustomResourceDefinitions can be read: their deletion takes no VM along", {});
+        log("info", "CustomResourceDefinitions can be read: deleting one deletes no VMs", {});
     },
   };
 }
@@ -139,7 +139,7 @@ function watchDefinition(
   const refused = (refusal: unknown): void => {
     if (!isRefusal(refusal)) return;
     complaint.blind(kind, refusal);
-    // Who may get it may see at least how it stands when it matters.
+    // The right to get may be there where those to list and watch are not: then it is seen when it matters.
     void lookAnyway();
   };
   const informer = createInformer({
@@ -177,12 +177,16 @@ function tellChange(log: Log, definition: DefinitionState, before: DefinitionSta
   if (state === "going" && !definition.isMeant)
     log("warn", "A CustomResourceDefinition is being deleted; its objects and their VMs are held", {
       definition: name,
-      because: remedy(definition),
+      remedy: remedy(definition),
     });
   else if (state === "going")
-    log("warn", "A CustomResourceDefinition is being deleted, and its objects and their VMs as it says", {
-      definition: name,
-    });
+    log(
+      "warn",
+      "A CustomResourceDefinition is being deleted; its objects and their VMs go with it, as its annotation says",
+      {
+        definition: name,
+      },
+    );
   else if (state === "gone") log("warn", "A CustomResourceDefinition is gone", { definition: name });
   else if (state === "standing" && before.state === "gone")
     log("info", "A CustomResourceDefinition is there again", { definition: name });

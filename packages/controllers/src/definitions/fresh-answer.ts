@@ -1,5 +1,5 @@
 /**
- * Lets many share one question without any of them getting an answer that is older than its own call: who comes while a question is under way waits for the next one, together
+ * Lets many callers share one question without any of them getting an answer older than its own call: whoever comes while a question is under way waits for the next one, together
  * with all others who came meanwhile.
  */
 export function shareFresh(ask: () => Promise<void>): () => Promise<void> {

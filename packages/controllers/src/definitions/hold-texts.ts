@@ -3,7 +3,7 @@ import type { DefinitionState } from "./definition-state.ts";
 
 const meant = `${annotationKeys.letObjectsGo}=true`;
 
-/** What became of a definition, and how what it took along comes back; the same words in every place. */
+/** What became of a definition, in the same words in every place. */
 export function whatHappened(definition: DefinitionState): string {
   const { name } = definition;
   switch (definition.state) {
@@ -19,7 +19,7 @@ export function whatHappened(definition: DefinitionState): string {
 
 /** How to get out of it. */
 export const remedy = (definition: DefinitionState): string => {
-  const back = "keep the objects, take their finalizers away, and apply definition and objects again";
+  const back = "save the objects, remove their finalizers, then apply the definition and the objects again";
   return definition.state === "gone"
     ? back
     : `${back}; or, to let everything go, annotate the definition with ${meant}`;
@@ -27,7 +27,7 @@ export const remedy = (definition: DefinitionState): string => {
 
 /** Of an object on its way out that is kept. */
 export const heldText = (definition: DefinitionState): string =>
-  `Deletion held, nothing is drained and no VM deleted: ${whatHappened(definition)}. To go on: ${remedy(definition)}`;
+  `Deletion held, nothing is drained and no VM is deleted: ${whatHappened(definition)}. To go on: ${remedy(definition)}`;
 
 /** Of an object that makes and deletes nothing meanwhile. */
 export const standstillText = (definition: DefinitionState): string =>

@@ -72,7 +72,7 @@ describe("what is said", () => {
     expect(heldText(going)).toContain("CustomResourceDefinition own is being deleted");
     expect(heldText({ ...standing, createdAt: 5 })).toContain("was deleted and made again");
     expect(standstillText(gone)).toBe(
-      "Makes and deletes nothing: CustomResourceDefinition below was deleted. To go on: keep the objects, take their finalizers away, and apply definition and objects again",
+      "Makes and deletes nothing: CustomResourceDefinition below was deleted. To go on: save the objects, remove their finalizers, then apply the definition and the objects again",
     );
   });
 
