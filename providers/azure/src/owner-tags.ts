@@ -44,25 +44,31 @@ export function clusterKeysOf({ tags }: Pick<AzureSpec, "tags">): ClusterKeys {
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
 export const specHashOf = (spec: AzureSpec): string => stableHash(spec).slice(0, 16);
 
-/** All tags of a new resource. Those of the class cannot overwrite the driver's. */
+/** Azure's limit for the tags of one resource. */
+export const mostTags = 50;
+
+/**
+ * All tags of a new resource. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out. What says no UID is
+ * known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
+ */
 export function tagsOf(
   spec: AzureSpec,
   machine: MachineIdentity,
   machineClass: string,
   token: string,
 ): Record<string, string> {
-  const own = {
-    [ownerTagKeys.managedBy]: managedBy,
-    [ownerTagKeys.namespace]: machine.namespace,
-    [ownerTagKeys.machine]: machine.name,
-    [ownerTagKeys.machineUid]: machine.uid,
-    [ownerTagKeys.machineClass]: machineClass,
-    [ownerTagKeys.token]: token,
-    [ownerTagKeys.specHash]: specHashOf(spec),
-  };
-  const ownNames = new Set(Object.keys(own));
+  const own: readonly (readonly [string, string])[] = [
+    [ownerTagKeys.machineUid, machine.uid],
+    [ownerTagKeys.machine, machine.name],
+    [ownerTagKeys.specHash, specHashOf(spec)],
+    [ownerTagKeys.namespace, machine.namespace],
+    [ownerTagKeys.token, token],
+    [ownerTagKeys.machineClass, machineClass],
+    [ownerTagKeys.managedBy, managedBy],
+  ];
+  const ownNames = new Set(own.map(([key]) => key));
   const given = Object.entries(spec.tags).filter(([key]) => !ownNames.has(key.toLowerCase()));
-  return { ...Object.fromEntries(given), ...own };
+  return Object.fromEntries([...given, ...own.slice(0, mostTags - given.length)]);
 }
 
 /** Tags as Azure shows them. */

@@ -77,10 +77,10 @@ describe("providerSpec", () => {
       {
         tags: {
           ...plainSpec.tags,
-          ...manyTags(42),
+          ...manyTags(49),
         },
       },
-      "providerSpec\\.tags: must be at most 43",
+      "providerSpec\\.tags: must be at most 50",
     ],
     [
       "a tag with a slash",
@@ -210,7 +210,7 @@ describe("providerSpec", () => {
     ["a spot VM at any price", properties({ priority: "Spot", billingProfile: { maxPrice: -1 } })],
     ["a data disk without a LUN, which is 0", dataDisks({ ...disk, lun: undefined })],
     ["a location as people write it", { location: "West Europe" }],
-    ["as many tags as Azure takes with those of the driver", { tags: { ...plainSpec.tags, ...manyTags(41) } }],
+    ["as many tags as Azure takes", { tags: { ...plainSpec.tags, ...manyTags(48) } }],
     ["a cloud", { cloudConfiguration: { name: "AzureChina" } }],
     ["no name of a cloud", { cloudConfiguration: {} }],
   ])("takes %s", async (_, change) => {

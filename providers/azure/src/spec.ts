@@ -1,7 +1,7 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
 import { cloudNames } from "./clouds.ts";
-import { clusterTagStart, ownerTagKeys, roleTagStart } from "./owner-tags.ts";
+import { clusterTagStart, mostTags, roleTagStart } from "./owner-tags.ts";
 import { checkStorage, isGiven, storageProfileSchema } from "./spec-storage.ts";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
@@ -125,16 +125,13 @@ export const azureSpecSchema = specSchema.superRefine((spec, check) => {
   checkSpot(spec, complain);
 });
 
-/** Azure takes 50 tags, those of the driver among them. */
-const mostTags = 50 - Object.keys(ownerTagKeys).length;
-
 function checkTags({ tags }: AzureSpec, complain: Complain): void {
   const keys = Object.keys(tags);
   for (const start of [clusterTagStart, roleTagStart]) {
     if (!keys.some((key) => key.startsWith(start))) complain(["tags"], `must have a key that begins with "${start}"`);
   }
   if (keys.length > mostTags) {
-    complain(["tags"], `must be at most ${mostTags}: Azure takes 50 with those of the driver`);
+    complain(["tags"], `must be at most ${mostTags}: Azure takes no more`);
   }
   for (const key of keys) {
     if (key.length > 512 || /[<>%&\\?/]/.test(key)) complain(["tags", key], "must have a name without < > % & \\ ? /");

@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { ownerTagKeys } from "./owner-tags.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody } from "./testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec, refuse, sentBody } from "./testing/azure-cloud.ts";
 
 describe("the requests that make a VM", () => {
   it("sends nothing that a plain class does not ask for", async () => {
@@ -260,6 +260,35 @@ describe("the requests that make a VM", () => {
     expect(Object.values(arm.vm("m").tags)).not.toContain("evil");
     expect(arm.vm("m").tags[ownerTagKeys.machineUid]).toBe("uid-of-m");
   });
+
+  const { machineUid, machine, specHash } = ownerTagKeys;
+  it.each<[number, readonly string[]]>([
+    [43, Object.values(ownerTagKeys)],
+    [47, [machineUid, machine, specHash]],
+    [49, [machineUid]],
+    [50, []],
+  ])(
+    "leaves out the least needed of the driver's tags where the class has %i, and knows what it made",
+    async (count, left) => {
+      const { arm, driver } = await aCloud();
+      const more = Object.fromEntries(Array.from({ length: count - 2 }, (_, at) => [`t${at}`, "1"]));
+      const tags = { ...plainSpec.tags, ...more };
+      const request = aRequest(aMachine("m"), { spec: { tags } });
+      arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", end: refuse("InvalidParameter") });
+      await expect(driver.createMachine(request, aContext())).rejects.toMatchObject({ code: "InvalidArgument" });
+      const { providerId } = await driver.createMachine(request, aContext());
+      const { vms, nics, disks } = arm.inventory();
+      expect([vms.length, nics.length, disks.length]).toEqual([1, 1, 1]);
+      for (const { tags: given } of [...vms, ...nics, ...disks]) {
+        const own = Object.keys(given).filter((key) => !(key in tags));
+        expect(own.toSorted()).toEqual(left.toSorted());
+      }
+      expect(await driver.createMachine(request, aContext())).toMatchObject({ providerId });
+      expect(await driver.getMachineStatus(request, aContext())).toMatchObject({ providerId });
+      await driver.deleteMachine(request, aContext());
+      expect(arm.inventory()).toEqual(nothing);
+    },
+  );
 
   it("delivers user data byte by byte, up to the limit of Azure, and refuses more before it asks", async () => {
     const { arm, driver } = await aCloud();
