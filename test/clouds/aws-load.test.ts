@@ -1,10 +1,10 @@
-import { Secret, systemRandom } from "@millwright/core";
-import { aMachine, secretOf } from "@millwright/core/testing";
+import { systemRandom } from "@millwright/core";
+import { secretOf } from "@millwright/core/testing";
 import { createEc2Emulator } from "@millwright/emulators/ec2";
 import { awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";
 import { closeEmulator } from "./close-emulator.ts";
 import { ec2Keys, ec2Spec } from "./ec2-cloud.ts";
-import { describeLoad } from "./load-scenario.ts";
+import { describeLoad, loadRequests } from "./load-scenario.ts";
 
 const bounds = {
   create: "RunInstances",
@@ -35,13 +35,7 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
     }),
     log: ec2.log,
     faults: ec2.faults,
-    request: (name) => ({
-      machine: aMachine(name),
-      machineClass: { name: "pool", spec },
-      secret,
-      idempotencyToken: `token-of-${name}`,
-      userData: Secret.of("boot"),
-    }),
+    request: loadRequests(spec, secret),
     vms: () => ec2.inventory().instances.length,
     things: () => Object.values(ec2.inventory()).flat(),
     close: () => closeEmulator(ec2),

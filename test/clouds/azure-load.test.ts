@@ -1,10 +1,10 @@
-import { Secret, systemRandom } from "@millwright/core";
-import { aMachine, secretOf } from "@millwright/core/testing";
+import { systemRandom } from "@millwright/core";
+import { secretOf } from "@millwright/core/testing";
 import { createArmEmulator } from "@millwright/emulators/arm";
 import { azureSpecSchema, createAzureDriver } from "@millwright/provider-azure";
 import { closeEmulator } from "./close-emulator.ts";
 import { armIdentity, armSpec } from "./arm-cloud.ts";
-import { describeLoad } from "./load-scenario.ts";
+import { describeLoad, loadRequests } from "./load-scenario.ts";
 
 const bounds = {
   create: "VirtualMachines_CreateOrUpdate",
@@ -46,13 +46,7 @@ describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
     }),
     log: arm.log,
     faults: arm.faults,
-    request: (name) => ({
-      machine: aMachine(name),
-      machineClass: { name: "pool", spec },
-      secret,
-      idempotencyToken: `token-of-${name}`,
-      userData: Secret.of("boot"),
-    }),
+    request: loadRequests(spec, secret),
     vms: () => arm.inventory().vms.length,
     things: () => Object.values(arm.inventory()).flat(),
     close: () => closeEmulator(arm),

@@ -1,11 +1,11 @@
-import { Secret, systemRandom } from "@millwright/core";
-import { aContext, aMachine, secretOf } from "@millwright/core/testing";
+import { systemRandom } from "@millwright/core";
+import { aContext, secretOf } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { createGcpDriver, gcpSpecSchema, type GcpSpec } from "@millwright/provider-gcp";
 import { expect, it, onTestFinished } from "vitest";
 import { closeEmulator } from "./close-emulator.ts";
 import { aServiceAccount, gceSpec } from "./gce-cloud.ts";
-import { describeLoad, type LoadedCloud } from "./load-scenario.ts";
+import { describeLoad, type LoadedCloud, loadRequests } from "./load-scenario.ts";
 
 const bounds = {
   create: "instances.insert",
@@ -36,13 +36,7 @@ async function openGce(options: GceEmulatorOptions): Promise<LoadedCloud<GcpSpec
     }),
     log: gce.log,
     faults: gce.faults,
-    request: (name) => ({
-      machine: aMachine(name),
-      machineClass: { name: "pool", spec },
-      secret,
-      idempotencyToken: `token-of-${name}`,
-      userData: Secret.of("boot"),
-    }),
+    request: loadRequests(spec, secret),
     vms: () => gce.inventory().instances.length,
     things: () => Object.values(gce.inventory()).flat(),
     close: () => closeEmulator(gce),

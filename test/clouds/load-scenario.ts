@@ -1,5 +1,12 @@
-import { type CreateMachineRequest, type Driver, type DriverContext, systemClock } from "@millwright/core";
-import { aContext } from "@millwright/core/testing";
+import {
+  type CreateMachineRequest,
+  type Driver,
+  type DriverContext,
+  Secret,
+  type SecretData,
+  systemClock,
+} from "@millwright/core";
+import { aContext, aMachine } from "@millwright/core/testing";
 import type { FaultPlan, RequestLog } from "@millwright/emulators/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 
@@ -40,6 +47,17 @@ export interface LoadBounds {
   readonly inFlight: number;
   readonly connections: number;
 }
+
+/** The requests about machines of one class, by name. */
+export const loadRequests =
+  <Spec>(spec: Spec, secret: SecretData): LoadedCloud<Spec>["request"] =>
+  (name) => ({
+    machine: aMachine(name),
+    machineClass: { name: "pool", spec },
+    secret,
+    idempotencyToken: `token-of-${name}`,
+    userData: Secret.of("boot"),
+  });
 
 const names = Array.from({ length: 200 }, (_, index) => `m-${index}`);
 

@@ -33,6 +33,7 @@ function join<Group>(groups: Map<string, Group>, key: string, make: () => Group)
   return group;
 }
 
+/** Makes the machines and nodes of a model, as they are at first. */
 export function createModelMachines(initial: readonly Machine[], initialNodes: readonly Node[]): ModelMachines {
   const machines = new Map<string, Machine>();
   const nodes = new Map<string, Node>();
