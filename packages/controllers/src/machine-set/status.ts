@@ -10,7 +10,7 @@ import {
 import { equalJson } from "@millwright/kube";
 import { type Condition, removeCondition, setCondition } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { isAvailable, isDeleting, isPreservedFailure } from "../machine/phase.ts";
 import type { Freeze } from "../safety/freeze-set.ts";
 import { countAutoPreserved } from "./plan-auto-preservation.ts";
 
@@ -34,9 +34,6 @@ function countTemplateLabels({ set, owned }: MachineSetFacts): number {
   const labels = Object.entries(set.spec.template.metadata?.labels ?? {});
   return owned.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value)).length;
 }
-
-const isPreservedFailure = (machine: Machine): boolean =>
-  phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;
 
 type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
 

@@ -1,4 +1,4 @@
-import type { Machine } from "@millwright/core";
+import { type Machine, phaseOf } from "@millwright/core";
 
 /** Whether the object is on its way out, whatever its phase says: the timestamp is the API server's word, the phase lags. */
 export const isDeleting = (machine: Machine): boolean =>
@@ -15,3 +15,7 @@ export const isPreserved = (machine: Machine, now: Date): boolean => {
   const expiry = machine.status?.currentStatus?.preserveExpiryTime;
   return expiry != null && Date.parse(expiry) > now.getTime();
 };
+
+/** Whether the machine is Failed and was kept for a look at it; the preservation may be over by now. */
+export const isPreservedFailure = (machine: Machine): boolean =>
+  phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;

@@ -1,5 +1,5 @@
 import { labelKeys, type Machine, phaseOf } from "@millwright/core";
-import { isAvailable, isDeleting } from "../../machine/phase.ts";
+import { isAvailable, isDeleting, isPreservedFailure } from "../../machine/phase.ts";
 
 /** How many machines of a list there are of each sort. */
 export interface MachineCounts {
@@ -19,7 +19,7 @@ function count(machines: readonly Machine[]): MachineCounts {
   let [present, ready, available, received, preserved] = [0, 0, 0, 0, 0];
   for (const machine of machines) {
     const phase = phaseOf(machine);
-    if (phase === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null) preserved++;
+    if (isPreservedFailure(machine)) preserved++;
     if (isDeleting(machine)) continue;
     present++;
     if (phase === "Running") ready++;
