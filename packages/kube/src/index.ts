@@ -81,7 +81,6 @@ export { createReflector } from "./reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
 export { createInformer } from "./informer.ts";
 export type { Informer, InformerOptions } from "./informer.ts";
-export { untilAborted } from "./until-aborted.ts";
 export { waitForCache } from "./wait-for-cache.ts";
 export type { WaitForCacheOptions } from "./wait-for-cache.ts";
 export { createExpectations, fulfilFromStore } from "./expectations.ts";

@@ -1,4 +1,5 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
+import { orAborted } from "@millwright/core/foundation";
 import type { ApiClient } from "./api-client.ts";
 import type { ReadOptions, Scope } from "./call-options.ts";
 import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "./api-error.ts";
@@ -13,7 +14,6 @@ import type { Log } from "./log.ts";
 import { describeType } from "./resource-type.ts";
 import { sleepUntilBack } from "./sleep-until-back.ts";
 import type { Replacement, Store } from "./store.ts";
-import { untilAborted } from "./until-aborted.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -297,7 +297,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   return {
     run,
     hasSynced: () => synced,
-    synced: (signal) => untilAborted(firstSync.promise, signal),
+    synced: (signal) => orAborted(signal, firstSync.promise),
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),

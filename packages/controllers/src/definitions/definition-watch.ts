@@ -1,4 +1,5 @@
 import { annotationKeys, type MachineKind } from "@millwright/core";
+import { orAborted } from "@millwright/core/foundation";
 import {
   type ApiClient,
   type ApiObject,
@@ -13,7 +14,6 @@ import {
   type Log,
   messageOf,
   noLog,
-  untilAborted,
 } from "@millwright/kube";
 import type { CacheOptions } from "../cluster/caches.ts";
 import { type DefinitionState, definitionName, stateOfDefinition } from "./definition-state.ts";
@@ -217,7 +217,7 @@ export function createDefinitionWatch(options: CacheOptions): DefinitionWatch {
     look: (kind) => watched[kind].look(),
     onChange: (listener) => void listeners.push(listener),
     hasSynced: () => hasSynced,
-    synced: (signal) => untilAborted(allFirst(), signal),
+    synced: (signal) => orAborted(signal, allFirst()),
     async run(signal) {
       await Promise.all(Object.values(watched).map(({ run }) => run(signal)));
     },

@@ -6,7 +6,7 @@ export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
 export { isMadeFor } from "./is-made-for.ts";
 export type { OwnerMarks } from "./is-made-for.ts";
-export { orAborted } from "./or-aborted.ts";
+export { orAborted } from "../or-aborted.ts";
 export { poll } from "./poll.ts";
 export type { PollOptions } from "./poll.ts";
 export { createRecentLaunches } from "./recent-launches.ts";

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Worker } from "node:worker_threads";
-import { ConfigError, systemClock, systemRandom } from "@millwright/core/foundation";
+import { ConfigError, orAborted, systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, Timer } from "@millwright/core";
 import type { ObjectRef } from "../kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
@@ -108,6 +108,11 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     lost.abort(error);
   }
 
+  function whyNot(): string {
+    if (holder === "") return "";
+    return holder === identity ? ": the lease was not renewed in time" : `; ${holder} does`;
+  }
+
   function hear(message: ElectionThreadMessage): void {
     switch (message.kind) {
       case "leading":
@@ -147,9 +152,9 @@ export function startLeaderElection(options: LeaderElectionOptions): Leadership 
     isLeader: () => shared.isCurrent(),
     fence() {
       if (shared.isCurrent()) return;
-      throw new LeadershipLostError(`${identity} does not lead${holder === "" ? "" : `; ${holder} does`}`);
+      throw new LeadershipLostError(`${identity} does not lead${whyNot()}`);
     },
-    acquired: (signal) => untilAborted(acquired.promise, signal),
+    acquired: (signal) => orAborted(signal, acquired.promise),
     lost: lost.signal,
     holder: () => holder,
     async stop() {
@@ -172,17 +177,4 @@ function startThread(data: ElectionThreadData): Worker {
 /** Of the flags of the process only those matter that say where packages are; some others a thread must not have. */
 function conditionsOf(flags: readonly string[]): string[] {
   return flags.filter((flag) => flag.startsWith("--conditions=") || flag.startsWith("-C="));
-}
-
-async function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,3 +1,4 @@
+import { orAborted } from "@millwright/core/foundation";
 import { ApiError } from "../api-error.ts";
 import { equalJson } from "../json-merge-patch.ts";
 import { isApiObject } from "../kube-object.ts";
@@ -105,7 +106,7 @@ export function createFakeStorage(): FakeStorage {
           if (entry.resource === resource) yield entry.event;
         }
         if (generation !== born) return;
-        if (fresh.length === 0) await orAborted(news.promise, signal);
+        if (fresh.length === 0) await orAborted(signal, news.promise);
       }
     },
     compact: () => {
@@ -125,15 +126,4 @@ function withVersion(old: ApiObject, object: KubeObject): KubeObject {
   const { resourceVersion: _, ...metadata } = object.metadata;
   const { resourceVersion } = old.metadata;
   return { ...object, metadata: { ...metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) } };
-}
-
-async function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

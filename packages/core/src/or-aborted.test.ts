@@ -8,6 +8,7 @@ describe("work that may be left alone", () => {
     const { signal } = new AbortController();
     await expect(orAborted(signal, Promise.resolve(5))).resolves.toBe(5);
     await expect(orAborted(signal, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
+    await expect(orAborted(undefined, Promise.resolve(6))).resolves.toBe(6);
   });
 
   it("is left with the reason of the signal, also of one that had aborted before", async () => {

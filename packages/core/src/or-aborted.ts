@@ -1,8 +1,9 @@
 /**
  * The outcome of work that does not look at a signal itself, as an SDK while it gets credentials: left alone as soon as the signal aborts. Rejects with the signal's reason then, whatever becomes
- * of the work.
+ * of the work. Without a signal it is the work itself.
  */
-export async function orAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
   let leave = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     leave = () => reject(signal.reason);
