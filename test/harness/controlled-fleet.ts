@@ -11,6 +11,7 @@ import {
   startInstallation,
 } from "./installation.ts";
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
+import { shortLeases } from "./short-leases.ts";
 
 /** A deployment `fleet` of machines of the class `small`, and `millwright run` to look after it. */
 export interface ControlledFleet extends Installation {
@@ -34,13 +35,6 @@ const name = "fleet";
 /** By which the controllers are told apart from the test and the nodes. */
 export const controllersAgent = "millwright";
 
-/** Short leases, so that a process is succeeded soon, but not so short that a busy computer misses a renewal. */
-const election = [
-  "--leader-elect-lease-duration=5s",
-  "--leader-elect-renew-deadline=4s",
-  "--leader-elect-retry-period=400ms",
-];
-
 /** Starts the cluster and the cloud; no controllers yet. */
 export async function startControlledFleet(
   cloud: Partial<SimulatedCloudOptions> = {},
@@ -59,7 +53,7 @@ export async function startControlledFleet(
       const kubeconfig = args.some((arg) => arg.startsWith("--control-kubeconfig"))
         ? []
         : ["--control-kubeconfig", installation.kubeconfig];
-      const process = startMillwright(["run", "--provider=mock", ...kubeconfig, ...election, ...args]);
+      const process = startMillwright(["run", "--provider=mock", ...kubeconfig, ...shortLeases, ...args]);
       started.push(process);
       return process;
     },

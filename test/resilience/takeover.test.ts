@@ -3,24 +3,19 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { shortLeases } from "../harness/short-leases.ts";
 
 describe("millwright run, killed and started again", () => {
   let installation: Installation;
   const started: MillwrightProcess[] = [];
 
-  // Short leases: a process that was killed is succeeded when its leases have ended.
-  const election = [
-    "--leader-elect-lease-duration=2s",
-    "--leader-elect-renew-deadline=1500ms",
-    "--leader-elect-retry-period=400ms",
-  ];
   const startControllers = (): MillwrightProcess => {
     const process = startMillwright([
       "run",
       "--provider=mock",
       "--control-kubeconfig",
       installation.kubeconfig,
-      ...election,
+      ...shortLeases,
     ]);
     started.push(process);
     return process;
