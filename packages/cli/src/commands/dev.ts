@@ -89,7 +89,7 @@ export async function dev(flags: DevFlags): Promise<number> {
     const cluster = await startCluster({ workspace, port: flags.port, withExample: flags.example, signal });
     try {
       process.stdout.write(greeting(cluster.url, workspace.kubeconfig));
-      if (flags.exitWhenReady !== true) process.stdout.write(`${thingsToTry(workspace.kubeconfig)}\n`);
+      if (flags.exitWhenReady !== true) process.stdout.write(`${thingsToTry(workspace.kubeconfig, flags.example)}\n`);
       return await show(cluster, flags, display, signal);
     } finally {
       display.finish();

@@ -7,18 +7,20 @@ Millwright runs on this machine: an API server at ${url}, a simulated cloud, and
 kubeconfig: ${kubeconfig}
 `;
 
-/** Things to try, ready to be copied. */
-export const thingsToTry = (kubeconfig: string): string => `
+const withExample = `  kubectl scale machinedeployment ${exampleName} --replicas=5
+  kubectl patch machinedeployment ${exampleName} --type=merge \\
+    -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
+`;
+
+/** Things to try, ready to be copied; some of them only with the example. */
+export const thingsToTry = (kubeconfig: string, hasExample: boolean): string => `
 In another terminal:
   export KUBECONFIG=${kubeconfig}
   kubectl get machines -w
-  kubectl scale machinedeployment ${exampleName} --replicas=5
-  kubectl patch machinedeployment ${exampleName} --type=merge \\
-    -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
-  kubectl delete node NAME                                   # its machine is drained and replaced
+${hasExample ? withExample : ""}  kubectl delete node NAME                                   # its machine is drained and replaced
   echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/troubles -f -   # Unknown in 40 s
-  kubectl delete --raw /millwright/troubles                  # ... and Running again, if that is before its health timeout
-Why a machine is in its phase, its conditions and history, and what you can do (in a checkout: npm run -s millwright -- ...):
+  kubectl delete --raw /millwright/troubles                  # ... and Running again, unless its health timeout has passed
+To see what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
   millwright describe machine NAME
   millwright drain --dry-run NAME                            # what a drain of this node would do, and what would hold it up
 Ctrl-C stops everything.

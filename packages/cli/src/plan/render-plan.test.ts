@@ -69,7 +69,7 @@ describe("renderPlan", () => {
         deletedMachines: [{ name: "x" }, { name: "y", node: "ny" }],
       }),
     ).toMatchInlineSnapshot(`
-      "MachineDeployment pool: would come to its end by itself
+      "MachineDeployment pool: would complete by itself
         Surge:     1 machine beyond its size at most, of 1 allowed
         Serving:   never fewer than 2
         Expected:  at least 2m30s; 2m30s for a machine to join, as the middle one of 2 did; how long drains and deletions take is unknown (--drain-time says it)
@@ -98,7 +98,7 @@ describe("renderPlan", () => {
     const waiting: Change = { ...change, outcome: "waits", steps: [], waitsFor: ["Rollout is paused"] };
     const shown = renderPlan({ ...plan, happens: false, changes: [waiting] });
     expect(shown).toContain(
-      "MachineDeployment pool: would not come to its end by itself\n  Waits for:\n    Rollout is paused\n",
+      "MachineDeployment pool: would not complete by itself\n  Waits for:\n    Rollout is paused\n",
     );
     expect(shown).toContain("Nothing would happen.");
   });

@@ -76,8 +76,8 @@ function durationText({ durations, expectedMs }: Change): string {
 
 const outcomes: Readonly<Record<Change["outcome"], string>> = {
   nothing: "nothing would happen",
-  completes: "would come to its end by itself",
-  waits: "would not come to its end by itself",
+  completes: "would complete by itself",
+  waits: "would not complete by itself",
   refused: "the controllers would refuse it",
 };
 
