@@ -38,5 +38,5 @@ export { claimNames } from "./drain/volume-accounting.ts";
 export { previewChange } from "./preview/preview-change.ts";
 export type { ChangePreview, PreviewOptions, PreviewRoot } from "./preview/preview-change.ts";
 export type { PreviewObjects } from "./preview/model-cluster.ts";
-export type { DeletedMachine, MachineCounts, PreviewStep } from "./preview/preview-step.ts";
+export type { DeletedMachine, PreviewCounts, PreviewStep } from "./preview/preview-step.ts";
 export type { Durations } from "./preview/durations.ts";

@@ -68,6 +68,7 @@ export interface CacheOptions {
 
 const owner = (object: ApiObject): string | undefined => controllerRefOf(object)?.uid;
 
+/** Makes the caches of the control cluster, for one namespace. Nothing is read before they run. */
 export function createControlCaches(options: CacheOptions & { readonly namespace: string }): ControlCaches {
   const classes = createInformer({
     ...options,
@@ -122,6 +123,7 @@ const trimClaim = ({ metadata, spec }: Claim): Claim => {
   };
 };
 
+/** Makes the caches of the target cluster, for all its namespaces. Nothing is read before they run. */
 export function createTargetCaches(options: CacheOptions): TargetCaches {
   return {
     nodes: createInformer({

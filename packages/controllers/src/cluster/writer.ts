@@ -34,6 +34,7 @@ export interface WriterOptions<T extends ApiObject> {
   readonly definitions?: Pick<DefinitionGuard, "noteAsked" | "takeBack"> | undefined;
 }
 
+/** Makes what writes objects of one kind and puts the answers into their store. */
 export function createWriter<T extends ApiObject>({ api, type, store, definitions }: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,

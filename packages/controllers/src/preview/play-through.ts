@@ -5,20 +5,20 @@ import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
 import { isComing, type ModelCluster } from "./model-cluster.ts";
 import { createModelPasses, type PassOptions } from "./model-passes.ts";
-import { isEventful, type MachineCounts, type PreviewStep } from "./preview-step.ts";
+import { isEventful, type PreviewCounts, type PreviewStep } from "./preview-step.ts";
 
 /** What a play needs to know besides the model. */
 export interface PlayOptions extends PassOptions {
   readonly start: Date;
   readonly durations: Durations;
-  readonly countNow: () => MachineCounts;
+  readonly countNow: () => PreviewCounts;
 }
 
 /** How a play went. */
 export interface Play {
   readonly steps: readonly PreviewStep[];
   /** Machines after each moment, those in which nothing was done as well. */
-  readonly counts: readonly MachineCounts[];
+  readonly counts: readonly PreviewCounts[];
   readonly end: Date;
   /** From the start until nothing moved any more. */
   readonly lastMs: number;
@@ -81,7 +81,7 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
   const { start, countNow } = options;
   const passes = createModelPasses(cluster, options);
   const steps: PreviewStep[] = [];
-  const counts: MachineCounts[] = [countNow()];
+  const counts: PreviewCounts[] = [countNow()];
   const endings = new Map<string, Ending>();
   let nowMs = start.getTime();
   let lastMs = nowMs;

@@ -18,7 +18,7 @@ import { type Durations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { observeInModel } from "./model-passes.ts";
 import { playThrough } from "./play-through.ts";
-import type { MachineCounts, PreviewStep } from "./preview-step.ts";
+import type { PreviewCounts, PreviewStep } from "./preview-step.ts";
 
 /** What becomes of a deployment, or of a set that nobody controls, if all goes well. */
 export interface ChangePreview {
@@ -45,7 +45,9 @@ export interface PreviewRoot {
   readonly name: string;
 }
 
+/** From when, and with what, a preview is made. */
 export interface PreviewOptions {
+  /** When the change would be made. */
   readonly now: Date;
   /** Default: the cluster-autoscaler is kept from nodes during a rollout. */
   readonly guardsFromScaler?: boolean;
@@ -82,7 +84,7 @@ function countAll(
   cluster: ModelCluster,
   { kind, name }: PreviewRoot,
   view: (of: MachineDeployment) => MachineDeploymentSnapshot,
-): MachineCounts {
+): PreviewCounts {
   const deployment = cluster.deployments.get(name);
   const { newSet, oldSets } =
     kind === "MachineSet" || deployment === undefined ? { newSet: undefined, oldSets: [] } : viewSets(view(deployment));
@@ -104,7 +106,7 @@ function countAll(
 function waitsOf(
   cluster: ModelCluster,
   { deployment, limits }: MachineDeploymentSnapshot,
-  { current, old, serving }: MachineCounts,
+  { current, old, serving }: PreviewCounts,
 ): readonly string[] {
   const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
   if (old === 0 && current === replicas && serving === replicas) return [];
@@ -139,7 +141,7 @@ export function previewChange(
   // What its own machines do not tell those beside them do.
   const durations = own.joinMs === undefined ? pastDurations(objects.machines, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
-  const count = (at: Date): MachineCounts =>
+  const count = (at: Date): PreviewCounts =>
     countAll(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));
   const [deployment] = part.deployments;
   const [set] = root.kind === "MachineSet" ? part.sets : [];

@@ -18,21 +18,28 @@ export interface PreviewStep {
   readonly nodesUntainted: readonly string[];
   /** What the controllers would say. */
   readonly says: readonly string[];
-  /** Machines after this moment: of the current template, of older ones, on their way out; and how many of all serve. */
-  readonly after: MachineCounts;
+  /** The machines after this moment. */
+  readonly after: PreviewCounts;
 }
 
+/** A machine that a step deletes. */
 export interface DeletedMachine {
   readonly name: string;
+  /** Name of its MachineSet. */
   readonly set: string;
   /** The node that is drained; absent for a machine without one, or without a node that exists yet. */
   readonly node?: string;
 }
 
-export interface MachineCounts {
+/** How many machines there are of each sort. */
+export interface PreviewCounts {
+  /** Of the current template, not on their way out. */
   readonly current: number;
+  /** Of older templates, not on their way out. */
   readonly old: number;
+  /** On their way out, of whatever template. */
   readonly leaving: number;
+  /** Of all these, those that serve: Running, or Available without a target cluster. */
   readonly serving: number;
 }
 

@@ -52,6 +52,7 @@ export interface Silence {
   readonly kind: "silence";
 }
 
+/** What a fault does: to a whole request, or to a line of a watch. */
 export type FaultEffect = RequestEffect | LineEffect;
 
 /** A fault on demand. */
