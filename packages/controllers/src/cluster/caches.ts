@@ -31,7 +31,7 @@ import {
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
 import { claimNames } from "../drain/volume-accounting.ts";
-import { replacementGroupOf } from "../machine/replacement-gate.ts";
+import { replacementGroupOf } from "../machine/health/replacement-gate.ts";
 import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./node-objects.ts";
 import { readInto } from "./readable.ts";
 import { createSecretCache, type SecretCache } from "./secret-cache.ts";

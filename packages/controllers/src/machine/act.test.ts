@@ -14,7 +14,7 @@ import { unusable } from "../testing/snapshots.ts";
 import { createMachineExecutor } from "./act.ts";
 import type { ResolvedClass } from "./class-view.ts";
 import type { MachineAction } from "./decision.ts";
-import { createOperations } from "./operations.ts";
+import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };

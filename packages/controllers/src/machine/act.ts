@@ -11,10 +11,10 @@ import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
 import type { MachineAction } from "./decision.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import type { RepairWatch } from "./health/repair-watch.ts";
-import type { Operations } from "./operations.ts";
+import type { Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
-import { createStarter } from "./start-operation.ts";
-import { createVolumeQuestions } from "./volume-questions.ts";
+import { createStarter } from "./operations/start-operation.ts";
+import { createVolumeQuestions } from "./drain/volume-questions.ts";
 
 /** What carries out the actions of machines. */
 export interface MachineExecutor {

@@ -21,7 +21,7 @@ import { isClassNews, isSecretNews } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
 import { observeMachine } from "./observe.ts";
-import { createOperations, type Operations } from "./operations.ts";
+import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "./snapshot.ts";
 import { isDeleting } from "./phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";

@@ -30,7 +30,7 @@ import {
 } from "../testing/snapshots.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineDecision } from "./decision.ts";
-import type { OperationView } from "./operation.ts";
+import type { OperationView } from "./operations/operation.ts";
 import type { ClassView, MachineSnapshot } from "./snapshot.ts";
 
 const kinds = fc.constantFrom("create", "initialize", "find", "delete");

@@ -1,7 +1,7 @@
 import type { MachineStatus } from "@millwright/core";
 import type { Decision } from "../decision.ts";
 import type { DrainAction } from "../drain/drain-action.ts";
-import type { OperationKind } from "./operation.ts";
+import type { OperationKind } from "./operations/operation.ts";
 
 /** Everything that a Machine does to the world. */
 export type MachineAction =

@@ -1,5 +1,5 @@
 import type { Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
-import type { OperationResult } from "./operation.ts";
+import type { OperationResult } from "./operations/operation.ts";
 
 /** What a driver call is about, as the caches hold it. */
 export interface VmCall {

@@ -8,7 +8,7 @@ import { withVm } from "../testing/snapshots.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
-import { createOperations } from "./operations.ts";
+import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "./snapshot.ts";
 import { createTold } from "./told.ts";
 

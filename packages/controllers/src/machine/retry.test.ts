@@ -1,7 +1,7 @@
 import type { MachineErrorCode } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
 import { failed, later, testNow } from "../testing/snapshots.ts";
-import type { OperationKind } from "./operation.ts";
+import type { OperationKind } from "./operations/operation.ts";
 import { delayAfter, jitterOf, untilRetry } from "./retry.ts";
 
 const inputs = "class-1/secret-1";

@@ -1,5 +1,5 @@
 import { type MachineErrorCode, type RetryClass, retryClassOf } from "@millwright/core";
-import type { FailedOperation, OperationKind } from "./operation.ts";
+import type { FailedOperation, OperationKind } from "./operations/operation.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -11,7 +11,7 @@ import type { DrainView } from "../drain/drain-view.ts";
 import type { FlapRule, NodeHistory } from "./health/flapping.ts";
 import type { OutageRule } from "./health/outage.ts";
 import type { RepairView } from "./health/repair-view.ts";
-import type { OperationView } from "./operation.ts";
+import type { OperationView } from "./operations/operation.ts";
 import type { ToldProblems } from "./told.ts";
 
 /** Times and lists that a machine may override in its spec. */

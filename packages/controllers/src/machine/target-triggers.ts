@@ -7,8 +7,8 @@ import type { DrainInterests } from "../drain/drain-interests.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { claimNames } from "../drain/volume-accounting.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
-import { isDraining, isLeaving } from "./draining.ts";
-import { isSameHealth } from "./node-health.ts";
+import { isDraining, isLeaving } from "./drain/draining.ts";
+import { isSameHealth } from "./health/node-health.ts";
 
 /** What drains look at and remember. */
 export interface DrainMemory {

@@ -2,7 +2,7 @@ import { annotationKeys, defaultMachinePriority, labelKeys } from "@millwright/c
 import { intentAnnotation, readIntent } from "./creation/intent.ts";
 import { isStaleNode } from "./creation/stale-node.ts";
 import type { MachineAction } from "./decision.ts";
-import type { OperationResult } from "./operation.ts";
+import type { OperationResult } from "./operations/operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
 /** What a VM found out about is compared with. */

@@ -1,6 +1,6 @@
 import { type Machine, MachineError, type MachineErrorCode } from "@millwright/core";
 import type { DriverOutcome, MachineDriver, VmCall } from "../machine/driver-port.ts";
-import type { OperationResult } from "../machine/operation.ts";
+import type { OperationResult } from "../machine/operations/operation.ts";
 
 /** The calls of the port that reach the cloud. */
 export type FakeMethod = "ensureVm" | "initializeVm" | "findVm" | "deleteVm";

@@ -9,7 +9,7 @@ import type {
   OperationKind,
   OperationResult,
   OperationView,
-} from "../machine/operation.ts";
+} from "../machine/operations/operation.ts";
 import { type ClassView, defaultMachineSettings, type MachineSnapshot } from "../machine/snapshot.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
 import { aDrainView } from "./drain-views.ts";

@@ -10,7 +10,7 @@ import { cutText } from "../../conditions/message-lines.ts";
 import { findCondition } from "../../conditions/set-condition.ts";
 import { isForReplacement } from "../../machine-set/plan-replicas.ts";
 import { isDeleting } from "../phase.ts";
-import { replacementLimitOf } from "../replacement-gate.ts";
+import { replacementLimitOf } from "../health/replacement-gate.ts";
 import { healthTimeoutMs } from "../timeouts.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
 

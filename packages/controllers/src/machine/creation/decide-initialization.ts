@@ -1,6 +1,6 @@
 import { labelKeys } from "@millwright/core";
 import { type MachineDecision, nothing } from "../decision.ts";
-import type { OperationResult } from "../operation.ts";
+import type { OperationResult } from "../operations/operation.ts";
 import { untilRetry } from "../retry.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { recordFailure } from "./record-failure.ts";

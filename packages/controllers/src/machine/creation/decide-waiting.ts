@@ -1,6 +1,6 @@
 import { encodeMachineError, waitingForClass, waitingForTurn } from "@millwright/core";
 import { type MachineDecision, nothing } from "../decision.ts";
-import type { OperationView } from "../operation.ts";
+import type { OperationView } from "../operations/operation.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation } from "../status-change.ts";
 import { creationDeadline } from "../timeouts.ts";

@@ -1,5 +1,5 @@
 import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
-import type { LaneTrouble } from "../operation.ts";
+import type { LaneTrouble } from "../operations/operation.ts";
 import { delayAfter, jitterOf } from "../retry.ts";
 
 /** How many machines may be made at once. */

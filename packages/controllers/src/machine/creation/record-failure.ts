@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import type { Reason } from "../../decision.ts";
 import type { MachineDecision } from "../decision.ts";
-import type { FailedOperation } from "../operation.ts";
+import type { FailedOperation } from "../operations/operation.ts";
 import { untilRetry } from "../retry.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";

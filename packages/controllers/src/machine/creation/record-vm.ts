@@ -1,6 +1,6 @@
 import { createdMachine, creatingMachine, machineEventReasons, type MachineStatus, staleNode } from "@millwright/core";
 import type { MachineAction, MachineDecision } from "../decision.ts";
-import type { OperationResult } from "../operation.ts";
+import type { OperationResult } from "../operations/operation.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";
 import { isVmOfStaleNode, recordIds } from "../vm-ids.ts";

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import { type DrainPreview, rehearseDrain } from "../../drain/rehearse-drain.ts";
-import { drainTerms } from "../drain-node.ts";
+import { drainTerms } from "../drain/drain-node.ts";
 import { defaultMachineSettings } from "../snapshot.ts";
 import { deletionStart } from "../timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";

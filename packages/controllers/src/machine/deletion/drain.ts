@@ -1,6 +1,6 @@
 import { deletionEvents, labelKeys } from "@millwright/core";
-import { drainNews } from "../drain-news.ts";
-import { drainNode } from "../drain-node.ts";
+import { drainNews } from "../drain/drain-news.ts";
+import { drainNode } from "../drain/drain-node.ts";
 import { deletionStart } from "../timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";

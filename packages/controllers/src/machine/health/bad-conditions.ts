@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
-import { unhealthyConditions, unhealthySince } from "../node-health.ts";
+import { unhealthyConditions, unhealthySince } from "./node-health.ts";
 import type { MachineSettings } from "../snapshot.ts";
 
 type Listed = Pick<MachineSettings, "nodeConditions">;

@@ -12,7 +12,7 @@ import {
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { isSameHealth } from "../node-health.ts";
+import { isSameHealth } from "./node-health.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";
 import { badConditionsOf } from "./bad-conditions.ts";

@@ -15,7 +15,7 @@ import {
 import { apiTime } from "../../conditions/set-condition.ts";
 import type { Reason } from "../../decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { isGateOpen } from "../replacement-gate.ts";
+import { isGateOpen } from "./replacement-gate.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { type OperationText, withOperation, withPhase, withText } from "../status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../timeouts.ts";

@@ -1,4 +1,4 @@
-import type { GateView } from "../replacement-gate.ts";
+import type { GateView } from "./replacement-gate.ts";
 
 /** How far the caches of machines and nodes can be trusted. */
 export interface ContactView {

@@ -2,8 +2,8 @@ import { annotationKeys, labelKeys, type Machine, type MachinePhase, phaseOf } f
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../cluster/node-objects.ts";
-import { isReplacement, replacementGroupOf, type ReplacementLimit, replacementLimitOf } from "../replacement-gate.ts";
-import { createReplacementPermits } from "../replacement-permits.ts";
+import { isReplacement, replacementGroupOf, type ReplacementLimit, replacementLimitOf } from "./replacement-gate.ts";
+import { createReplacementPermits } from "./replacement-permits.ts";
 import type { MachineSettings } from "../snapshot.ts";
 import { createContactWatch } from "./contact-watch.ts";
 import { badConditionsOf, unhealthySinceOf } from "./bad-conditions.ts";

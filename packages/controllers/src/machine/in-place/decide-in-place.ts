@@ -14,9 +14,9 @@ import {
 import type { Node } from "../../cluster/node-objects.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { drainNews } from "../drain-news.ts";
-import { drainNode } from "../drain-node.ts";
-import { isForceDrain } from "../force-drain.ts";
+import { drainNews } from "../drain/drain-news.ts";
+import { drainNode } from "../drain/drain-node.ts";
+import { isForceDrain } from "../drain/force-drain.ts";
 import { conditionOf, sayOnNode } from "../node-condition.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";

@@ -1,7 +1,7 @@
 import { MachineError } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it, vi } from "vitest";
-import type { DriverOutcome } from "./driver-port.ts";
+import type { DriverOutcome } from "../driver-port.ts";
 import type { OperationResult } from "./operation.ts";
 import { createOperations, type OperationStart } from "./operations.ts";
 

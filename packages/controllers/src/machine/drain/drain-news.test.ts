@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Blocker } from "../drain/blockers.ts";
-import { describeBlockers } from "../drain/blockers.ts";
-import { aMachine, aNode } from "../testing/builders.ts";
-import { later, testNow } from "../testing/snapshots.ts";
+import type { Blocker } from "../../drain/blockers.ts";
+import { describeBlockers } from "../../drain/blockers.ts";
+import { aMachine, aNode } from "../../testing/builders.ts";
+import { later, testNow } from "../../testing/snapshots.ts";
 import { drainNews } from "./drain-news.ts";
 
 const held = (pod: string, finalizer: string): Blocker => ({ kind: "overdue", pod, finalizers: [finalizer] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aMachine, aMachineClass, annotated } from "../testing/builders.ts";
+import { aMachine, aMachineClass, annotated } from "../../testing/builders.ts";
 import { drainRulesOf, toldOfRules } from "./drain-rules.ts";
 
 const key = "machine.millwright.dev/drain-rules";

@@ -11,7 +11,7 @@ import {
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { unhealthyConditions } from "./node-health.ts";
-import { isDeleting, isPreserved } from "./phase.ts";
+import { isDeleting, isPreserved } from "../phase.ts";
 
 /**
  * What shares one replacement gate (machine-controller.md, 5.2): the machines of a deployment, by the label `name`, whichever set they belong to. A machine without that

@@ -1,8 +1,8 @@
 import { type Clock, MachineError } from "@millwright/core";
-import { createLanes, type LaneLimits, type LaneOutcome } from "./creation/lanes.ts";
-import type { DriverOutcome } from "./driver-port.ts";
+import { createLanes, type LaneLimits, type LaneOutcome } from "../creation/lanes.ts";
+import type { DriverOutcome } from "../driver-port.ts";
 import type { OperationKind, OperationResult, OperationView } from "./operation.ts";
-import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "./retry.ts";
+import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../retry.ts";
 
 /** A driver call to start. */
 export interface OperationStart {

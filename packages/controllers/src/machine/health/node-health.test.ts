@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { isSameHealth, unhealthyConditions, unhealthySince } from "./node-health.ts";
-import { defaultMachineSettings } from "./snapshot.ts";
+import { defaultMachineSettings } from "../snapshot.ts";
 
 const base = [
   { type: "Ready", status: "True" },

@@ -11,8 +11,8 @@ import {
   labelled,
   named,
   ownedBy,
-} from "../testing/builders.ts";
-import { testNow } from "../testing/snapshots.ts";
+} from "../../testing/builders.ts";
+import { testNow } from "../../testing/snapshots.ts";
 import { isGateOpen, isReplacement, replacementGroupOf, replacementsAllowed } from "./replacement-gate.ts";
 
 const nodeConditions = ["DiskPressure"];

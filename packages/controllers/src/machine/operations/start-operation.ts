@@ -1,13 +1,13 @@
 import type { Machine } from "@millwright/core";
-import type { ControllerContext } from "../cluster/context.ts";
-import type { ResolvedClass } from "./class-view.ts";
-import type { BootstrapTokens } from "./creation/bootstrap-tokens.ts";
-import type { MachineAction } from "./decision.ts";
-import type { CreateVmCall, MachineDriver, VmCall } from "./driver-port.ts";
+import type { ControllerContext } from "../../cluster/context.ts";
+import type { ResolvedClass } from "../class-view.ts";
+import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
+import type { MachineAction } from "../decision.ts";
+import type { CreateVmCall, MachineDriver, VmCall } from "../driver-port.ts";
 import type { OperationKind, OperationResult } from "./operation.ts";
 import type { Operations } from "./operations.ts";
-import type { MachineSettings } from "./snapshot.ts";
-import { creationTimeoutMs } from "./timeouts.ts";
+import type { MachineSettings } from "../snapshot.ts";
+import { creationTimeoutMs } from "../timeouts.ts";
 
 type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 
