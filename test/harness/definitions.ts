@@ -2,6 +2,7 @@ import { crds, type Machine, type MachineKind, machineKinds } from "@millwright/
 import {
   type ApiClient,
   customResourceDefinitionResource,
+  describeType,
   isNotFound,
   type KubeObject,
   withTypeMeta,
@@ -12,7 +13,7 @@ import { eventually } from "./eventually.ts";
 const namespace = "default";
 
 /** The name of a kind's definition. */
-export const definitionOf = (kind: MachineKind): string => `${machineKinds[kind].plural}.${machineKinds[kind].group}`;
+export const definitionOf = (kind: MachineKind): string => describeType(machineKinds[kind]);
 
 /** Deletes a definition as a person does. */
 export async function deleteDefinition(api: ApiClient, kind: MachineKind): Promise<void> {
