@@ -100,7 +100,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       name: "a",
       patch: { metadata: { labels: { [labelKeys.updateResult]: null } } },
     };
-    const decideWith = (replicas: number) => {
+    const decideWith = (replicas: number | null) => {
       const set = aMachineSet(named("set"), ownedBy(deployment), annotated({ [revision]: "1" }), {
         spec: { replicas },
       });
@@ -109,6 +109,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       return decideMachineDeployment({ deployment, claim, machines, problems: [] }, now).actions;
     };
     expect(decideWith(0)).not.toContainEqual(end);
+    expect(decideWith(null)).not.toContainEqual(end);
     expect(decideWith(1)).toContainEqual(end);
   });
 

@@ -249,6 +249,10 @@ describe("decideMachineDeployment", () => {
         { kind: "PatchDeployment", patch: { metadata: { annotations: kept } } },
       ]);
     }
+    // Where the wish is right as it stands, the deployment is not written.
+    expect(decide(annotated(kept), both).actions).toEqual([
+      { kind: "PatchMachine", name: "old-0", patch: { metadata: { annotations: marks } } },
+    ]);
   });
 
   it("hands the autoscaler's time to every set that has machines (F34)", () => {
