@@ -172,6 +172,8 @@ export {
   joinTimedOut,
   joinUnseen,
   joined,
+  leaveTimeIn,
+  machineGone,
   nodeMissing,
   nodeOfAnotherVm,
   nodeUnhealthy,

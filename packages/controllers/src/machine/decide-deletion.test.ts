@@ -96,13 +96,18 @@ describe("the whole flow, stage by stage", () => {
     const machine = at("Drain successful. Initiate VM deletion");
     const { because } = decide({ machine, node: cordoned(), operation: succeeded("delete") });
     expect(because).toMatchObject([
-      { message: expect.stringMatching(/^Drain successful\. VM deletion was successful\. .*; the machine is gone$/) },
+      {
+        message: expect.stringMatching(
+          /^Drain successful\. VM deletion was successful\. .*; the machine is gone after 0s$/,
+        ),
+      },
     ]);
   });
 
   it("deletes the node when the VM is gone, its finalizer first", () => {
     const node = cordoned({ metadata: { finalizers: ["a", "node.machine.sapcloud.io/machine-controller"] } });
-    const decision = decide({ machine: at(marker.vm), node, operation: succeeded("delete") });
+    const machine = at(marker.vm, beingDeleted("2026-01-01T00:00:00Z"));
+    const decision = decide({ machine, node, operation: succeeded("delete") });
     expect(decision.actions).toEqual([
       { kind: "PatchNode", name: "node", patch: { metadata: { finalizers: ["a"], resourceVersion: "7" } } },
       { kind: "DeleteNode", name: "node", uid: "uid-node" },
@@ -113,7 +118,8 @@ describe("the whole flow, stage by stage", () => {
       {
         type: "Normal",
         reason: "Deleting",
-        message: 'VM deletion was successful. Deletion of Node Object "node" is successful; the machine is gone',
+        message:
+          'VM deletion was successful. Deletion of Node Object "node" is successful; the machine is gone after 10m0s',
       },
     ]);
   });
@@ -129,6 +135,15 @@ describe("the whole flow, stage by stage", () => {
   it("goes through everything in one pass when nothing is there to wait for", () => {
     const decision = decide({ machine: at(marker.vm), operation: succeeded("delete") });
     expect(kindsOf(decision)).toEqual(["PatchMachine"]);
+  });
+
+  it.each([
+    ["a machine without a node", {}, "VM deletion was successful; the machine is gone"],
+    ["no target cluster", { hasTarget: false }, "VM deletion was successful; the machine is gone after 10m0s"],
+  ])("says how long it took where nodes are drained, or there are none at all: %s", (_, change, message) => {
+    const machine = at(marker.vm, beingDeleted("2026-01-01T00:00:00Z"));
+    const { because } = decide({ machine, operation: succeeded("delete"), ...change });
+    expect(because).toMatchObject([{ message }]);
   });
 
   it("ends a preservation with its first word", () => {

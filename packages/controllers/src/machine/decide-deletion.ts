@@ -3,6 +3,7 @@ import {
   type DeletionStage,
   finalizers,
   machineEventReasons,
+  machineGone,
   type MachineStatus,
   type OperationState,
 } from "@millwright/core";
@@ -18,6 +19,7 @@ import { markedStage } from "./deletion/marked-stage.ts";
 import { removeFinalizer } from "./deletion/remove-finalizer.ts";
 import type { Stage } from "./deletion/stage.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
+import { deletionStart } from "./timeouts.ts";
 import { recordIds } from "./vm-ids.ts";
 
 /** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
@@ -55,15 +57,20 @@ function reasonsOf(
   ];
 }
 
+/** How long it took where a node could be drained; elsewhere it is no measure for drains to come. */
+function tookMs(snapshot: MachineSnapshot, now: Date): number | undefined {
+  const hadNode = snapshot.node !== undefined || !snapshot.hasTarget;
+  return hadNode ? now.getTime() - deletionStart(snapshot) : undefined;
+}
+
 /** What happened at the end, for who looks for a machine that is not there any more. */
-function lastWords({ machine }: MachineSnapshot, said: readonly string[]): readonly Reason[] {
+function lastWords(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
   if (said.length === 0) return [];
+  const { machine } = snapshot;
   const drained = deletionEvents.drained();
   const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
   const words = isDrained && !said.includes(drained) ? [drained, ...said] : said;
-  return [
-    { type: "Normal", reason: machineEventReasons.deleting, message: `${words.join(". ")}; the machine is gone` },
-  ];
+  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineGone(words, tookMs(snapshot, now)) }];
 }
 
 /**
@@ -86,7 +93,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
-    if (result.next === "gone") return { actions, because: lastWords(snapshot, said) };
+    if (result.next === "gone") return { actions, because: lastWords(snapshot, said, now) };
     if (result.happened !== undefined) said.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {

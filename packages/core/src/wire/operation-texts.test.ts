@@ -23,3 +23,31 @@ it.each([
 ])("writes %j as MCM does", (text, expected) => {
   expect(text).toBe(expected);
 });
+
+const YEAR_MS = 366 * 24 * 3_600_000;
+
+it.each<[string, number | undefined, string, number | undefined]>([
+  ["a deletion with a drain", 150_400, "a. b; the machine is gone after 2m30s", 150_000],
+  ["one without", undefined, "a. b; the machine is gone", undefined],
+  ["clocks that disagree", -5_000, "a. b; the machine is gone after 0s", 0],
+  ["a deletion that took a year", YEAR_MS, "a. b; the machine is gone after 8784h0m0s", YEAR_MS],
+  ["a time that cannot be", YEAR_MS + 1, "a. b; the machine is gone", undefined],
+])("says how long it took in words from which the time can be read again: %s", (_, tookMs, message, readMs) => {
+  expect(texts.machineGone(["a", "b"], tookMs)).toBe(message);
+  expect(texts.leaveTimeIn(message)).toBe(readMs);
+});
+
+it.each([
+  "",
+  "Drain successful",
+  "the machine is gone after 1m",
+  "a; the machine is gone after ",
+  "a; the machine is gone after soon",
+  "a; the machine is gone after -1m",
+  "a; the machine is gone after 8785h",
+  "a; the machine is gone after 1m; and more",
+  "a; the machine is gone after 1m; the machine is gone after",
+  `a; the machine is gone after ${"9".repeat(1_000)}h`,
+])("reads no time out of %j", (message) => {
+  expect(texts.leaveTimeIn(message)).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import { formatGoDuration } from "../duration.ts";
+import { formatGoDuration, parseGoDuration } from "../duration.ts";
 import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts";
 
 /*
@@ -160,6 +160,27 @@ export const deletionEvents = {
   stageFailed: (error: string) => `Machine deletion failed due to - ${error}. Will retry in next sync`,
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;
+
+const goneWords = "; the machine is gone";
+
+/** A deletion that seems to have taken longer is no measure for others. */
+const YEAR_MS = 366 * 24 * 3_600_000;
+
+/**
+ * Message of the last event about a machine. `tookMs`, from the deletion to this end, is rounded to whole seconds; leave it out where there was no node to
+ * drain: who reads it with {@link leaveTimeIn} asks how long drains take.
+ */
+export function machineGone(happened: readonly string[], tookMs?: number): string {
+  const took = tookMs === undefined || tookMs > YEAR_MS ? "" : ` after ${wholeSeconds(tookMs)}`;
+  return `${happened.join(". ")}${goneWords}${took}`;
+}
+
+/** Milliseconds that the end of a message of {@link machineGone} tells of, a year at most; `undefined` for any other text. Read by `millwright plan`. */
+export function leaveTimeIn(message: string): number | undefined {
+  const told = message.split(`${goneWords} after `).at(1);
+  const ms = parseGoDuration(told ?? "");
+  return ms !== undefined && ms >= 0 && ms <= YEAR_MS ? ms : undefined;
+}
 
 /** Description that the MachineSet controller writes when it deletes a machine. Source: machineset-machinedeployment.md 8.4. */
 export function deletingMachine(): string {
