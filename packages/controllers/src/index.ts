@@ -29,6 +29,7 @@ export type { Deadline, MachineReport } from "./machine/report/machine-report.ts
 export type { DerivedCondition } from "./conditions/derived-condition.ts";
 export type { MachineFacts } from "./machine/conditions/facts.ts";
 export type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./cluster/node-objects.ts";
+export { markedStage } from "./machine/deletion/marked-stage.ts";
 export { observeDrain } from "./drain/observe-drain.ts";
 export type { DrainSources } from "./drain/observe-drain.ts";
 export type { DrainPreview, DrainStep, PodPreview } from "./drain/rehearse-drain.ts";

@@ -10,6 +10,9 @@ it("counts what is held at the moment, by kind", async () => {
   const namespace = "shoot";
   const api = createFakeApi();
   for (const name of ["a", "b", "c"]) api.seed(machineResource, { metadata: { name, namespace }, spec: {} });
+  const lastOperation = { type: "Delete", description: "Drain successful. Initiate VM deletion" };
+  const status = { currentStatus: { phase: "Terminating" }, lastOperation };
+  api.seed(machineResource, { metadata: { name: "begun", namespace }, spec: {}, status });
   api.seed(machineSetResource, { metadata: { name: "s", namespace }, spec: { template: { spec: {} } } });
   const caches = createControlCaches({ api, namespace, clock: systemClock, random: systemRandom });
   const stop = new AbortController();
@@ -19,15 +22,15 @@ it("counts what is held at the moment, by kind", async () => {
   }
   let held: readonly string[] = [];
   const definitions: Pick<DefinitionGuard, "holdOf"> = {
-    holdOf: (_, { metadata: { name = "" } }) =>
-      held.includes(name)
+    holdOf: (_, { metadata: { name = "" } }, hasBegun) =>
+      held.includes(name) && !hasBegun
         ? { verdict: "held", definition: { name: "d", state: "gone" } }
         : { verdict: name === "c" ? "ask" : "goes" },
   };
   const registry = new Registry();
   measureHeldObjects(registry, definitions, caches);
   expect(await registry.metrics()).toContain('millwright_held_objects{kind="Machine"} 0');
-  held = ["a", "b"];
+  held = ["a", "b", "begun"];
   const metrics = await registry.metrics();
   expect(metrics).toContain('millwright_held_objects{kind="Machine"} 2');
   expect(metrics).toContain('millwright_held_objects{kind="MachineSet"} 0');

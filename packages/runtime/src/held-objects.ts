@@ -1,16 +1,11 @@
-import type { ControlCaches, DefinitionGuard } from "@millwright/controllers";
-import { type MachineKind, ownMetricNames } from "@millwright/core";
-import type { ApiObject } from "@millwright/kube";
+import { type ControlCaches, type DefinitionGuard, markedStage } from "@millwright/controllers";
+import { ownMetricNames } from "@millwright/core";
 import { Gauge, type Registry } from "prom-client";
 
-/** How many of these objects are on their way out and kept. A deletion of which nobody knows yet whether it is meant does not count. */
-const countHeld = (
-  definitions: Pick<DefinitionGuard, "holdOf">,
-  kind: MachineKind,
-  objects: readonly ApiObject[],
-): number => objects.filter((object) => definitions.holdOf(kind, object, false).verdict === "held").length;
-
-/** Adds the gauge of what is held because a CustomResourceDefinition is being deleted; counted when somebody reads it. */
+/**
+ * Adds the gauge of what is held because a CustomResourceDefinition is being deleted; counted when somebody reads it. A
+ * deletion of which nobody knows yet whether it is meant does not count.
+ */
 export function measureHeldObjects(
   registry: Registry,
   definitions: Pick<DefinitionGuard, "holdOf">,
@@ -22,9 +17,18 @@ export function measureHeldObjects(
     labelNames: ["kind"],
     registers: [registry],
     collect() {
-      gauge.set({ kind: "Machine" }, countHeld(definitions, "Machine", machines.store.list()));
-      gauge.set({ kind: "MachineSet" }, countHeld(definitions, "MachineSet", sets.store.list()));
-      gauge.set({ kind: "MachineDeployment" }, countHeld(definitions, "MachineDeployment", deployments.store.list()));
+      const held = {
+        // A deletion that had begun goes on.
+        Machine: machines.store
+          .list()
+          .map((machine) => definitions.holdOf("Machine", machine, markedStage({ machine }) !== undefined)),
+        MachineSet: sets.store.list().map((set) => definitions.holdOf("MachineSet", set, false)),
+        MachineDeployment: deployments.store
+          .list()
+          .map((deployment) => definitions.holdOf("MachineDeployment", deployment, false)),
+      };
+      for (const [kind, holds] of Object.entries(held))
+        gauge.set({ kind }, holds.filter(({ verdict }) => verdict === "held").length);
     },
   });
 }
