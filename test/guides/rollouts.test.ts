@@ -88,6 +88,7 @@ describe("the guides to previews and rollouts", () => {
 
     const replaced = await run(apply);
     expect(replaced.code, replaced.output).toBe(2);
+    expect(replaced.output).toContain("how long drains and deletions take is unknown");
     expect(replaced.output).toMatch(/make MachineSet fleet-\w+ of class big\n\s+create 1 machine in fleet-/);
     expect(replaced.output).toContain("3 of 3 nodes would be drained without anything that blocks them");
     expect((await run(scale)).output).toContain("create 2 machines in fleet-");
@@ -128,6 +129,23 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => expect(await classes()).toEqual(Array(3).fill("big Running")), 60_000);
     // Nothing failed: there is no mark to take away, and kubectl does not mind.
     await rollout("Canary steps", 3);
+  });
+
+  it("know from the rollout before how long machines take to leave", async () => {
+    // Events are written beside the work: the last one may come after the end of the rollout.
+    await eventually(async () => {
+      const { output } = await run("millwright plan --scale fleet=2");
+      expect(output).toMatch(
+        /Expected:\s+\d\S*; .* to join, .*; \d\S* for a drain and deletion, as the middle one of 3 did/,
+      );
+    }, 60_000);
+    const { output } = await run("millwright plan --scale fleet=2 -o json");
+    expect(JSON.parse(output)).toMatchObject({
+      changes: [{ durations: { leaveMs: expect.any(Number), leftMachines: 3 } }],
+    });
+    await run((await commandsOf("previewing-changes")).get("Without a cluster")?.[0] ?? "");
+    const fromFile = await run("millwright plan --state $STATE --scale $POOL=2");
+    expect(fromFile.output).toContain("for a drain and deletion, as the middle one of 3 did that events tell of");
   });
 
   it("replace machines on deletion only, and all as soon as that is over", async () => {

@@ -130,7 +130,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
     )
     .option(
       "--drain-time <duration>",
-      "how long the drain and deletion of a machine takes (default: unknown)",
+      "how long the drain and deletion of a machine takes (default: as long as the last ones took, as far as events tell)",
       readTimeout,
     )
     .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))

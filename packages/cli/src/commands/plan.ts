@@ -81,7 +81,13 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
   try {
     const namespace = flags.namespace ?? config.namespace ?? "default";
     return await use(
-      await readClusterState({ control, ...(hasTarget ? { target } : {}), namespace, signal: untilTold() }),
+      await readClusterState({
+        control,
+        ...(hasTarget ? { target } : {}),
+        namespace,
+        wantsEvents: flags.drainTime === undefined,
+        signal: untilTold(),
+      }),
     );
   } finally {
     await Promise.all([control.close(), ...(isSeparate ? [target.close()] : [])]);

@@ -37,7 +37,7 @@ const change: Change = {
   problems: [],
   surge: { used: 1, allowed: 1 },
   fewestServing: 2,
-  durations: { joinMs: 150_000, leaveMs: undefined, joinedMachines: 2 },
+  durations: { joinMs: 150_000, leaveMs: undefined, joinedMachines: 2, leftMachines: 0 },
   expectedMs: 150_000,
 };
 const plan: Plan = {
@@ -106,10 +106,13 @@ describe("renderPlan", () => {
   it("says which durations are known, and from where", () => {
     const expected = (durations: Change["durations"]): string =>
       /Expected:\s+(.*)/.exec(renderPlan({ ...plan, changes: [{ ...change, durations }] }))?.[1] ?? "";
-    expect(expected({ joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0 })).toBe(
+    expect(expected({ joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0, leftMachines: 0 })).toBe(
       "2m30s; 1m0s for a machine to join; 1m0s for a drain and deletion",
     );
-    expect(expected({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0 })).toMatch(
+    expect(expected({ joinMs: 60_000, leaveMs: 90_000, joinedMachines: 0, leftMachines: 5 })).toMatch(
+      /; 1m30s for a drain and deletion, as the middle one of 5 did that events tell of$/,
+    );
+    expect(expected({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0, leftMachines: 0 })).toMatch(
       /^at least 2m30s; .*unknown \(--join-time.*unknown \(--drain-time/,
     );
   });

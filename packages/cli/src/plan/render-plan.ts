@@ -59,7 +59,7 @@ function stepRows(steps: readonly Step[]): readonly (readonly string[])[] {
 }
 
 function durationText({ durations, expectedMs }: Change): string {
-  const { joinMs, leaveMs, joinedMachines } = durations;
+  const { joinMs, leaveMs, joinedMachines, leftMachines } = durations;
   const joining =
     joinMs === undefined
       ? "how long machines take to join is unknown (--join-time says it)"
@@ -69,7 +69,7 @@ function durationText({ durations, expectedMs }: Change): string {
   const leaving =
     leaveMs === undefined
       ? "how long drains and deletions take is unknown (--drain-time says it)"
-      : `${duration(leaveMs)} for a drain and deletion`;
+      : `${duration(leaveMs)} for a drain and deletion${leftMachines === 0 ? "" : `, as the middle one of ${leftMachines} did that events tell of`}`;
   const isKnown = joinMs !== undefined && leaveMs !== undefined;
   return `${isKnown ? "" : "at least "}${duration(expectedMs)}; ${joining}; ${leaving}`;
 }

@@ -15,7 +15,7 @@ import {
   type ReadResult,
   updateResults,
 } from "@millwright/core";
-import { applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
+import { type ApiObject, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
 import type { Node } from "../cluster/node-objects.ts";
 import { apiTime } from "../conditions/set-condition.ts";
 import type { NodeConditionState } from "../machine/node-condition.ts";
@@ -29,6 +29,8 @@ export interface PreviewObjects {
   readonly machines: readonly Machine[];
   /** Absent without a target cluster. */
   readonly nodes?: readonly Node[];
+  /** Events of core/v1, which tell how long deletions took. Default none. */
+  readonly events?: readonly ApiObject[];
 }
 
 /** Objects as plain values that change by patches alone; nothing of it leaves the process. */

@@ -88,16 +88,33 @@ describe("previewChange", () => {
     expect(objects).toEqual(before);
   });
 
-  it("learns from the machines how long joining takes, and says that it knows nothing of drains", () => {
+  it("learns from the machines how long joining takes, and from events about others that are gone how long leaving does", () => {
     const objects = atRest([], ofClass("big"));
     const joins = ["2m", "10m", "3m"];
     const machines = objects.machines.map((machine, index) =>
       aMachine(machine, { status: { joinDuration: joins[index] ?? "" } }),
     );
     const { durations, expectedMs } = preview({ ...objects, machines });
-    expect(durations).toEqual({ joinMs: 3 * MINUTE, leaveMs: undefined, joinedMachines: 3 });
+    expect(durations).toEqual({ joinMs: 3 * MINUTE, leaveMs: undefined, joinedMachines: 3, leftMachines: 0 });
     expect(expectedMs).toBe(9 * MINUTE);
-    expect(preview(objects).durations).toEqual({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0 });
+    const events = [
+      {
+        metadata: { name: "e" },
+        involvedObject: { kind: "Machine", name: "old", uid: "old" },
+        reason: "Deleting",
+        message: "Drain successful; the machine is gone after 2m0s",
+      },
+    ];
+    expect(preview({ ...objects, machines, events })).toMatchObject({
+      durations: { joinMs: 3 * MINUTE, leaveMs: 2 * MINUTE, leftMachines: 1 },
+      expectedMs: 15 * MINUTE,
+    });
+    expect(preview(objects).durations).toEqual({
+      joinMs: undefined,
+      leaveMs: undefined,
+      joinedMachines: 0,
+      leftMachines: 0,
+    });
   });
 
   it("takes for what is on its way only the time that is left", () => {

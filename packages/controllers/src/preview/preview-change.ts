@@ -14,7 +14,7 @@ import { sum } from "../machine-deployment/sizes/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { type Durations, pastDurations } from "./durations.ts";
+import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { observeInModel } from "./model-passes.ts";
 import { playThrough } from "./play-through.ts";
@@ -51,8 +51,8 @@ export interface PreviewOptions {
   readonly now: Date;
   /** Default: the cluster-autoscaler is kept from nodes during a rollout. */
   readonly guardsFromScaler?: boolean;
-  /** What somebody knows better than the machines. */
-  readonly durations?: Partial<Pick<Durations, "joinMs" | "leaveMs">>;
+  /** What somebody knows better than the past. */
+  readonly durations?: GivenDurations;
 }
 
 const controllerUid = (object: Machine | MachineSet): string | undefined => controllerRefOf(object)?.uid;
@@ -137,9 +137,11 @@ export function previewChange(
 ): ChangePreview {
   const part = concerning(objects, root);
   const cluster = createModelCluster(part);
-  const own = pastDurations(part.machines, given);
+  // Of a machine that is gone nobody knows whose it was.
+  const { events = [] } = objects;
+  const own = pastDurations({ machines: part.machines, events }, given);
   // What its own machines do not tell those beside them do.
-  const durations = own.joinMs === undefined ? pastDurations(objects.machines, given) : own;
+  const durations = own.joinMs === undefined ? pastDurations({ machines: objects.machines, events }, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
   const count = (at: Date): PreviewCounts =>
     countAll(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));

@@ -4,6 +4,7 @@ import {
   type MachineClass,
   machineClassResource,
   machineDeploymentResource,
+  machineEventReasons,
   machineResource,
   machineSetResource,
   readMachine,
@@ -16,7 +17,9 @@ import {
 import {
   type ApiClient,
   type ApiObject,
+  eventResource,
   listAll,
+  messageOf,
   nodeResource,
   persistentVolumeClaimResource,
   persistentVolumeResource,
@@ -44,6 +47,8 @@ export interface ReadStateOptions {
   /** The cluster that machines join; absent where there is none. */
   readonly target?: ApiClient;
   readonly namespace: string;
+  /** Whether to look for events that tell how long deletions took. Default true. */
+  readonly wantsEvents?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -75,17 +80,33 @@ function readAll<T>(
 const needs =
   "a plan needs to list machinedeployments, machinesets, machines and machineclasses, and in the cluster of the nodes nodes, pods, poddisruptionbudgets, persistentvolumeclaims, persistentvolumes and volumeattachments";
 
+/** Events that are read at most: a middle needs no more. */
+const MOST_EVENTS = 1_000;
+
+/** The events that tell how long deletions took. Nothing but a time in the plan hangs on them, so a failure is a note. */
+async function readEvents(
+  { control, namespace, wantsEvents = true, signal }: ReadStateOptions,
+  notes: string[],
+): Promise<readonly ApiObject[]> {
+  if (!wantsEvents) return [];
+  const fieldSelector = `involvedObject.kind=Machine,reason=${machineEventReasons.deleting}`;
+  const scope = { namespace, fieldSelector, limit: MOST_EVENTS, omitManagedFields: true };
+  try {
+    return (await control.list<ApiObject>(eventResource, scope, signal === undefined ? {} : { signal })).items;
+  } catch (error) {
+    const why = explainFailure(error, "allow to list events");
+    notes.push(`Events cannot be read, which tell how long drains and deletions took: ${messageOf(why)}`);
+    return [];
+  }
+}
+
 /**
  * Reads the objects of a live cluster. Reads only.
  *
  * @throws ConfigError when something may not be read, or the API server does not answer
  */
-export async function readClusterState({
-  control,
-  target,
-  namespace,
-  signal,
-}: ReadStateOptions): Promise<ClusterState> {
+export async function readClusterState(options: ReadStateOptions): Promise<ClusterState> {
+  const { control, target, namespace, signal } = options;
   const call = signal === undefined ? {} : { signal };
   const list = async <T extends ApiObject>(
     api: ApiClient,
@@ -98,14 +119,15 @@ export async function readClusterState({
       throw explainFailure(error, needs);
     }
   };
-  const [deployments, sets, machines, classes, nodes] = await Promise.all([
+  const notes: string[] = [];
+  const [deployments, sets, machines, classes, nodes, events] = await Promise.all([
     list(control, machineDeploymentResource, { namespace }),
     list(control, machineSetResource, { namespace }),
     list(control, machineResource, { namespace }),
     list(control, machineClassResource, { namespace }),
     target === undefined ? undefined : list<Node>(target, nodeResource),
+    readEvents(options, notes),
   ]);
-  const notes: string[] = [];
   return {
     namespace,
     deployments: readAll(deployments, "MachineDeployment", readMachineDeployment, notes),
@@ -113,6 +135,7 @@ export async function readClusterState({
     machines: readAll(machines, "Machine", readMachine, notes),
     classes: readAll(classes, "MachineClass", readMachineClass, notes),
     ...(nodes === undefined ? {} : { nodes }),
+    events,
     notes,
     drainLists: async () => {
       if (target === undefined) return noLists;
@@ -160,6 +183,7 @@ export function stateOfManifests(
     machines: readAll(here("Machine"), "Machine", readMachine, notes),
     classes: readAll(here("MachineClass"), "MachineClass", readMachineClass, notes),
     ...(hasTarget ? { nodes: foreign<Node>("Node") } : {}),
+    events: here("Event"),
     notes,
     drainLists: () =>
       Promise.resolve({

@@ -1,6 +1,13 @@
 import { ConfigError, finalizers, labelKeys, machineApiVersion } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
-import { type ApiObject, nodeResource, podDisruptionBudgetResource, podResource } from "@millwright/kube";
+import {
+  ApiError,
+  type ApiObject,
+  eventResource,
+  nodeResource,
+  podDisruptionBudgetResource,
+  podResource,
+} from "@millwright/kube";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
 import { describe, expect, it } from "vitest";
@@ -73,6 +80,16 @@ const budget = {
   spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 0 },
   status: { observedGeneration: 1, expectedPods: 1, currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0 },
 };
+/** The last words about a machine that is gone. */
+const lastEvent = (uid: string, took: string, extra: object = {}) => ({
+  apiVersion: "v1",
+  kind: "Event",
+  metadata: { name: `${uid}.1`, namespace, ...extra },
+  involvedObject: { kind: "Machine", namespace, name: uid, uid },
+  reason: "Deleting",
+  message: `Drain successful. VM deletion was successful; the machine is gone after ${took}`,
+});
+const lastEvents = [lastEvent("x", "5m0s"), lastEvent("y", "1m0s"), lastEvent("z", "3m0s")];
 const world: readonly ApiObject[] = [
   pool(),
   set,
@@ -236,6 +253,19 @@ describe("planChanges", () => {
     await expect(refused).rejects.toThrow(message);
   });
 
+  it("takes from events in the files how long deletions took, unless somebody knows better", async () => {
+    const state = stateOfManifests(
+      manifests([...world, ...lastEvents, lastEvent("other", "9h", { namespace: "other" })]),
+      undefined,
+      true,
+    );
+    const down: readonly PlannedChange[] = [{ kind: "scale", name: "pool", replicas: 1 }];
+    const past = await planChanges(state, down, { now });
+    expect(past.changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
+    const given = await planChanges(state, down, { now, durations: { leaveMs: 60_000 } });
+    expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
+  });
+
   it("leaves out what cannot be read of the state, and says so", async () => {
     const { notes } = await plan(
       [apply(pool())],
@@ -258,6 +288,38 @@ describe("readClusterState", () => {
     expect(drains).toHaveLength(2);
     expect(drains.some(({ outcome }) => outcome === "blocked")).toBe(true);
     expect(api.writes()).toEqual([]);
+  });
+
+  it("reads from events how long deletions took", async () => {
+    const api = aCluster();
+    for (const event of [...lastEvents, { ...lastEvent("c", "9h"), reason: "Created" }]) api.seed(eventResource, event);
+    api.seed(eventResource, lastEvent("other", "9h", { namespace: "other" }));
+    const state = await readClusterState({ control: api, namespace });
+    expect(state.events).toHaveLength(3);
+    const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
+    expect(changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
+    expect(notes).toEqual([]);
+  });
+
+  const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "events is forbidden" });
+  it.each([
+    [forbidden, "events is forbidden; allow to list events"],
+    [serverError(), "the API server does not answer: etcdserver: request timed out"],
+    [new TypeError("what is this"), "what is this"],
+  ])("notes that events cannot be read, and plans without: %s", async (error, why) => {
+    const api = aCluster();
+    api.inject({ type: eventResource, error });
+    const state = await readClusterState({ control: api, namespace });
+    const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
+    expect(notes).toEqual([`Events cannot be read, which tell how long drains and deletions took: ${why}`]);
+    expect(changes[0]?.durations).toMatchObject({ leaveMs: undefined, leftMachines: 0 });
+  });
+
+  it("asks for no events when nobody wants them", async () => {
+    const api = aCluster();
+    api.inject({ type: eventResource, error: serverError() });
+    const { events, notes } = await readClusterState({ control: api, namespace, wantsEvents: false });
+    expect({ events, notes }).toEqual({ events: [], notes: [] });
   });
 
   it("does without a cluster of nodes", async () => {
