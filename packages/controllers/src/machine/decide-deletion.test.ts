@@ -138,13 +138,27 @@ describe("the whole flow, stage by stage", () => {
   });
 
   it.each([
-    ["a machine without a node", {}, "VM deletion was successful; the machine is gone"],
-    ["no target cluster", { hasTarget: false }, "VM deletion was successful; the machine is gone after 10m0s"],
-  ])("says how long it took where nodes are drained, or there are none at all: %s", (_, change, message) => {
-    const machine = at(marker.vm, beingDeleted("2026-01-01T00:00:00Z"));
-    const { because } = decide({ machine, operation: succeeded("delete"), ...change });
-    expect(because).toMatchObject([{ message }]);
-  });
+    ["a machine without a node", marker.vm, {}, "VM deletion was successful; the machine is gone"],
+    [
+      "a node that somebody else deleted when it was empty",
+      "Drain successful. Initiate VM deletion",
+      {},
+      "Drain successful. VM deletion was successful; the machine is gone after 10m0s",
+    ],
+    [
+      "no target cluster",
+      marker.vm,
+      { hasTarget: false },
+      "VM deletion was successful; the machine is gone after 10m0s",
+    ],
+  ])(
+    "says how long it took where nodes are drained, or there are none at all: %s",
+    (_, description, change, message) => {
+      const machine = at(description, beingDeleted("2026-01-01T00:00:00Z"));
+      const { because } = decide({ machine, operation: succeeded("delete"), ...change });
+      expect(because).toMatchObject([{ message }]);
+    },
+  );
 
   it("ends a preservation with its first word", () => {
     const machine = going({ status: { currentStatus: { preserveExpiryTime: "2027-01-01T00:00:00Z" } } });

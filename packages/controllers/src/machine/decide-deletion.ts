@@ -57,20 +57,17 @@ function reasonsOf(
   ];
 }
 
-/** How long it took where a node could be drained; elsewhere it is no measure for drains to come. */
-function tookMs(snapshot: MachineSnapshot, now: Date): number | undefined {
-  const hadNode = snapshot.node !== undefined || !snapshot.hasTarget;
-  return hadNode ? now.getTime() - deletionStart(snapshot) : undefined;
-}
-
-/** What happened at the end, for who looks for a machine that is not there any more. */
+/** What happened at the end, for who looks for a machine that is not there any more, and how long it took where a node was drained or there are none. */
 function lastWords(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
   if (said.length === 0) return [];
-  const { machine } = snapshot;
+  const { machine, node, hasTarget } = snapshot;
   const drained = deletionEvents.drained();
   const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
   const words = isDrained && !said.includes(drained) ? [drained, ...said] : said;
-  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineGone(words, tookMs(snapshot, now)) }];
+  // A cloud's own controller may have deleted the node meanwhile.
+  const hadNode = isDrained || node !== undefined;
+  const tookMs = hadNode || !hasTarget ? now.getTime() - deletionStart(snapshot) : undefined;
+  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineGone(words, tookMs) }];
 }
 
 /**

@@ -40,7 +40,7 @@ export const machineEventReasons = {
   nodeJoined: "NodeJoined",
   /** Normal: the node is ready again. */
   nodeHealthy: "NodeHealthy",
-  /** Normal: a deletion went a step on; the message says what happened and which stage is next. */
+  /** Normal: a deletion went a step on; the message says what happened and which stage is next, the last one how long all of it took. */
   deleting: "Deleting",
   /** Warning: the VM came up under the name of an existing Node of something else; it is deleted, and the machine Failed. */
   staleNode: "StaleNode",
