@@ -110,7 +110,7 @@ describe("renderPlan", () => {
       "2m30s; 1m0s for a machine to join; 1m0s for a drain and deletion",
     );
     expect(expected({ joinMs: 60_000, leaveMs: 90_000, joinedMachines: 0, leftMachines: 5 })).toMatch(
-      /; 1m30s for a drain and deletion, as the middle one of 5 did that events tell of$/,
+      /; 1m30s for a drain and deletion, the middle of 5 that events tell of$/,
     );
     expect(expected({ joinMs: undefined, leaveMs: undefined, joinedMachines: 0, leftMachines: 0 })).toMatch(
       /^at least 2m30s; .*unknown \(--join-time.*unknown \(--drain-time/,

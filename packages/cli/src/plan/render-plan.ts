@@ -69,7 +69,7 @@ function durationText({ durations, expectedMs }: Change): string {
   const leaving =
     leaveMs === undefined
       ? "how long drains and deletions take is unknown (--drain-time says it)"
-      : `${duration(leaveMs)} for a drain and deletion${leftMachines === 0 ? "" : `, as the middle one of ${leftMachines} did that events tell of`}`;
+      : `${duration(leaveMs)} for a drain and deletion${leftMachines === 0 ? "" : `, the middle of ${leftMachines} that events tell of`}`;
   const isKnown = joinMs !== undefined && leaveMs !== undefined;
   return `${isKnown ? "" : "at least "}${duration(expectedMs)}; ${joining}; ${leaving}`;
 }
