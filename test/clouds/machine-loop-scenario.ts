@@ -134,13 +134,13 @@ export function describeMachineLoop(name: string, startCloud: StartLoopCloud): v
       expect(cloud.launches()).toBe(10);
     });
 
-    it("goes on with new credentials when the old ones end while it makes machines", async () => {
+    it("goes on with new credentials when the old ones end while it makes a hundred machines", async () => {
       const cloud = await start("quick");
       const { installation, faults, words } = cloud;
       // So that some are being made when the credentials end, however busy the computer is.
       faults.add({ operation: words.create, skip: 4, times: 20, delayMs: 3_000 });
       installation.run();
-      await installation.deploy(30);
+      await installation.deploy(100);
       await eventually(async () => expect(cloud.launches()).toBeGreaterThan(3), 60_000);
       const secret = cloud.changeCredentials();
       faults.clear();
@@ -149,9 +149,9 @@ export function describeMachineLoop(name: string, startCloud: StartLoopCloud): v
         expect(codes).toContain("Unauthenticated");
       }, 60_000);
       await installation.setSecret(secret);
-      await installation.untilRunning(30);
+      await installation.untilRunning(100, 180_000);
       await expectOneVmEach(cloud);
-      expect(cloud.launches()).toBe(30);
+      expect(cloud.launches()).toBe(100);
     });
 
     it("replaces a machine whose spot VM was reclaimed, and removes what is left of it", async () => {
