@@ -53,8 +53,8 @@ export default defineConfig({
       project("emulators", "test/emulators"),
       project("tools", "tools"),
       project("e2e", "test/e2e", { testTimeout: 180_000, hookTimeout: 120_000 }),
-      // The commands of docs/guides, run as they are written: `npm run test:guides`, not part of `npm test`.
-      project("guides", "test/guides", { testTimeout: 180_000, hookTimeout: 120_000 }),
+      // Foreign clients, guides and whole rollouts: `npm run test:system`, not part of `npm test`.
+      project("system", "test/system", { testTimeout: 180_000, hookTimeout: 120_000 }),
       // Drivers of clouds against their emulators, where it takes its time: `npm run test:clouds`, not part of `npm test`.
       project("clouds", ".", {
         include: ["test/clouds/**/*.test.ts"],
