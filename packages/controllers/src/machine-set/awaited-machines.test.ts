@@ -62,6 +62,17 @@ describe("a set while a definition is being deleted", () => {
     expect(decide(aMachineSet(awaits("5")), [{}], more).actions).toEqual([]);
   });
 
+  it("counts those too that were let go before anybody looked, by its status", () => {
+    const set = aMachineSet({ status: { replicas: 3 } });
+    const noted = (owned: readonly Change<Machine>[]): unknown => decide(set, owned, { standstill: falling }).actions;
+    const awaiting = (count: string) => [
+      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.awaitsMachines]: count } } } },
+    ];
+    expect(noted([])).toEqual(awaiting("3"));
+    expect(noted([beingDeleted()])).toEqual(awaiting("3"));
+    expect(noted([beingDeleted(), inPhase("Terminating")])).toEqual(awaiting("2"));
+  });
+
   it("keeps its machines though it is on its way out itself", () => {
     expect(kinds(decide(aMachineSet(beingDeleted(), awaits("2")), [{}, {}], { standstill: falling }))).toEqual([]);
   });

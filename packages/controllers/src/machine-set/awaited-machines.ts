@@ -15,10 +15,14 @@ export function isAwaiting(set: MachineSet, owned: readonly Machine[]): boolean 
   return owned.filter((machine) => !isDeleting(machine)).length < wanted;
 }
 
-/** Notes the machines that a set has, once; those that are being taken apart for another reason are not counted. */
+/**
+ * Notes the machines that a set has, once; those that are being taken apart for another reason are not counted. Some may have been let go before this process looked: the status still
+ * counts them.
+ */
 export function awaitPatch(set: MachineSet, owned: readonly Machine[]): Readonly<Record<string, unknown>> | undefined {
-  const count = owned.filter((machine) => phaseOf(machine) !== "Terminating").length;
-  if (count === 0 || set.metadata.annotations?.[annotationKeys.awaitsMachines] !== undefined) return undefined;
+  const leaving = owned.filter((machine) => phaseOf(machine) === "Terminating").length;
+  const count = Math.max(owned.length, set.status?.replicas ?? 0) - leaving;
+  if (count <= 0 || set.metadata.annotations?.[annotationKeys.awaitsMachines] !== undefined) return undefined;
   return { metadata: { annotations: { [annotationKeys.awaitsMachines]: String(count) } } };
 }
 
