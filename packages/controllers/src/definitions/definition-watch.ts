@@ -5,20 +5,18 @@ import {
   type ApiObject,
   createInformer,
   customResourceDefinitionResource as type,
-  describeType,
   equalJson,
   isApiError,
   isForbidden,
   isNotFound,
   type KubeObject,
-  type Log,
-  messageOf,
   noLog,
 } from "@millwright/kube";
 import type { CacheOptions } from "../cluster/caches.ts";
 import { type DefinitionState, definitionName, stateOfDefinition } from "./definition-state.ts";
-import { remedy } from "./hold-texts.ts";
+import { createComplaint } from "./definition-complaint.ts";
 import { shareFresh } from "./fresh-answer.ts";
+import { tellChange } from "./tell-change.ts";
 
 /** The CustomResourceDefinitions of our kinds, without their schemas: four watches in which next to nothing happens. */
 export interface DefinitionWatch {
@@ -85,25 +83,6 @@ const noticing = (
   ...(api.contact === undefined ? {} : { contact: api.contact }),
 });
 
-/** Says once, for all kinds, that definitions cannot be seen, and when they can again. */
-function createComplaint(log: Log): { blind(kind: MachineKind, error: unknown): void; sees(kind: MachineKind): void } {
-  const blindTo = new Set<MachineKind>();
-  return {
-    blind(kind, error) {
-      if (blindTo.size === 0)
-        log("warn", "CustomResourceDefinitions cannot be read: deleting one deletes all VMs, as with MCM", {
-          right: `get, list, watch ${describeType(type)}`,
-          because: messageOf(error),
-        });
-      blindTo.add(kind);
-    },
-    sees(kind) {
-      if (blindTo.delete(kind) && blindTo.size === 0)
-        log("info", "CustomResourceDefinitions can be read: deleting one deletes no VMs", {});
-    },
-  };
-}
-
 interface WatchedDefinition {
   readonly state: () => DefinitionState;
   readonly look: () => Promise<void>;
@@ -169,27 +148,6 @@ function watchDefinition(
     before = now;
   });
   return { state, look, first: first.promise, run: (signal) => informer.run(signal) };
-}
-
-/** One line for each change of a definition that people should know of. */
-function tellChange(log: Log, definition: DefinitionState, before: DefinitionState): void {
-  const { name, state } = definition;
-  if (state === "going" && !definition.isMeant)
-    log("warn", "A CustomResourceDefinition is being deleted; its objects and their VMs are held", {
-      definition: name,
-      remedy: remedy(definition),
-    });
-  else if (state === "going")
-    log(
-      "warn",
-      "A CustomResourceDefinition is being deleted; its objects and their VMs go with it, as its annotation says",
-      {
-        definition: name,
-      },
-    );
-  else if (state === "gone") log("warn", "A CustomResourceDefinition is gone", { definition: name });
-  else if (state === "standing" && before.state === "gone")
-    log("info", "A CustomResourceDefinition is there again", { definition: name });
 }
 
 /** Makes a watch of the definitions of our kinds. Nothing is asked before it runs, or before somebody looks. */
