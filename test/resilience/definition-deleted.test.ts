@@ -21,6 +21,7 @@ import {
   vmsOf,
 } from "../harness/definitions.ts";
 import { eventually } from "../harness/eventually.ts";
+import { untilQuiet } from "../harness/until-quiet.ts";
 
 const namespace = "default";
 const LONG = 90_000;
@@ -67,14 +68,7 @@ describe("millwright run whose definitions are deleted", () => {
     await second.waitFor(/"Leading"/, LONG);
     await second.waitFor(/machines\.machine\.sapcloud\.io.*A CustomResourceDefinition is being deleted/, LONG);
     // The first passes of a fresh process are over when it has nothing more to write.
-    let quiet = asked();
-    await eventually(async () => {
-      const now = asked();
-      const isQuiet = now === quiet;
-      quiet = now;
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
-      expect(isQuiet).toBe(true);
-    }, LONG);
+    await untilQuiet(asked);
     nothingLost(3);
     expect((await fleet.api.list(nodeResource)).items).toHaveLength(3);
 
