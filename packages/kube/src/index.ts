@@ -1,5 +1,5 @@
 // Objects and resources
-export { isApiObject, isRecord, keyFor, keyOf, parseKey } from "./kube-object.ts";
+export { isApiObject, isRecord, keyFor, keyOf, parseKey } from "./objects/kube-object.ts";
 export type {
   ApiObject,
   KubeObject,
@@ -8,9 +8,9 @@ export type {
   ObjectMeta,
   ObjectRef,
   OwnerReference,
-} from "./kube-object.ts";
-export { apiVersionOf, describeType, withTypeMeta } from "./resource-type.ts";
-export type { ResourceType } from "./resource-type.ts";
+} from "./objects/kube-object.ts";
+export { apiVersionOf, describeType, withTypeMeta } from "./objects/resource-type.ts";
+export type { ResourceType } from "./objects/resource-type.ts";
 export {
   customResourceDefinitionResource,
   eventResource,
@@ -23,14 +23,14 @@ export {
   podResource,
   secretResource,
   volumeAttachmentResource,
-} from "./resources.ts";
+} from "./objects/resources.ts";
 
 // Talking to an API server
-export { loadKubeConfig } from "./load-kube-config.ts";
-export type { LoadKubeConfigOptions } from "./load-kube-config.ts";
-export type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
-export { createApiClient } from "./api-client.ts";
-export type { ApiClient, ApiClientOptions } from "./api-client.ts";
+export { loadKubeConfig } from "./connection/load-kube-config.ts";
+export type { LoadKubeConfigOptions } from "./connection/load-kube-config.ts";
+export type { ClusterConfig, Credentials, TlsMaterial } from "./connection/cluster-config.ts";
+export { createApiClient } from "./client/api-client.ts";
+export type { ApiClient, ApiClientOptions } from "./client/api-client.ts";
 export type {
   CallOptions,
   DeleteOptions,
@@ -41,13 +41,13 @@ export type {
   Scope,
   WatchOptions,
   WriteOptions,
-} from "./call-options.ts";
-export type { PatchKind, PatchOptions } from "./patch.ts";
-export { collectionPath, objectPath } from "./resource-path.ts";
-export { listAll } from "./list-all.ts";
-export type { ListAllOptions } from "./list-all.ts";
-export { defaultInactivityMs } from "./watch.ts";
-export type { WatchEvent } from "./watch.ts";
+} from "./client/call-options.ts";
+export type { PatchKind, PatchOptions } from "./client/patch.ts";
+export { collectionPath, objectPath } from "./client/resource-path.ts";
+export { listAll } from "./client/list-all.ts";
+export type { ListAllOptions } from "./client/list-all.ts";
+export { defaultInactivityMs } from "./client/watch.ts";
+export type { WatchEvent } from "./client/watch.ts";
 export {
   ApiError,
   ignoreNotFound,
@@ -65,41 +65,47 @@ export {
   isUnanswered,
   isUnauthorized,
   mayHaveHappened,
-} from "./api-error.ts";
-export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./api-error.ts";
-export { parseJson } from "./safe-json.ts";
+} from "./client/api-error.ts";
+export type { ApiErrorInit, LocalReason, StatusCause, StatusDetails } from "./client/api-error.ts";
+export { parseJson } from "./json/parse-json.ts";
 export { keepHeapSmall } from "./small-heap.ts";
 
 // Caches
-export { createStore } from "./store.ts";
-export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber, Replacement } from "./store.ts";
-export type { IndexFunction } from "./store-index.ts";
-export { deepFreeze, trimObject } from "./trim.ts";
+export { createStore } from "./cache/store.ts";
+export type { ListMark, ReadonlyStore, Store, StoreOptions, StoreSubscriber, Replacement } from "./cache/store.ts";
+export type { IndexFunction } from "./cache/store-index.ts";
+export { deepFreeze, trimObject } from "./cache/trim.ts";
 export type { SliceOptions } from "./slices.ts";
-export type { Contact } from "./contact.ts";
-export { createReflector } from "./reflector.ts";
-export type { Reflector, ReflectorCounts, ReflectorOptions } from "./reflector.ts";
-export { createInformer } from "./informer.ts";
-export type { Informer, InformerOptions } from "./informer.ts";
-export { waitForCache } from "./wait-for-cache.ts";
-export type { WaitForCacheOptions } from "./wait-for-cache.ts";
-export { createExpectations, fulfilFromStore } from "./expectations.ts";
-export type { Expectations, ExpectationsOptions, FulfilOptions, Outstanding } from "./expectations.ts";
-export { compareResourceVersions, isNewer } from "./resource-version.ts";
+export type { Contact } from "./client/contact.ts";
+export { createReflector } from "./cache/reflector.ts";
+export type { Reflector, ReflectorCounts, ReflectorOptions } from "./cache/reflector.ts";
+export { createInformer } from "./cache/informer.ts";
+export type { Informer, InformerOptions } from "./cache/informer.ts";
+export { waitForCache } from "./cache/wait-for-cache.ts";
+export type { WaitForCacheOptions } from "./cache/wait-for-cache.ts";
+export { createExpectations, fulfilFromStore } from "./controller/expectations.ts";
+export type { Expectations, ExpectationsOptions, FulfilOptions, Outstanding } from "./controller/expectations.ts";
+export { compareResourceVersions, isNewer } from "./objects/resource-version.ts";
 
 // Work
-export { createQueue } from "./queue.ts";
-export type { Queue, QueueCounts, QueueOptions } from "./queue.ts";
-export type { QueueObserver, QueueTimes } from "./queue-meter.ts";
-export type { Priority } from "./ready-line.ts";
+export { createQueue } from "./controller/queue.ts";
+export type { Queue, QueueCounts, QueueOptions } from "./controller/queue.ts";
+export type { QueueObserver, QueueTimes } from "./controller/queue-meter.ts";
+export type { Priority } from "./controller/ready-line.ts";
 export { backoffDelay } from "./backoff.ts";
 export type { BackoffOptions } from "./backoff.ts";
-export { createController, done } from "./controller.ts";
-export type { Controller, ControllerCounts, ControllerOptions, Reconcile, ReconcileResult } from "./controller.ts";
-export { priorityOfChange, watchTriggers } from "./watch-triggers.ts";
-export type { WatchTriggerOptions } from "./watch-triggers.ts";
-export { createEventRecorder } from "./events.ts";
-export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events.ts";
+export { createController, done } from "./controller/controller.ts";
+export type {
+  Controller,
+  ControllerCounts,
+  ControllerOptions,
+  Reconcile,
+  ReconcileResult,
+} from "./controller/controller.ts";
+export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
+export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
+export { createEventRecorder } from "./events/event-recorder.ts";
+export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events/event-recorder.ts";
 
 // One leader among several processes
 export { startLeaderElection } from "./leader-election/leadership.ts";
@@ -117,12 +123,12 @@ export {
   isControlledBy,
   newControllerRef,
   releasePatch,
-} from "./owner-references.ts";
-export type { Claims, OwnerPatch } from "./owner-references.ts";
-export { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
-export type { Finalized, FinalizerPatch } from "./finalizers.ts";
-export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./conditions.ts";
-export type { Condition, ConditionState, SetConditionOptions } from "./conditions.ts";
-export { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
+} from "./objects/owner-references.ts";
+export type { Claims, OwnerPatch } from "./objects/owner-references.ts";
+export { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./objects/finalizers.ts";
+export type { Finalized, FinalizerPatch } from "./objects/finalizers.ts";
+export { apiTime, findCondition, isConditionTrue, removeCondition, setCondition } from "./objects/conditions.ts";
+export type { Condition, ConditionState, SetConditionOptions } from "./objects/conditions.ts";
+export { applyMergePatch, createMergePatch, equalJson } from "./json/json-merge-patch.ts";
 export { messageOf, noLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";

@@ -1,9 +1,9 @@
 import { systemClock } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
-import type { KubeObject } from "./kube-object.ts";
+import type { KubeObject } from "./objects/kube-object.ts";
 import { createSlices } from "./slices.ts";
-import { createStore } from "./store.ts";
+import { createStore } from "./cache/store.ts";
 
 const object = (index: number, version: number): KubeObject => ({
   metadata: {

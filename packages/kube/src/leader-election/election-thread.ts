@@ -4,8 +4,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, systemRandom } from "@millwright/core/foundation";
-import { createApiClient } from "../api-client.ts";
-import { loadKubeConfig } from "../load-kube-config.ts";
+import { createApiClient } from "../client/api-client.ts";
+import { loadKubeConfig } from "../connection/load-kube-config.ts";
 import { messageOf } from "../log.ts";
 import { createElector } from "./elector.ts";
 import { createSharedTerm } from "./shared-term.ts";

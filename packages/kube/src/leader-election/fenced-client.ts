@@ -1,5 +1,5 @@
-import type { ApiClient } from "../api-client.ts";
-import type { CallOptions } from "../call-options.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import type { CallOptions } from "../client/call-options.ts";
 import type { Leadership } from "./leadership.ts";
 
 /**

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { Worker } from "node:worker_threads";
 import { ConfigError, orAborted, systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, Timer } from "@millwright/core";
-import type { ObjectRef } from "../kube-object.ts";
+import type { ObjectRef } from "../objects/kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { LeadershipLostError } from "./leadership-lost.ts";

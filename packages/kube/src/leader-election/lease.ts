@@ -1,5 +1,5 @@
-import { isRecord } from "../kube-object.ts";
-import type { KubeObject } from "../kube-object.ts";
+import { isRecord } from "../objects/kube-object.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 
 /** What a Lease says of an election. Its times are labels to tell one state from another, never compared with a clock. */
 export interface LeaseRecord {

@@ -1,6 +1,6 @@
-import type { ClusterConfig } from "../cluster-config.ts";
-import type { ObjectRef } from "../kube-object.ts";
-import type { LoadKubeConfigOptions } from "../load-kube-config.ts";
+import type { ClusterConfig } from "../connection/cluster-config.ts";
+import type { ObjectRef } from "../objects/kube-object.ts";
+import type { LoadKubeConfigOptions } from "../connection/load-kube-config.ts";
 import type { LogLevel } from "../log.ts";
 import type { ElectionSettings } from "./settings.ts";
 

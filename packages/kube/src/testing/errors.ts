@@ -1,4 +1,4 @@
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../client/api-error.ts";
 
 /** What an API server answers to a write that is based on an old version. */
 export function conflictError(): ApiError {

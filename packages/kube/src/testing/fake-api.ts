@@ -2,14 +2,14 @@
 // oxlint-disable typescript/no-unnecessary-type-parameters
 import { seededRandom, systemClock } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
-import type { ApiClient } from "../api-client.ts";
-import { ApiError } from "../api-error.ts";
-import { applyMergePatch } from "../json-merge-patch.ts";
-import { keyFor } from "../kube-object.ts";
-import type { ApiObject, KubeObject, ObjectRef } from "../kube-object.ts";
-import { patchContentType } from "../patch.ts";
-import { apiVersionOf, describeType } from "../resource-type.ts";
-import type { WatchEvent } from "../watch.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import { ApiError } from "../client/api-error.ts";
+import { applyMergePatch } from "../json/json-merge-patch.ts";
+import { keyFor } from "../objects/kube-object.ts";
+import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
+import { patchContentType } from "../client/patch.ts";
+import { apiVersionOf, describeType } from "../objects/resource-type.ts";
+import type { WatchEvent } from "../client/watch.ts";
 import { createFakeStorage, plain } from "./fake-storage.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { matchesFields, matchesLabels } from "./selector.ts";

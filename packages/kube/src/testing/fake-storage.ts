@@ -1,12 +1,12 @@
 import { orAborted } from "@millwright/core/foundation";
-import { ApiError } from "../api-error.ts";
-import { equalJson } from "../json-merge-patch.ts";
-import { isApiObject } from "../kube-object.ts";
-import type { ApiObject, KubeObject } from "../kube-object.ts";
-import { compareResourceVersions } from "../resource-version.ts";
-import { parseJson } from "../safe-json.ts";
-import { deepFreeze } from "../trim.ts";
-import type { WatchEvent } from "../watch.ts";
+import { ApiError } from "../client/api-error.ts";
+import { equalJson } from "../json/json-merge-patch.ts";
+import { isApiObject } from "../objects/kube-object.ts";
+import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
+import { compareResourceVersions } from "../objects/resource-version.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { deepFreeze } from "../cache/trim.ts";
+import type { WatchEvent } from "../client/watch.ts";
 
 interface Entry {
   readonly resource: string;

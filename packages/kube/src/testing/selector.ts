@@ -1,5 +1,5 @@
-import { isRecord } from "../kube-object.ts";
-import type { ApiObject } from "../kube-object.ts";
+import { isRecord } from "../objects/kube-object.ts";
+import type { ApiObject } from "../objects/kube-object.ts";
 
 /** Whether labels satisfy a selector as it stands in a query: `a=b,c!=d,e in (x,y),f notin (z),g,!h`. */
 export function matchesLabels(labels: Readonly<Record<string, string>>, selector: string): boolean {

@@ -1,5 +1,5 @@
-import { applyMergePatch } from "../json-merge-patch.ts";
-import { isRecord } from "../kube-object.ts";
+import { applyMergePatch } from "../json/json-merge-patch.ts";
+import { isRecord } from "../objects/kube-object.ts";
 
 type Conditions = readonly Readonly<Record<string, unknown>>[];
 

@@ -1,0 +1,306 @@
+import type { Clock, Random, ResourceType } from "@millwright/core";
+import { orAborted } from "@millwright/core/foundation";
+import type { ApiClient } from "../client/api-client.ts";
+import type { ReadOptions, Scope } from "../client/call-options.ts";
+import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/api-error.ts";
+import { backoffDelay } from "../backoff.ts";
+import type { BackoffOptions } from "../backoff.ts";
+import { type Contact, createContactRecord } from "../client/contact.ts";
+import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
+import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
+import { listPages } from "../client/list-all.ts";
+import { messageOf, noLog } from "../log.ts";
+import type { Log } from "../log.ts";
+import { describeType } from "../objects/resource-type.ts";
+import { sleepUntilBack } from "./sleep-until-back.ts";
+import type { Replacement, Store } from "./store.ts";
+import { createVersionWaiters } from "./version-waiters.ts";
+import type { WatchEvent } from "../client/watch.ts";
+
+/** Options of {@link createReflector}. */
+export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOptions {
+  readonly api: Pick<ApiClient, "list" | "watch" | "contact">;
+  readonly type: ResourceType;
+  /** Written by this reflector alone. */
+  readonly store: Store<T, string>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /**
+   * Whether lists come as a stream of objects that goes on as the watch (KEP-3157). A server that refuses it, or ignores that
+   * it was asked, is asked for pages from then on; one whose streams are cut off three times in a row before the end of the list, until
+   * a list is complete: a page that fails costs one page, a stream all of it. Default true.
+   */
+  readonly streamingList?: boolean | undefined;
+  /** Items of one page of a list. Default 100: the text of a page, 1 MiB of Nodes, is in memory as a whole, and 250 of them take 20 MiB more. */
+  readonly pageSize?: number | undefined;
+  /** How often subscribers are told of every object, changed or not, milliseconds (up to a tenth more). Default: never. */
+  readonly resyncMs?: number | undefined;
+  /** Between failed attempts; less when others find a server back that was away. Default 800 ms up to 15 s. */
+  readonly backoff?: BackoffOptions | undefined;
+  /** Default 50 s; see `WatchOptions.inactivityMs`. */
+  readonly inactivityMs?: number | undefined;
+  /**
+   * Whether objects come with `metadata.managedFields`, for a store whose `trim` wants to see them. Default false: they are cut out before
+   * an object is parsed.
+   */
+  readonly keepManagedFields?: boolean | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** What a reflector did so far, for metrics. */
+export interface ReflectorCounts {
+  /** Lists that were begun, streamed or in pages. */
+  readonly lists: number;
+  readonly watches: number;
+  readonly events: number;
+  readonly failures: number;
+  /** Those of them in which the server sent what cannot be read. */
+  readonly malformed: number;
+  /** Watches that were replaced because nothing had arrived on them for long. */
+  readonly silences: number;
+}
+
+/** Keeps a store equal to what the API server has. */
+export interface Reflector {
+  /** Runs until the signal aborts, then resolves. Never gives up, never rejects. Only one run at a time. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether the store has held a complete list at least once. */
+  hasSynced(): boolean;
+  /** Resolves when {@link Reflector.hasSynced}; rejects with the reason of the signal when that aborts first. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** The version up to which the store is known to be complete. */
+  resourceVersion(): string | undefined;
+  /**
+   * Resolves when the store has everything up to a version, that of an own write for example: from events and bookmarks, or
+   * because a list that was begun after this call is complete. Rejects with the reason of the signal when that aborts first;
+   * always give one with a deadline, since a quiet type gets a bookmark only every minute.
+   */
+  reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
+  counts(): ReflectorCounts;
+  /** Whether what the store holds is kept up to date, and since when it is not. */
+  readonly contact: Contact;
+}
+
+/** So many streamed lists may be cut off in a row; the next one comes in pages. */
+const cutsBeforePages = 3;
+
+/** A watch that lived this long was healthy, even if nothing happened in it. */
+const healthyWatchMs = 5_000;
+
+/**
+ * Makes a reflector: lists, then watches with bookmarks from there on. Whatever ends a watch, it continues from the last
+ * version it saw; a 410, wherever it comes up, leads to a fresh list, whose differences the store turns into changes.
+ * Lists and watches follow each other in one loop, so that there are never two at once.
+ *
+ * A peer that is gone without a word is noticed within 60 s: silence for `inactivityMs` (50 s) leads to a new watch from the
+ * last version, which costs one request and no list. A server sends bookmarks about every minute, so that the watch of a type in
+ * which nothing happens at all is replaced once in that time.
+ */
+export function createReflector<T extends ApiObject = KubeObject>(options: ReflectorOptions<T>): Reflector {
+  const { api, type, store, clock, random } = options;
+  const log = options.log ?? noLog;
+  const backoff = options.backoff ?? { initialMs: 800, maxMs: 15_000 };
+  const scope: Scope = {
+    namespace: options.namespace,
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+  };
+  const omitManagedFields = options.keepManagedFields !== true;
+  const { inactivityMs, metadataOnly = false } = options;
+  const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, silences: 0 };
+  const firstSync = Promise.withResolvers<void>();
+  const waiters = createVersionWaiters();
+  const contact = createContactRecord(clock);
+  let streaming = options.streamingList ?? true;
+  let version: string | undefined;
+  let synced = false;
+  let running = false;
+  /** Streamed lists that were cut off since a list was complete. A server that cannot be reached cuts nothing off. */
+  let cuts = 0;
+  /** Attempts in a row that brought nothing. */
+  let fruitless = 0;
+  /** Whether the last of them found no server. */
+  let isAway = false;
+  /** What was said of them: a server that is away first may then have lost the kind. */
+  const said = new Set<string>();
+
+  function reach(next: string | undefined): void {
+    if (next === undefined) return;
+    version = next;
+    waiters.reached(next);
+  }
+
+  /** Fills the store with a list that is filled by `read`, which answers its version. */
+  async function fill(
+    read: (replacement: Replacement<T>) => Promise<string | undefined>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    counts.lists++;
+    fruitless++;
+    const answered = waiters.answeredByList();
+    const replacement = store.beginReplacement();
+    const listed = await read(replacement);
+    signal.throwIfAborted();
+    await replacement.finish(listed, { clock, signal });
+    fruitless--;
+    cuts = 0;
+    reach(listed ?? "");
+    answered();
+    contact.answered();
+    synced = true;
+    firstSync.resolve();
+  }
+
+  function applyEvent({ type: kind, object }: WatchEvent): void {
+    counts.events++;
+    // The server holds the objects of this type to its schema; see ApiClient.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const typed = object as ApiObject as T;
+    if (kind === "DELETED") store.applyDeletion(typed);
+    else if (kind !== "BOOKMARK") store.applyEvent(typed);
+    reach(object.metadata.resourceVersion);
+    contact.answered();
+    fruitless = 0;
+  }
+
+  async function consume(events: AsyncIterable<WatchEvent>): Promise<void> {
+    counts.watches++;
+    const startedMs = clock.monotonicMs();
+    const eventsBefore = counts.events;
+    try {
+      for await (const event of events) applyEvent(event);
+    } finally {
+      // A server that ends every watch at once must not be asked in a tight loop.
+      if (counts.events > eventsBefore || clock.monotonicMs() - startedMs >= healthyWatchMs) fruitless = 0;
+      else fruitless++;
+    }
+  }
+
+  /** A watch that begins with a list. */
+  async function listAndWatch(signal: AbortSignal): Promise<void> {
+    const stream = streamList<T>({ api, type, scope, inactivityMs, omitManagedFields, metadataOnly, clock, signal });
+    let received = 0;
+    const count = (add: (object: T) => void) => (object: T) => {
+      received++;
+      add(object);
+    };
+    try {
+      await fill(async ({ add }) => {
+        try {
+          return await stream.readList(count(add));
+        } catch (error) {
+          if (received > 0 || (isApiError(error) && !isUnanswered(error))) cuts++;
+          throw error;
+        }
+      }, signal);
+      await consume(stream.events);
+    } finally {
+      await stream.close();
+    }
+  }
+
+  async function list(signal: AbortSignal): Promise<void> {
+    const pages = { ...scope, pageSize: options.pageSize ?? 100, omitManagedFields, metadataOnly };
+    await fill(async ({ add, startAgain }) => {
+      const { resourceVersion } = await listPages<T>(api, type, pages, { signal }, add, startAgain);
+      return resourceVersion;
+    }, signal);
+  }
+
+  async function once(signal: AbortSignal): Promise<void> {
+    const isList = version === undefined && streaming && cuts < cutsBeforePages;
+    const startedMs = clock.monotonicMs();
+    isAway = false;
+    let isAnswered = isList;
+    const onAnswer = (): void => {
+      isAnswered = true;
+      contact.answered();
+    };
+    try {
+      if (isList) return await listAndWatch(signal);
+      if (version === undefined) await list(signal);
+      const resourceVersion = version ?? "";
+      const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
+      await consume(api.watch(type, from, signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isApiError(error) && error.reason === "WatchSilent") {
+        counts.silences++;
+        if (!isAnswered) contact.failed(startedMs);
+        return;
+      }
+      if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
+        streaming = false;
+        fruitless = 0;
+        log("debug", "The API server has no streaming lists", {
+          resource: describeType(type),
+          error: messageOf(error),
+        });
+        return;
+      }
+      counts.failures++;
+      isAway = isApiError(error) && error.reason === "Unreachable";
+      if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
+      if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
+      // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
+      const isUnserved = isApiError(error) && error.status === 404;
+      if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
+      // After a 410 that ended a good watch the fresh list comes at once; anything else gets a pause.
+      if (!isGone(error)) fruitless = Math.max(1, fruitless);
+      if (fruitless <= 1) said.clear();
+      const sort = isApiError(error) ? `${error.status} ${error.reason}` : "";
+      const isNews = !isGone(error) && !said.has(sort);
+      said.add(sort);
+      // The first of each sort in a series is news; the rest says the same.
+      log(isNews ? "warn" : "debug", "A list or watch ended with an error and is repeated", {
+        resource: describeType(type),
+        error: messageOf(error),
+      });
+    }
+  }
+
+  async function follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await once(signal);
+      if (signal.aborted || fruitless === 0) continue;
+      const ms = backoffDelay(fruitless - 1, backoff, random);
+      const isBack = await sleepUntilBack({ ms, contact: isAway ? api.contact : undefined, clock, random, signal });
+      // What failed so far is over; what fails now is another matter.
+      if (isBack) fruitless = 1;
+    }
+  }
+
+  async function resync(everyMs: number, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        // The caches of one process should not all be gone through at once.
+        await clock.sleep(everyMs * (1 + random.next() / 10), signal);
+        if (synced) await store.resync({ clock, signal });
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    if (running) throw new Error(`the reflector of ${describeType(type)} runs already`);
+    running = true;
+    const resyncMs = options.resyncMs ?? 0;
+    try {
+      await Promise.all([follow(signal), ...(resyncMs > 0 ? [resync(resyncMs, signal)] : [])]);
+    } finally {
+      running = false;
+      contact.ended();
+    }
+  }
+
+  return {
+    run,
+    hasSynced: () => synced,
+    synced: (signal) => orAborted(signal, firstSync.promise),
+    resourceVersion: () => version,
+    reached: (wanted, signal) => waiters.wait(wanted, version, signal),
+    counts: () => ({ ...counts }),
+    contact,
+  };
+}

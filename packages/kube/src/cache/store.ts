@@ -1,0 +1,316 @@
+import { keyFor, keyOf } from "../objects/kube-object.ts";
+import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
+import { messageOf, noLog } from "../log.ts";
+import type { Log } from "../log.ts";
+import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
+import { createSlices } from "../slices.ts";
+import type { SliceOptions, Slices } from "../slices.ts";
+import { createStoreIndex } from "./store-index.ts";
+import type { IndexFunction, StoreIndex } from "./store-index.ts";
+import { createTombstones } from "./tombstones.ts";
+import { trimObject } from "./trim.ts";
+import { createValuePool } from "./value-pool.ts";
+
+/**
+ * Told of each change: `old` undefined when the object is new, `current` undefined when it is gone (`old` is then the last
+ * known state). A resync tells of an object that did not change: both are then the same. Both are frozen. What it throws is
+ * logged and harms nobody.
+ */
+export type StoreSubscriber<T extends ApiObject> = (old: T | undefined, current: T | undefined) => void;
+
+/** The reading side of a store. Objects are frozen and shared: never copy them to read, never try to change them. */
+export interface ReadonlyStore<T extends ApiObject, Index extends string = never> {
+  readonly size: number;
+  /** By key, `namespace/name` or `name`. */
+  get(key: string): T | undefined;
+  getByRef(ref: ObjectRef): T | undefined;
+  /** All objects, or those of one namespace, in no particular order: sort before acting. */
+  list(namespace?: string): readonly T[];
+  /** All objects that have a value in an index. */
+  byIndex(index: Index, value: string): readonly T[];
+  /**
+   * Registers a subscriber, called synchronously with each change, after the store and its indexes have it.
+   *
+   * @param options.replay first calls it with everything that is there, as if new. Default true.
+   * @returns ends the subscription
+   */
+  subscribe(subscriber: StoreSubscriber<T>, options?: { readonly replay?: boolean }): () => void;
+  /**
+   * Puts the answer of an own write into the store at once, so that the next pass sees it. Goes by the resource version:
+   * an answer that is older than what the store has changes nothing. An object that is on its way out with no finalizer
+   * left is taken as deleted.
+   */
+  applyWrite(object: T): void;
+  /** Notes that an own delete was answered with "gone". A late event of that object does not bring it back. */
+  applyDelete(ref: ObjectRef & { readonly uid?: string | undefined }): void;
+}
+
+/** A moment at which a list was started; see {@link Store.beginList}. */
+export interface ListMark {
+  readonly newest: string | undefined;
+}
+
+/**
+ * A list on its way into a store: objects come one by one and are trimmed at once, so that the whole of a large list is never
+ * held as it came over the wire.
+ */
+export interface Replacement<T extends ApiObject> {
+  /** An object of the list. The store does not show it before {@link Replacement.finish}. */
+  add(object: T): void;
+  /** The list starts again: what was added is void. */
+  startAgain(): void;
+  /**
+   * The list is complete: the store becomes equal to it, by the rules of {@link Store.replaceAll}, in slices between which the
+   * event loop runs.
+   *
+   * Promised: each object goes from its former state to its new one in one step, in which subscribers are told, and never
+   * back; what is new or changed comes first, in the order of the list, what is gone afterwards; own writes may come in between
+   * and win when they are newer. Not promised: that a reader who looks between two slices sees all of the list or none.
+   *
+   * @throws the reason of `signal` when that aborts; what was done so far stays
+   */
+  finish(resourceVersion: string | undefined, options: SliceOptions): Promise<void>;
+}
+
+/** A store with its writing side, which belongs to one reflector. */
+export interface Store<T extends ApiObject, Index extends string = never> extends ReadonlyStore<T, Index> {
+  /** An ADDED or MODIFIED event. Ignored when the store has that version, or a newer one, already. */
+  applyEvent(object: T): void;
+  /** A DELETED event. Ignored when the store holds a newer object of that name. */
+  applyDeletion(object: T): void;
+  /** To be called before a list is requested; its result goes to {@link Store.replaceAll}. */
+  beginList(): ListMark;
+  /**
+   * The result of a whole list: what is not in it is gone. Objects that were written by us while the list was under way are
+   * newer than the list and stay. A list older than what was known when it began means that the server went back to an
+   * earlier state (restored from a backup, or started empty): then the list is right and the store wrong.
+   */
+  replaceAll(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): void;
+  /** As `beginList` and `replaceAll`, for lists that come bit by bit or are so large that they must not block. */
+  beginReplacement(): Replacement<T>;
+  /** Tells all subscribers of each object as if it had changed, with (same, same). In slices; see {@link Replacement.finish}. */
+  resync(options: SliceOptions): Promise<void>;
+}
+
+/** Options of {@link createStore}. */
+export interface StoreOptions<T extends ApiObject, Index extends string> {
+  /** Named indexes. */
+  readonly indexes?: Readonly<Record<Index, IndexFunction<T>>>;
+  /** What is kept of an object; must not change its argument. Default {@link trimObject}. */
+  readonly trim?: (object: T) => T;
+  readonly log?: Log | undefined;
+}
+
+/** Makes an empty store. */
+export function createStore<T extends ApiObject = KubeObject, Index extends string = never>(
+  options: StoreOptions<T, Index> = {},
+): Store<T, Index> {
+  const log = options.log ?? noLog;
+  const trim = options.trim ?? trimObject<T>;
+
+  // Invariants:
+  // - every object is frozen and trimmed, and found under its own key;
+  // - every index describes exactly the objects that are here;
+  // - for one uid, versions only grow, unless the server itself went back (replaceAll);
+  // - what has a tombstone is not here.
+  const objects = new Map<string, T>();
+  const indexes = new Map<string, StoreIndex<T>>();
+  const tombstones = createTombstones();
+  const subscribers = new Set<StoreSubscriber<T>>();
+  const pool = createValuePool();
+  /** The newest version seen in anything. */
+  let newest: string | undefined;
+
+  const definitions: Readonly<Record<string, IndexFunction<T>>> = options.indexes ?? {};
+  for (const [name, indexFunction] of Object.entries(definitions)) {
+    const failed = (error: unknown, object: T) =>
+      log("error", "An index function threw", { index: name, object: keyOf(object), error: messageOf(error) });
+    indexes.set(name, createStoreIndex(indexFunction, failed));
+  }
+
+  function noteVersion(version: string | undefined): void {
+    if (version !== undefined && (newest === undefined || isNewer(version, newest))) newest = version;
+  }
+
+  function tell(subscriber: StoreSubscriber<T>, old: T | undefined, current: T | undefined): void {
+    try {
+      subscriber(old, current);
+    } catch (error) {
+      const object = current ?? old;
+      log("error", "A subscriber of a store threw", {
+        object: object === undefined ? undefined : keyOf(object),
+        error: messageOf(error),
+      });
+    }
+  }
+
+  function set(key: string, current: T | undefined): void {
+    const old = objects.get(key);
+    if (old === undefined && current === undefined) return;
+    if (current === undefined) objects.delete(key);
+    else objects.set(key, current);
+    for (const index of indexes.values()) index.update(key, old, current);
+    for (const subscriber of Array.from(subscribers)) tell(subscriber, old, current);
+  }
+
+  /** What is kept of an object. */
+  function prepare(object: T): T {
+    const former = objects.get(keyOf(object));
+    return former === undefined ? pool.freezeShared(trim(object)) : pool.freezeChanged(trim(object), former);
+  }
+  /** For what is prepared already. */
+  const kept = (object: T): T => object;
+
+  /** Replaces what is under the key; another object of the same name (another uid) is a deletion and an addition. */
+  function put(key: string, incoming: T, keep: (object: T) => T): void {
+    const old = objects.get(key);
+    if (old !== undefined && isOther(old, incoming)) remove(key, old);
+    set(key, keep(incoming));
+  }
+
+  function remove(key: string, gone: T): void {
+    tombstones.add(key, gone.metadata.uid, gone.metadata.resourceVersion);
+    set(key, undefined);
+  }
+
+  function accept(object: T, keep: (object: T) => T): void {
+    const key = keyOf(object);
+    const { uid, resourceVersion } = object.metadata;
+    noteVersion(resourceVersion);
+    if (tombstones.covers(key, uid, resourceVersion)) return;
+    const old = objects.get(key);
+    const order = compareResourceVersions(resourceVersion, old?.metadata.resourceVersion);
+    if (order !== undefined && order <= 0) return;
+    put(key, object, keep);
+  }
+
+  const applyEvent = (object: T): void => accept(object, prepare);
+
+  function applyDeletion(object: T): void {
+    const key = keyOf(object);
+    noteVersion(object.metadata.resourceVersion);
+    const old = objects.get(key);
+    if (
+      old !== undefined &&
+      isOther(old, object) &&
+      isNewer(old.metadata.resourceVersion, object.metadata.resourceVersion)
+    ) {
+      return;
+    }
+    tombstones.add(key, object.metadata.uid, object.metadata.resourceVersion);
+    if (old === undefined) return;
+    // The subscribers get the final state, which may differ from what the store had.
+    const order = compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion);
+    if (!isOther(old, object) && order !== undefined && order > 0) objects.set(key, prepare(object));
+    remove(key, object);
+  }
+
+  /** Makes the store equal to a list; may be interrupted after each step. */
+  function* replace(
+    items: readonly T[],
+    resourceVersion: string | undefined,
+    mark: ListMark,
+    keep: (object: T) => T,
+  ): Generator<void> {
+    const wentBack = isNewer(mark.newest, resourceVersion);
+    if (wentBack) {
+      log("warn", "The API server went back to an earlier state; the cache follows it", {
+        listed: resourceVersion,
+        known: mark.newest,
+      });
+      tombstones.clear();
+      newest = resourceVersion;
+    }
+    const before = Array.from(objects);
+    const listed = new Set<string>();
+    for (const item of items) {
+      const key = keyOf(item);
+      listed.add(key);
+      if (wentBack) put(key, item, keep);
+      else accept(item, keep);
+      yield;
+    }
+    for (const [key, old] of before) {
+      if (listed.has(key)) continue;
+      const object = objects.get(key);
+      if (object === undefined) continue;
+      // Written by us after the list was made: versions say so, unless they began anew; then only what was there before goes.
+      if (wentBack ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
+      remove(key, object);
+      yield;
+    }
+    noteVersion(resourceVersion);
+  }
+
+  function* resync(): Generator<void> {
+    for (const key of Array.from(objects.keys())) {
+      const object = objects.get(key);
+      if (object === undefined) continue;
+      for (const subscriber of Array.from(subscribers)) tell(subscriber, object, object);
+      yield;
+    }
+  }
+
+  return {
+    get size() {
+      return objects.size;
+    },
+    get: (key) => objects.get(key),
+    getByRef: (ref) => objects.get(keyFor(ref)),
+    list(namespace) {
+      const all = [...objects.values()];
+      return namespace === undefined ? all : all.filter((object) => object.metadata.namespace === namespace);
+    },
+    byIndex(name, value) {
+      const index = indexes.get(name);
+      if (index === undefined) throw new TypeError(`the store has no index "${name}"`);
+      return [...index.keys(value)].flatMap((key) => objects.get(key) ?? []);
+    },
+    subscribe(subscriber, { replay = true } = {}) {
+      if (replay) for (const object of Array.from(objects.values())) tell(subscriber, undefined, object);
+      subscribers.add(subscriber);
+      return () => void subscribers.delete(subscriber);
+    },
+    applyWrite(object) {
+      const { deletionTimestamp, finalizers = [] } = object.metadata;
+      const graceful = (object.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+      if (deletionTimestamp !== undefined && finalizers.length === 0 && !graceful) applyDeletion(object);
+      else applyEvent(object);
+    },
+    applyDelete(ref) {
+      const key = keyFor(ref);
+      const old = objects.get(key);
+      if (ref.uid !== undefined) tombstones.add(key, ref.uid, undefined);
+      if (old !== undefined && (ref.uid === undefined || old.metadata.uid === ref.uid)) remove(key, old);
+    },
+    applyEvent,
+    applyDeletion,
+    beginList: () => ({ newest }),
+    replaceAll(items, resourceVersion, mark) {
+      const steps = replace(items, resourceVersion, mark, prepare);
+      while (steps.next().done !== true);
+    },
+    beginReplacement() {
+      const mark: ListMark = { newest };
+      const items: T[] = [];
+      return {
+        add: (object) => void items.push(prepare(object)),
+        startAgain: () => void items.splice(0),
+        finish: (version, slicing) => runInSlices(replace(items, version, mark, kept), createSlices(slicing)),
+      };
+    },
+    resync: (slicing) => runInSlices(resync(), createSlices(slicing)),
+  };
+}
+
+/** Takes the steps of something long, with a pause for the event loop whenever a slice is over. */
+async function runInSlices(steps: Iterator<void>, slices: Slices): Promise<void> {
+  while (steps.next().done !== true) {
+    const pause = slices.pauseIfDue();
+    if (pause !== undefined) await pause;
+  }
+}
+
+function isOther(a: ApiObject, b: ApiObject): boolean {
+  return a.metadata.uid !== undefined && b.metadata.uid !== undefined && a.metadata.uid !== b.metadata.uid;
+}

@@ -1,0 +1,65 @@
+import { compareResourceVersions } from "../objects/resource-version.ts";
+
+/** Those who wait until a cache has seen a version. */
+export interface VersionWaiters {
+  /** Resolves when `wanted` is reached, at once when `current` is that far; rejects with the reason of the signal. */
+  wait(wanted: string, current: string | undefined, signal: AbortSignal | undefined): Promise<void>;
+  /** The cache is complete up to this version. */
+  reached(version: string): void;
+  /**
+   * To be called when a list begins; the returned function, when it is complete. A list is of the most recent state, so it
+   * answers everybody who waited before, even if versions began anew or cannot be compared.
+   */
+  answeredByList(): () => void;
+}
+
+interface Waiter {
+  readonly wanted: string;
+  readonly resolve: () => void;
+}
+
+/** Nobody waits yet. */
+export function createVersionWaiters(): VersionWaiters {
+  /** Each of them waits for a version that was not reached when last looked at. */
+  const waiters = new Set<Waiter>();
+
+  const isReached = (wanted: string, version: string | undefined): boolean => {
+    if (wanted === version) return true;
+    const order = compareResourceVersions(version, wanted);
+    return order !== undefined && order >= 0;
+  };
+
+  function release(some: Iterable<Waiter>): void {
+    for (const waiter of some) if (waiters.delete(waiter)) waiter.resolve();
+  }
+
+  return {
+    wait(wanted, current, signal) {
+      if (isReached(wanted, current)) return Promise.resolve();
+      if (signal?.aborted === true) return Promise.reject(signal.reason);
+      return new Promise((resolve, reject) => {
+        const abort = () => {
+          waiters.delete(waiter);
+          reject(signal?.reason);
+        };
+        const waiter: Waiter = {
+          wanted,
+          resolve: () => {
+            signal?.removeEventListener("abort", abort);
+            resolve();
+          },
+        };
+        waiters.add(waiter);
+        signal?.addEventListener("abort", abort, { once: true });
+      });
+    },
+    reached(version) {
+      // Called for each event: nobody waits, mostly.
+      if (waiters.size > 0) release(Array.from(waiters).filter(({ wanted }) => isReached(wanted, version)));
+    },
+    answeredByList() {
+      const before = Array.from(waiters);
+      return () => release(before);
+    },
+  };
+}

@@ -1,0 +1,291 @@
+import { ConfigError } from "@millwright/core/foundation";
+import type { Clock } from "@millwright/core";
+import type { Dispatcher } from "undici";
+import { createAdaptiveLimit } from "./adaptive-limit.ts";
+import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
+import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
+import type { ClusterConfig, Credentials } from "../connection/cluster-config.ts";
+import { type Contact, createContactRecord } from "./contact.ts";
+import { createConnections } from "../connection/connections.ts";
+import { startDeadline } from "../deadline.ts";
+import type { Deadline } from "../deadline.ts";
+import { messageOf, noLog } from "../log.ts";
+import type { Log } from "../log.ts";
+import { parseRetryAfter } from "./retry-after.ts";
+
+/** The methods that the Kubernetes API knows. */
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One request, as the transport sends it. */
+export interface TransportRequest {
+  readonly method: HttpMethod;
+  /** Path and query, from the root of the API: `/api/v1/nodes?limit=500`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Deadline for the whole request, waits for a repetition included, in milliseconds. Default: that of the transport. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer with a status below 400. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** An answer whose body arrives bit by bit, on a connection of its own. */
+export interface TransportStream {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Closes the connection. Safe to call more than once. */
+  readonly close: () => void;
+}
+
+/** Options of {@link createTransport}. */
+export interface TransportOptions {
+  readonly clock: Clock;
+  /** Sent as `User-Agent`, shown in the audit log of the server. */
+  readonly userAgent: string;
+  /** Default deadline of a request, milliseconds. */
+  readonly timeoutMs: number;
+  /** Most connections at once, watches apart. */
+  readonly maxConnections: number;
+  /** How often an answer that asks to come back (429, 503 with `Retry-After`) is followed. */
+  readonly maxRetries: number;
+  /** Longest single wait for such a repetition, milliseconds; a server that asks for more gets its error thrown. */
+  readonly maxRetryWaitMs: number;
+  readonly log?: Log | undefined;
+}
+
+/** HTTP to one API server: pooled connections, deadlines, bounded repetition, errors as {@link ApiError}. */
+export interface Transport {
+  request(request: TransportRequest): Promise<TransportResponse>;
+  /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
+  stream(request: TransportRequest): Promise<TransportStream>;
+  /** Whether the server is there, by any answer to any request or stream, refusals too; only a connection that fails says that it is not. */
+  readonly contact: Contact;
+  /** The limit of requests at once as it is now, and what it is made of. */
+  readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
+  /** Closes all connections, streams too. Requests under way fail. */
+  readonly close: () => Promise<void>;
+}
+
+/** A line cannot be longer than what etcd stores, and no list is near this; beyond it the server is not what we think. */
+const maxResponseBytes = 512 * 1024 * 1024;
+
+/**
+ * Makes a {@link Transport}. Nothing is loaded or connected before the first request.
+ *
+ * @throws ConfigError when the address of the server is none
+ */
+export function createTransport(config: ClusterConfig, options: TransportOptions): Transport {
+  const { clock } = options;
+  const log = options.log ?? noLog;
+  const base = parseServer(config.server);
+  const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
+  const contact = createContactRecord(clock);
+  const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
+
+  async function send(
+    dispatcher: Dispatcher,
+    request: TransportRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const sentMs = clock.monotonicMs();
+    const sent = dispatcher.request({
+      origin: base.origin,
+      path: base.prefix + request.path,
+      method: request.method,
+      headers: {
+        "user-agent": options.userAgent,
+        accept: "application/json",
+        ...credentials.headers,
+        ...request.headers,
+      },
+      body: request.body ?? null,
+      signal,
+    });
+    try {
+      const answer = await sent;
+      // A balancer that has no server behind it answers so too.
+      if (answer.statusCode < 500) contact.answered();
+      return answer;
+    } catch (error) {
+      if (!signal.aborted) contact.failed(sentMs);
+      throw error;
+    }
+  }
+
+  /** Runs with the current credentials, and once more with new ones when the server does not take them. */
+  async function withCredentials<T>(signal: AbortSignal, run: (credentials: Credentials) => Promise<T>): Promise<T> {
+    const credentials = (await config.credentials?.(signal)) ?? {};
+    try {
+      return await run(credentials);
+    } catch (error) {
+      if (config.credentials === undefined || !isUnauthorized(error)) throw error;
+      const fresh = await config.credentials(signal, credentials);
+      if (isSame(fresh, credentials)) throw error;
+      return run(fresh);
+    }
+  }
+
+  async function attempt(
+    request: TransportRequest,
+    credentials: Credentials,
+    deadline: Deadline,
+  ): Promise<TransportResponse> {
+    const { signal } = deadline;
+    const dispatcher = await connections.pool(credentials);
+    const place = await limit.enter(signal);
+    let outcome: RequestOutcome = { kind: "unknown" };
+    try {
+      const sentMs = clock.monotonicMs();
+      const answer = await send(dispatcher, request, credentials, signal);
+      outcome = { kind: "answered", latencyMs: clock.monotonicMs() - sentMs };
+      const body = Buffer.from(await answer.body.arrayBuffer());
+      // undici takes a connection back a turn later; a request before that would open another one.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (answer.statusCode < 400) {
+        return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
+      }
+      const failure = apiErrorFromResponse(
+        `${request.method} ${request.path}`,
+        answer.statusCode,
+        body.toString("utf8"),
+        parseRetryAfter(header(answer, "retry-after"), clock.now()),
+      );
+      if (isOverload(failure)) outcome = { kind: "throttled" };
+      throw failure;
+    } finally {
+      place.leave(deadline.expired() ? { kind: "throttled" } : outcome);
+    }
+  }
+
+  async function request(request: TransportRequest): Promise<TransportResponse> {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = startDeadline(clock, timeoutMs, request.signal);
+    try {
+      for (let retries = 0; ; retries++) {
+        try {
+          return await withCredentials(deadline.signal, (credentials) => attempt(request, credentials, deadline));
+        } catch (error) {
+          const failure = explain(error, request, deadline, timeoutMs);
+          const waitMs = retries < options.maxRetries ? retryWait(failure, request) : undefined;
+          // A wait past the deadline could only turn the server's clear answer into a timeout.
+          if (waitMs === undefined || waitMs > options.maxRetryWaitMs || waitMs >= deadline.remainingMs())
+            throw failure;
+          log("debug", "The API server asked to repeat a request later", { path: request.path, waitMs });
+          await clock.sleep(waitMs, deadline.signal).catch((reason: unknown) => {
+            throw explain(reason, request, deadline, timeoutMs);
+          });
+        }
+      }
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function openStream(
+    request: TransportRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<TransportStream> {
+    const owned = await connections.single(credentials);
+    try {
+      const answer = await send(owned, request, credentials, signal);
+      if (answer.statusCode >= 400) {
+        throw apiErrorFromResponse(
+          `${request.method} ${request.path}`,
+          answer.statusCode,
+          await answer.body.text(),
+          parseRetryAfter(header(answer, "retry-after"), clock.now()),
+        );
+      }
+      // From here on the caller decides when it has waited long enough: it follows its signal through close().
+      return { chunks: answer.body, close: () => connections.release(owned) };
+    } catch (error) {
+      connections.release(owned);
+      throw error;
+    }
+  }
+
+  async function stream(request: TransportRequest): Promise<TransportStream> {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs;
+    const deadline = startDeadline(clock, timeoutMs, request.signal);
+    try {
+      return await withCredentials(deadline.signal, (credentials) => openStream(request, credentials, deadline.signal));
+    } catch (error) {
+      throw explain(error, request, deadline, timeoutMs);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  return { request, stream, contact, load: limit.counts, close: connections.close };
+}
+
+/** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */
+function explain(error: unknown, request: TransportRequest, deadline: Deadline, timeoutMs: number): unknown {
+  const what = `${request.method} ${request.path}`;
+  if (deadline.expired()) {
+    const message = `${what}: no answer from the API server within ${timeoutMs} ms`;
+    return new ApiError({ status: 0, reason: "ClientTimeout", message, cause: error });
+  }
+  if (request.signal?.aborted === true) return request.signal.reason;
+  if (!(error instanceof Error) || error.name === "ApiError" || error.name === "ConfigError") return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code === "" && !(error instanceof AggregateError)) return error;
+  const text = messageOf(error) || code;
+  return new ApiError({
+    status: 0,
+    reason: "Unreachable",
+    message: `${what}: the API server cannot be reached: ${text}`,
+    cause: error,
+  });
+}
+
+/** How long to wait before sending a failed request again; undefined when it must not be sent again. */
+function retryWait(error: unknown, request: TransportRequest): number | undefined {
+  const refusedByBudget = isDisruptionBudgetRefusal(error);
+  if (!isApiError(error)) return undefined;
+  // The server's limiter answers 429 before anything else looks at the request, so that writes are safe to repeat as well.
+  // A budget's refusal of an eviction is an answer, not overload.
+  const { status, retryAfterMs, reason, cause } = error;
+  if (status === 429) return refusedByBudget ? undefined : retryAfterMs;
+  if (request.method !== "GET") return undefined;
+  if (status === 503) return retryAfterMs;
+  // A pooled connection that the server closed in the moment it was chosen; a fresh one will do.
+  if (reason === "Unreachable" && isStaleConnection(cause)) return 0;
+  return undefined;
+}
+
+/** The server has too much to do. A budget's refusal of an eviction is an answer like any other. */
+function isOverload(error: ApiError): boolean {
+  return error.status === 503 || (error.status === 429 && !isDisruptionBudgetRefusal(error));
+}
+
+function isSame(a: Credentials, b: Credentials): boolean {
+  return a.cert === b.cert && a.headers?.["authorization"] === b.headers?.["authorization"];
+}
+
+function isStaleConnection(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}
+
+function header(answer: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = answer.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function parseServer(server: string): { readonly origin: string; readonly prefix: string } {
+  const url = URL.parse(server);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigError(
+      `API server address ${JSON.stringify(server)}: expected http://host:port or https://host:port`,
+    );
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, "") };
+}

@@ -1,0 +1,145 @@
+import type { Clock, Random } from "@millwright/core";
+import { ApiError, apiErrorFromStatus, isApiError } from "./api-error.ts";
+import { startDeadline } from "../deadline.ts";
+import { readLines } from "../json/json-lines.ts";
+import { isApiObject, isRecord } from "../objects/kube-object.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
+import type { LocalReason } from "./api-error.ts";
+import { messageOf } from "../log.ts";
+import { textWithoutManagedFields } from "./managed-fields.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { createSlices } from "../slices.ts";
+import type { Transport, TransportStream } from "./transport.ts";
+
+/**
+ * One event of a watch. A `BOOKMARK` carries only a resource version. An `ERROR` of the server does not appear: it is
+ * thrown as {@link ApiError}.
+ */
+export interface WatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+  readonly object: KubeObject;
+}
+
+/**
+ * How long a watch may be silent before its connection is given up, milliseconds: half-open connections are to be noticed
+ * within 60 s (fault-scenarios.md 10), with the time to connect anew. TCP keep-alive finds a dead host sooner (see
+ * connection/connections.ts), but not a dead process, nor a balancer that answers for one.
+ *
+ * A kube-apiserver sends bookmarks every minute or so, which means that a healthy watch in which nothing happens gets this
+ * old as well: silence is no failure, and continuing from the last version costs one request a minute.
+ */
+export const defaultInactivityMs = 50_000;
+
+/** etcd refuses objects beyond 1.5 MiB; JSON escapes can make six bytes of one. */
+const maxLineBytes = 16 * 1024 * 1024;
+
+/** What {@link openWatch} needs. */
+export interface WatchStreamOptions {
+  readonly transport: Pick<Transport, "stream">;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly inactivityMs: number;
+  /** See `WatchOptions`. Default false. */
+  readonly omitManagedFields?: boolean | undefined;
+  /** Sent along. Default none. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** See `WatchOptions`. */
+  readonly onAnswer?: (() => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A duration after which the server is to end a watch: five to ten minutes, so that they do not all end together. */
+export function watchTimeoutSeconds(random: Random): number {
+  return 300 + Math.floor(random.next() * 300);
+}
+
+/**
+ * Reads one watch on a connection of its own. Ends without an error when the server ends the watch in good order; the
+ * caller then continues from the last resource version it saw.
+ *
+ * @throws ApiError for an error status, an ERROR event (410: list afresh), a broken connection, silence, an unreadable or
+ *   truncated line. In all these cases whatever was yielded before is valid, and nothing after it was seen.
+ * @throws the reason of `signal` when that aborts
+ */
+export async function* openWatch(options: WatchStreamOptions): AsyncGenerator<WatchEvent> {
+  const { clock, path, signal } = options;
+  const toText = (line: Buffer): string =>
+    options.omitManagedFields === true ? textWithoutManagedFields(line, ["object"]) : line.toString("utf8");
+  function readLine(line: Buffer): WatchEvent {
+    try {
+      return readEvent(toText(line), path);
+    } catch (error) {
+      if (isApiError(error)) throw error;
+      throw failure("MalformedResponse", path, messageOf(error), error);
+    }
+  }
+
+  signal.throwIfAborted();
+  const idle = startDeadline(clock, options.inactivityMs, signal);
+  // A socket that always has more to read would keep the event loop for itself.
+  const slices = createSlices({ clock, signal });
+  let stream: TransportStream | undefined;
+  idle.signal.addEventListener("abort", () => stream?.close(), { once: true });
+  try {
+    stream = await options.transport.stream({
+      method: "GET",
+      path,
+      headers: options.headers ?? {},
+      signal: idle.signal,
+    });
+    idle.signal.throwIfAborted();
+    options.onAnswer?.();
+    for await (const line of readLines(notingLife(stream.chunks, idle.extend), maxLineBytes)) {
+      yield readLine(line);
+      const pause = slices.pauseIfDue();
+      if (pause !== undefined) await pause;
+      // A slow consumer is not a silent server.
+      idle.extend();
+    }
+    idle.signal.throwIfAborted();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (idle.expired()) {
+      throw new ApiError({
+        status: 0,
+        reason: "WatchSilent",
+        message: `GET ${path}: nothing arrived on the watch within ${options.inactivityMs} ms`,
+        cause: error,
+      });
+    }
+    if (isApiError(error)) throw error;
+    throw failure("WatchInterrupted", path, messageOf(error), error);
+  } finally {
+    idle.clear();
+    stream?.close();
+  }
+}
+
+async function* notingLife(chunks: AsyncIterable<Uint8Array>, extend: () => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    extend();
+    yield chunk;
+  }
+}
+
+function readEvent(line: string, path: string): WatchEvent {
+  const event = parseJson(line);
+  if (!isRecord(event)) throw new Error("a line is not a watch event");
+  const { type, object } = event;
+  switch (type) {
+    case "ERROR":
+      throw apiErrorFromStatus(isRecord(object) ? object : {}, { request: `GET ${path}` });
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+    case "BOOKMARK":
+      if (!isApiObject(object)) throw new Error(`a ${type} event carries no object`);
+      return { type, object };
+    default:
+      throw new Error(`a watch event has the unknown type ${JSON.stringify(type)}`);
+  }
+}
+
+function failure(reason: LocalReason, path: string, what: string, cause: unknown): ApiError {
+  return new ApiError({ status: 0, reason, message: `GET ${path}: the watch was interrupted: ${what}`, cause });
+}

@@ -1,0 +1,201 @@
+import { spawn } from "node:child_process";
+import { ConfigError, systemClock } from "@millwright/core/foundation";
+import type { Clock } from "@millwright/core";
+import type { Credentials } from "./cluster-config.ts";
+import { startDeadline } from "../deadline.ts";
+import { isRecord } from "../objects/kube-object.ts";
+import { messageOf } from "../log.ts";
+import { parseJson } from "../json/parse-json.ts";
+
+/** An `exec` entry of a kubeconfig. Source: client.authentication.k8s.io/v1, `ExecConfig`. */
+export interface ExecPlugin {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** What to tell people who do not have the program. */
+  readonly installHint?: string | undefined;
+  /** Told to the program in `KUBERNETES_EXEC_INFO` when it asks for it (`provideClusterInfo`). */
+  readonly cluster?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Options of {@link createExecCredentials}. */
+export interface ExecCredentialsOptions {
+  readonly plugin: ExecPlugin;
+  /** Start of each message. */
+  readonly where: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sent with each request besides what the program says. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly clock?: Clock | undefined;
+  /** Longest run of the program, milliseconds. Default 1 min: nobody is there to be asked anything. */
+  readonly timeoutMs?: number | undefined;
+}
+
+interface Answer {
+  readonly credentials: Credentials;
+  /** On the wall clock, milliseconds; Infinity when the program named no end. */
+  readonly expiresMs: number;
+  /** From here on a new answer is fetched while this one is still in use. */
+  readonly renewMs: number;
+}
+
+/** A fifth of its life before it expires, but not more than this. */
+const longestEarlinessMs = 5 * 60_000;
+/** After a renewal that failed, the program is left alone for so long. */
+const retryMs = 10_000;
+/** No credential is longer; beyond it the program is not what we think. */
+const maxOutputBytes = 1024 * 1024;
+
+/**
+ * Credentials from a program (kubeconfig `exec`), by the protocol of client-go.
+ *
+ * The program runs once for requests that come together. Its answer is kept until it expires, and fetched anew before that, in the
+ * background, so that no request waits; a renewal that fails leaves the old answer in use as long as it is valid. An answer that
+ * the server refused (401) is fetched anew at once.
+ *
+ * @throws ConfigError (from the returned function) in one line, which never holds what the program wrote to its standard output
+ */
+export function createExecCredentials(
+  options: ExecCredentialsOptions,
+): (signal?: AbortSignal, refused?: Credentials) => Promise<Credentials> {
+  const clock = options.clock ?? systemClock;
+  let current: Answer | undefined;
+  let underway: Promise<Answer> | undefined;
+  let notBeforeMs = -Infinity;
+
+  const fetch = (): Promise<Answer> => {
+    underway ??= runPlugin(options, clock)
+      .then((answer) => (current = answer))
+      .finally(() => (underway = undefined));
+    return underway;
+  };
+
+  return async (signal, refused) => {
+    const nowMs = clock.now().getTime();
+    const isUsable = current !== undefined && nowMs < current.expiresMs && current.credentials !== refused;
+    if (current === undefined || !isUsable) {
+      const answer = fetch();
+      return (await abortable(answer, signal)).credentials;
+    }
+    if (nowMs >= current.renewMs && clock.monotonicMs() >= notBeforeMs) {
+      notBeforeMs = clock.monotonicMs() + retryMs;
+      void fetch().catch(() => {});
+    }
+    return current.credentials;
+  };
+}
+
+async function runPlugin(options: ExecCredentialsOptions, clock: Clock): Promise<Answer> {
+  const { plugin, where } = options;
+  try {
+    return readAnswer(parseAnswer(await run(options, clock)), options, clock.now().getTime());
+  } catch (cause) {
+    const missing = isRecord(cause) || cause instanceof Error ? "code" in cause && cause["code"] === "ENOENT" : false;
+    const hint = missing && plugin.installHint !== undefined ? `; ${firstLine(plugin.installHint)}` : "";
+    const text = firstLine(messageOf(cause).trim());
+    throw new ConfigError(`${where}: the credential plug-in failed: ${text}${hint}`, { cause });
+  }
+}
+
+function run(options: ExecCredentialsOptions, clock: Clock): Promise<string> {
+  const { plugin, timeoutMs = 60_000 } = options;
+  const info = {
+    apiVersion: plugin.apiVersion,
+    kind: "ExecCredential",
+    spec: { interactive: false, ...(plugin.cluster === undefined ? {} : { cluster: plugin.cluster }) },
+  };
+  const env = { ...options.env, ...plugin.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
+  const deadline = startDeadline(clock, timeoutMs);
+  return new Promise<string>((resolve, reject) => {
+    const child = spawn(plugin.command, plugin.args, {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      signal: deadline.signal,
+    });
+    const out: Buffer[] = [];
+    const complaints: Buffer[] = [];
+    const collect = (into: Buffer[]) => {
+      let size = 0;
+      return (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= maxOutputBytes) into.push(chunk);
+        else child.kill();
+      };
+    };
+    child.stdout.on("data", collect(out));
+    child.stderr.on("data", collect(complaints));
+    child.on("error", (error) =>
+      reject(deadline.expired() ? new Error(`${plugin.command} did not end within ${timeoutMs} ms`) : error),
+    );
+    child.on("close", (code, signal) => {
+      if (code === 0) return resolve(Buffer.concat(out).toString("utf8"));
+      const said = firstLine(Buffer.concat(complaints).toString("utf8").trim());
+      reject(new Error(`${plugin.command} ended with ${signal ?? `status ${code}`}${said === "" ? "" : `: ${said}`}`));
+    });
+  }).finally(deadline.clear);
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // The parser's message would quote the output, which is a secret.
+    throw new Error("it wrote something that is not JSON; expected an ExecCredential");
+  }
+}
+
+function readAnswer(answer: unknown, options: ExecCredentialsOptions, nowMs: number): Answer {
+  const status = isRecord(answer) ? answer["status"] : undefined;
+  if (!isRecord(answer) || answer["kind"] !== "ExecCredential" || !isRecord(status)) {
+    throw new Error("it did not write an ExecCredential with a status");
+  }
+  if (answer["apiVersion"] !== options.plugin.apiVersion) {
+    throw new Error(
+      `it wrote apiVersion ${JSON.stringify(answer["apiVersion"])}; expected ${JSON.stringify(options.plugin.apiVersion)}`,
+    );
+  }
+  const token = textOf(status["token"]);
+  const cert = textOf(status["clientCertificateData"]);
+  const key = textOf(status["clientKeyData"]);
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new Error("clientCertificateData and clientKeyData belong together, but only one of them is there");
+  }
+  if (token === undefined && cert === undefined) throw new Error("its status has neither a token nor a certificate");
+  const until = textOf(status["expirationTimestamp"]);
+  const expiresMs = until === undefined ? Infinity : Date.parse(until);
+  if (Number.isNaN(expiresMs)) throw new Error("status.expirationTimestamp is not an RFC 3339 time");
+  const earlinessMs = Math.min(longestEarlinessMs, (expiresMs - nowMs) / 5);
+  return {
+    credentials: {
+      headers: { ...options.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    },
+    expiresMs,
+    renewMs: expiresMs === Infinity ? Infinity : expiresMs - earlinessMs,
+  };
+}
+
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    // Whoever comes next shares it.
+    promise.catch(() => {});
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
+}

@@ -1,0 +1,235 @@
+import { seededRandom } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { expect, test, vi } from "vitest";
+import { createController, done } from "./controller.ts";
+import type { ControllerOptions, Reconcile } from "./controller.ts";
+import { keyOf } from "../objects/kube-object.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
+import type { Log } from "../log.ts";
+import { createStore } from "../cache/store.ts";
+import { ApiError } from "../client/api-error.ts";
+import { conflictError, tooManyRequestsError } from "../testing/errors.ts";
+import { watchTriggers } from "./watch-triggers.ts";
+
+function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
+  const clock = createVirtualClock();
+  const stop = new AbortController();
+  const log = vi.fn<Log>();
+  const controller = createController({
+    name: "test",
+    reconcile,
+    clock,
+    random: seededRandom(1),
+    log,
+    ...options,
+  });
+  const running = controller.start(stop.signal);
+  const end = async () => {
+    stop.abort(new Error("done"));
+    await running;
+  };
+  return { clock, controller, log, stop, running, end };
+}
+
+test("works on each key that is enqueued, and on none of them twice at once", async () => {
+  const active = new Set<string>();
+  const passes: string[] = [];
+  const run = setUp(async (key) => {
+    expect(active).not.toContain(key);
+    active.add(key);
+    await run.clock.sleep(100);
+    active.delete(key);
+    passes.push(key);
+    return done;
+  });
+  await run.clock.advance(0);
+  for (const key of ["a", "b", "a"]) run.controller.enqueue(key);
+  await run.clock.advance(50);
+  run.controller.enqueue("a");
+  expect([...active]).toEqual(["a", "b"]);
+  await run.clock.advance(1_000);
+  expect(passes).toEqual(["a", "b", "a"]);
+  await run.end();
+});
+
+test("works on as many keys at once as it has workers", async () => {
+  let active = 0;
+  let most = 0;
+  const reconcile: Reconcile = async () => {
+    most = Math.max(most, ++active);
+    await run.clock.sleep(10);
+    active--;
+    return done;
+  };
+  const run = setUp(reconcile, { workers: 3 });
+  for (let i = 0; i < 20; i++) run.controller.enqueue(String(i));
+  await run.clock.advance(1_000);
+  expect(most).toBe(3);
+  expect(run.controller.counts().passes).toBe(20);
+  await run.end();
+});
+
+test("looks again after the time that a pass asked for", async () => {
+  const times: number[] = [];
+  const run = setUp(async () => {
+    times.push(run.clock.monotonicMs());
+    return { requeueAfterMs: 30_000 };
+  });
+  const started = run.clock.monotonicMs();
+  run.controller.enqueue("a");
+  await run.clock.advance(61_000);
+  expect(times.map((time) => time - started)).toEqual([0, 30_000, 60_000]);
+  await run.end();
+});
+
+test("repeats a failed pass with growing delays, logs it with a constant message, and starts small after a success", async () => {
+  let failing = true;
+  const run = setUp(async () => {
+    if (failing) throw new Error("no such class");
+    return done;
+  });
+  run.controller.enqueue("a");
+  await run.clock.advance(60_000);
+  expect(run.controller.counts().failures).toBeGreaterThan(4);
+  expect(run.controller.counts().failures).toBeLessThan(12);
+  for (const [level, message, fields] of run.log.mock.calls) {
+    expect([level, message]).toEqual(["error", "A pass failed"]);
+    expect(fields).toMatchObject({ controller: "test", key: "a", error: "no such class" });
+  }
+  failing = false;
+  await run.clock.advance(300_000);
+  expect(run.controller.queue.failures("a")).toBe(0);
+  await run.end();
+});
+
+test("does not come back before a server that is busy said to", async () => {
+  const times: number[] = [];
+  const run = setUp(async () => {
+    times.push(run.clock.monotonicMs());
+    if (times.length === 1) throw tooManyRequestsError({ retryAfterMs: 20_000 });
+    return done;
+  });
+  run.controller.enqueue("a");
+  await run.clock.advance(19_999);
+  expect(times).toHaveLength(1);
+  await run.clock.advance(1);
+  expect(times).toHaveLength(2);
+  await run.end();
+});
+
+test("asks a server that takes its writes for invalid ever more slowly, and says why", async () => {
+  const invalid = new ApiError({ status: 422, reason: "Invalid", message: "status.phase: Unsupported value" });
+  const run = setUp(async () => Promise.reject(invalid));
+  run.controller.enqueue("a");
+  await run.clock.advance(3_600_000);
+  expect(run.controller.counts().passes).toBeGreaterThan(10);
+  expect(run.controller.counts().passes).toBeLessThan(40);
+  expect(run.log.mock.calls[0]?.[2]).toMatchObject({ error: "status.phase: Unsupported value" });
+  await run.end();
+});
+
+test("is not alarmed by a conflict, only by one that lasts", async () => {
+  const run = setUp(async () => Promise.reject(conflictError()));
+  run.controller.enqueue("a");
+  await run.clock.advance(60_000);
+  const levels = run.log.mock.calls.map(([level]) => level);
+  expect(levels.slice(0, 6)).toEqual(["debug", "debug", "debug", "debug", "debug", "error"]);
+  await run.end();
+});
+
+test("backs off when a pass says that it did not succeed, and when its answer makes no sense", async () => {
+  const answers = [{ backOff: "cache is behind" }, { requeueAfterMs: Number.NaN }, done];
+  const run = setUp(async () => answers.shift() ?? done);
+  run.controller.enqueue("a");
+  await run.clock.advance(10_000);
+  expect(run.controller.counts()).toMatchObject({ passes: 3, failures: 2 });
+  await run.end();
+});
+
+test("works on a key no more than so many times a second, and does not let it back off for that", async () => {
+  const run = setUp(async () => ({ requeueAfterMs: 1 }), { maxPassesPerSecond: 5 });
+  run.controller.enqueue("hot");
+  await run.clock.advance(999);
+  expect(run.controller.counts().passes).toBe(5);
+  expect(run.controller.counts().heldBack).toBeGreaterThan(0);
+  expect(run.log).toHaveBeenCalledWith(
+    "debug",
+    "A key was held back because it was worked on too often",
+    expect.objectContaining({ key: "hot" }),
+  );
+  await run.clock.advance(60_000);
+  expect(run.controller.counts().passes).toBeGreaterThanOrEqual(60 * 5);
+  await run.end();
+});
+
+test("ends a pass that takes too long through its signal", async () => {
+  const run = setUp((_, signal) => run.clock.sleep(3_600_000, signal).then(() => done), { timeoutMs: 5_000 });
+  run.controller.enqueue("a");
+  await run.clock.advance(5_000);
+  expect(run.log).toHaveBeenCalledWith("warn", "A pass is over its deadline", expect.objectContaining({ key: "a" }));
+  expect(run.log).toHaveBeenCalledWith("error", "A pass failed", expect.objectContaining({ key: "a" }));
+  await run.end();
+});
+
+test("resolves only when the pass under way has ended, and logs no error for it", async () => {
+  const steps: string[] = [];
+  const run = setUp(async (_, signal) => {
+    await run.clock.sleep(1_000, signal).catch(() => {});
+    await run.clock.sleep(10);
+    steps.push("cleaned up");
+    throw new Error("interrupted");
+  });
+  run.controller.enqueue("a");
+  run.controller.enqueue("b");
+  await run.clock.advance(10);
+  run.stop.abort(new Error("done"));
+  void run.running.then(() => steps.push("stopped"));
+  await run.clock.advance(100);
+  expect(steps).toEqual(["cleaned up", "cleaned up", "stopped"]);
+  expect(run.log).not.toHaveBeenCalled();
+  await expect(run.controller.start(run.stop.signal)).rejects.toThrow("started before");
+});
+
+test("starts work when the caches it waits for have synced", async () => {
+  const cache = Promise.withResolvers<void>();
+  const reconcile = vi.fn<Reconcile>(async () => done);
+  const run = setUp(reconcile, { waitFor: [{ synced: () => cache.promise }] });
+  run.controller.enqueue("a");
+  await run.clock.advance(1_000);
+  expect(reconcile).not.toHaveBeenCalled();
+  cache.resolve();
+  await run.clock.advance(0);
+  expect(reconcile).toHaveBeenCalledOnce();
+  await run.end();
+});
+
+const pod = (version: string, owner: string): KubeObject => ({
+  metadata: { name: "p", resourceVersion: version },
+  owner,
+});
+
+test("is woken by both owners when an object moves from one to the other", async () => {
+  const keys: string[] = [];
+  const run = setUp(async (key) => {
+    keys.push(key);
+    return done;
+  });
+  const store = createStore();
+  const end = watchTriggers({
+    store,
+    controller: run.controller,
+    keys: (object: KubeObject) => [String(object["owner"])],
+    when: (_, current) => current === undefined || keyOf(current) === "p",
+  });
+  store.applyEvent(pod("1", "a"));
+  await run.clock.advance(0);
+  store.applyEvent(pod("2", "b"));
+  await run.clock.advance(0);
+  store.applyDeletion(pod("3", "b"));
+  await run.clock.advance(0);
+  end();
+  store.applyEvent({ metadata: { name: "p", resourceVersion: "9", uid: "new" }, owner: "c" });
+  await run.clock.advance(0);
+  expect(keys).toEqual(["a", "a", "b", "b"]);
+  await run.end();
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
+import { nodeResource } from "./resources.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
+
+const node = { metadata: { name: "a", resourceVersion: "5", finalizers: ["theirs", "ours"] } };
+
+test("keeps the finalizers of others, and names the version that it is computed from", () => {
+  expect(addFinalizerPatch(node, "new")).toEqual({
+    metadata: { finalizers: ["theirs", "ours", "new"], resourceVersion: "5" },
+  });
+  expect(removeFinalizerPatch(node, "ours")).toEqual({ metadata: { finalizers: ["theirs"], resourceVersion: "5" } });
+  expect(addFinalizerPatch({ metadata: {} }, "first")).toEqual({ metadata: { finalizers: ["first"] } });
+});
+
+test("asks for nothing when there is nothing to change", () => {
+  expect(addFinalizerPatch(node, "ours")).toBeUndefined();
+  expect(removeFinalizerPatch(node, "new")).toBeUndefined();
+  expect(hasFinalizer(node, "ours")).toBe(true);
+  expect(hasFinalizer({ metadata: {} }, "ours")).toBe(false);
+});
+
+test("gives a conflict when somebody else changed the object meanwhile, and lets it go with the last finalizer", async () => {
+  const api = createFakeApi();
+  const seen = api.seed(nodeResource, { metadata: { name: "a", finalizers: ["ours"] } });
+  const ref = { name: "a" };
+  api.change(nodeResource, ref, { metadata: { finalizers: ["ours", "theirs"] } });
+  await expect(api.patch(nodeResource, ref, removeFinalizerPatch(seen, "ours"), { kind: "merge" })).rejects.toThrow(
+    "modified",
+  );
+  await api.delete(nodeResource, ref);
+  for (const finalizer of ["ours", "theirs"]) {
+    const current = await api.get(nodeResource, ref);
+    expect(isBeingDeleted(current)).toBe(true);
+    await api.patch(nodeResource, ref, removeFinalizerPatch(current, finalizer), { kind: "merge" });
+  }
+  expect(api.all(nodeResource)).toEqual([]);
+});
