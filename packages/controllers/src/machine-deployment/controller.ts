@@ -10,25 +10,17 @@ import {
   machineSetResource,
   selectorMatches,
 } from "@millwright/core";
-import {
-  adoptPatch,
-  type Controller,
-  createController,
-  keyOf,
-  newControllerRef,
-  releasePatch,
-  watchTriggers,
-} from "@millwright/kube";
+import { adoptPatch, type Controller, keyOf, newControllerRef, releasePatch, watchTriggers } from "@millwright/kube";
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
 import { observeSurroundings } from "../conditions/surroundings.ts";
-import { watchSurroundings } from "../conditions/watch-surroundings.ts";
 import type { DefinitionState } from "../definitions/definition-state.ts";
 import { decideWhenKnown } from "../definitions/standstill.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
+import { createOwningController } from "../ownership/owning-controller.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
@@ -50,14 +42,13 @@ export function createMachineDeploymentController(
   workers: number,
   { guardsFromScaler = true }: MachineDeploymentControllerOptions = {},
 ): Controller {
-  const { caches, namespace, control, random, clock } = context;
+  const { caches, namespace, control, clock, definitions } = context;
   const deployments = createWriter<MachineDeployment>({
     api: control,
     type: machineDeploymentResource,
     store: caches.deployments.store,
   });
   const machines = createWriter<Machine>({ api: control, type: machineResource, store: caches.machines.store });
-  const { definitions } = context;
   const sets = createWriter<MachineSet>({
     api: control,
     type: machineSetResource,
@@ -142,20 +133,27 @@ export function createMachineDeploymentController(
     conditions: (status.conditions ?? []).map(change),
   }));
 
-  const controller = createController({
+  const keyOfName = (name: string): string => `${namespace}/${name}`;
+  const namesClass = (name: string, { spec }: MachineDeployment | MachineSet): boolean =>
+    spec.template.spec.class?.name === name;
+
+  const controller = createOwningController(context, {
     name: "machine-deployment",
     workers,
-    waitFor: [
-      caches.deployments,
-      caches.sets,
-      caches.machines,
-      caches.classes,
-      ...(definitions === undefined ? [] : [definitions]),
-      ...(context.target === undefined ? [] : [context.target.caches.nodes]),
+    store: caches.deployments.store,
+    keysOfClass: (name) => [
+      ...caches.deployments.store
+        .list(namespace)
+        .filter((deployment) => namesClass(name, deployment))
+        .map(keyOf),
+      ...caches.sets.store
+        .list(namespace)
+        .filter((set) => namesClass(name, set))
+        .flatMap((set) => {
+          const owner = controllerOf(set);
+          return owner?.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
+        }),
     ],
-    clock,
-    random,
-    log: context.log,
     reconcile: async (key) => {
       const considered = await decideWhenKnown({
         guard: definitions,
@@ -180,11 +178,6 @@ export function createMachineDeploymentController(
     },
   });
 
-  const keyOfName = (name: string): string => `${namespace}/${name}`;
-  watchTriggers({ store: caches.deployments.store, controller, keys: ({ metadata }) => [keyOfName(metadata.name)] });
-  definitions?.onChange(() => {
-    for (const deployment of caches.deployments.store.list(namespace)) controller.enqueue(keyOf(deployment));
-  });
   watchTriggers({
     store: caches.sets.store,
     controller,
@@ -213,25 +206,5 @@ export function createMachineDeploymentController(
       keys: ({ metadata }) => caches.machines.store.byIndex("node", metadata.name).flatMap(keysOfMachine),
     });
   }
-  const namesClass = (name: string, { spec }: MachineDeployment | MachineSet): boolean =>
-    spec.template.spec.class?.name === name;
-  watchSurroundings(
-    context,
-    controller,
-    (name) => [
-      ...caches.deployments.store
-        .list(namespace)
-        .filter((deployment) => namesClass(name, deployment))
-        .map(keyOf),
-      ...caches.sets.store
-        .list(namespace)
-        .filter((set) => namesClass(name, set))
-        .flatMap((set) => {
-          const owner = controllerOf(set);
-          return owner?.kind === "MachineDeployment" ? [keyOfName(owner.name)] : [];
-        }),
-    ],
-    () => caches.deployments.store.list(namespace).map(keyOf),
-  );
   return controller;
 }

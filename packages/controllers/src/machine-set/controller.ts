@@ -2,7 +2,6 @@ import { type MachineSet, machineSetResource, type MachineSetStatus, selectorMat
 import {
   type Controller,
   controllerRefOf,
-  createController,
   createExpectations,
   fulfilFromStore,
   keyOf,
@@ -14,10 +13,10 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
 import { observeSurroundings } from "../conditions/surroundings.ts";
-import { watchSurroundings } from "../conditions/watch-surroundings.ts";
 import type { DefinitionState } from "../definitions/definition-state.ts";
 import { decideWhenKnown } from "../definitions/standstill.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
+import { createOwningController } from "../ownership/owning-controller.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
 import { createMachineSetActor } from "./act.ts";
 import { withSetConditions } from "./conditions.ts";
@@ -46,7 +45,7 @@ export function createMachineSetController(
   workers: number,
   margins: OvershootMargins = defaultOvershootMargins,
 ): Controller {
-  const { caches, namespace, control, random, clock } = context;
+  const { caches, namespace, control, clock } = context;
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
@@ -120,20 +119,15 @@ export function createMachineSetController(
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
-  const controller = createController({
+  const controller = createOwningController(context, {
     name: "machine-set",
     workers,
-    waitFor: [
-      caches.sets,
-      caches.machines,
-      caches.deployments,
-      caches.classes,
-      ...(context.definitions === undefined ? [] : [context.definitions]),
-      ...(context.target === undefined ? [] : [context.target.caches.nodes]),
-    ],
-    clock,
-    random,
-    log: context.log,
+    store: caches.sets.store,
+    keysOfClass: (name) =>
+      caches.sets.store
+        .list(namespace)
+        .filter(({ spec }) => spec.template.spec.class?.name === name)
+        .map(keyOf),
     reconcile: async (key) => {
       const considered = await decideWhenKnown({
         guard: context.definitions,
@@ -184,7 +178,6 @@ export function createMachineSetController(
       return owner?.kind === "MachineSet" ? `${namespace}/${owner.name}` : undefined;
     },
   });
-  watchTriggers({ store: caches.sets.store, controller, keys: ({ metadata }) => [`${namespace}/${metadata.name}`] });
   watchTriggers({
     store: caches.machines.store,
     controller,
@@ -206,16 +199,5 @@ export function createMachineSetController(
       caches.sets.store.byIndex("owner", uid).map((set) => `${namespace}/${set.metadata.name}`),
     when: (old, current) => old !== current && priorityOfChange(old, current) === "change",
   });
-  const keysOf = (wanted: (set: MachineSet) => boolean): readonly string[] =>
-    caches.sets.store.list(namespace).filter(wanted).map(keyOf);
-  context.definitions?.onChange(() => {
-    for (const key of keysOf(() => true)) controller.enqueue(key);
-  });
-  watchSurroundings(
-    context,
-    controller,
-    (name) => keysOf(({ spec }) => spec.template.spec.class?.name === name),
-    () => keysOf(() => true),
-  );
   return controller;
 }

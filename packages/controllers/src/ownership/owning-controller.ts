@@ -1,0 +1,55 @@
+import {
+  type ApiObject,
+  type Controller,
+  createController,
+  keyOf,
+  type ReadonlyStore,
+  watchTriggers,
+} from "@millwright/kube";
+import type { ControllerContext } from "../cluster/context.ts";
+import { watchSurroundings } from "../conditions/watch-surroundings.ts";
+
+/** What a controller of objects that own machines is made of. */
+export interface OwningControllerOptions<T extends ApiObject> {
+  /** For logs and metrics. */
+  readonly name: string;
+  readonly workers: number;
+  readonly store: ReadonlyStore<T>;
+  /** Keys of the objects whose template, or one that they made, names a class. */
+  readonly keysOfClass: (name: string) => readonly string[];
+  readonly reconcile: Parameters<typeof createController>[0]["reconcile"];
+}
+
+/**
+ * Makes a controller of objects that own machines, directly or not: it begins when everything that is told about machines has been read, and is woken by the
+ * objects themselves, by their definitions and by their surroundings. Triggers of what they own are the caller's.
+ */
+export function createOwningController<T extends ApiObject>(
+  context: ControllerContext,
+  { name, workers, store, keysOfClass, reconcile }: OwningControllerOptions<T>,
+): Controller {
+  const { caches, namespace, target, definitions, clock, random, log } = context;
+  const controller = createController({
+    name,
+    workers,
+    waitFor: [
+      caches.deployments,
+      caches.sets,
+      caches.machines,
+      caches.classes,
+      ...(definitions === undefined ? [] : [definitions]),
+      ...(target === undefined ? [] : [target.caches.nodes]),
+    ],
+    clock,
+    random,
+    log,
+    reconcile,
+  });
+  const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
+  watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });
+  definitions?.onChange(() => {
+    for (const key of allKeys()) controller.enqueue(key);
+  });
+  watchSurroundings(context, controller, keysOfClass, allKeys);
+  return controller;
+}
