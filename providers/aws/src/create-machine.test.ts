@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./owner-tags.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
 
 describe("creating a machine", () => {

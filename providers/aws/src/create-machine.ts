@@ -6,13 +6,13 @@ import {
   type MachineErrorCode,
 } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isCapacityCode } from "./error-codes.ts";
-import { isLaunchRefused, isRefusal, toMachineError } from "./errors.ts";
-import { candidatesOf, type Launch, type LaunchCandidate, launchInput } from "./launch-input.ts";
-import { type MethodCall, pausesOf } from "./method-call.ts";
-import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf } from "./owner-tags.ts";
-import type { AwsSpec } from "./spec.ts";
-import { endOf, isLive, isTerminated, ownLiveVm, readVm, referenceOf, type Vm } from "./vm.ts";
+import { isCapacityCode } from "./api/error-codes.ts";
+import { isLaunchRefused, isRefusal, toMachineError } from "./api/errors.ts";
+import { candidatesOf, type Launch, type LaunchCandidate, launchInput } from "./launch/vm-input.ts";
+import { type MethodCall, pausesOf } from "./vm/method-call.ts";
+import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf } from "./vm/owner-tags.ts";
+import type { AwsSpec } from "./spec/spec.ts";
+import { endOf, isLive, isTerminated, ownLiveVm, readVm, referenceOf, type Vm } from "./vm/vm.ts";
 
 /** Makes the VM of a machine, or finds the one that an earlier try has made. */
 export async function createMachine(

@@ -1,10 +1,10 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { isRefusal } from "./errors.ts";
-import { type AwsRequest, type MethodCall, pausesOf } from "./method-call.ts";
-import { isOwnedBy, ownerTagKeys } from "./owner-tags.ts";
-import { readProviderId } from "./provider-id.ts";
-import { isTerminated, type Vm } from "./vm.ts";
+import { isRefusal } from "./api/errors.ts";
+import { type AwsRequest, type MethodCall, pausesOf } from "./vm/method-call.ts";
+import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
+import { readProviderId } from "./vm/provider-id.ts";
+import { isTerminated, type Vm } from "./vm/vm.ts";
 
 /**
  * Terminates the VM of a machine and waits until it has ended, since a kubelet that still runs would register its node again. Volumes and interfaces go with it,

@@ -1,12 +1,12 @@
 import type { Instance, InstanceNetworkInterface } from "@aws-sdk/client-ec2";
 import type { FindDriftResponse, VmDifference } from "@millwright/core";
-import { findVm } from "./find-vm.ts";
-import { candidatesOf } from "./launch-input.ts";
-import type { AwsRequest, MethodCall } from "./method-call.ts";
-import { ownerTagKeys, type Tags } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
-import type { AwsSpec } from "./spec.ts";
-import { placeOf } from "./spec-network-interfaces.ts";
+import { findVm } from "./vm/find-vm.ts";
+import { candidatesOf } from "./launch/vm-input.ts";
+import type { AwsRequest, MethodCall } from "./vm/method-call.ts";
+import { ownerTagKeys, type Tags } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
+import type { AwsSpec } from "./spec/spec.ts";
+import { placeOf } from "./spec/network-interfaces.ts";
 
 type Value = string | number | boolean | undefined;
 type Compare = (field: string, wanted: Value, found: Value) => void;

@@ -1,8 +1,8 @@
 import { MachineError, type MachineStatusResponse } from "@millwright/core";
-import { findVm } from "./find-vm.ts";
-import type { AwsRequest, MethodCall } from "./method-call.ts";
-import { pendingInitialization } from "./pending-initialization.ts";
-import { referenceOf } from "./vm.ts";
+import { findVm } from "./vm/find-vm.ts";
+import type { AwsRequest, MethodCall } from "./vm/method-call.ts";
+import { pendingInitialization } from "./vm/pending-initialization.ts";
+import { referenceOf } from "./vm/vm.ts";
 
 /** Finds the VM of a machine. Reads only, in one request as a rule. */
 export async function getMachineStatus(request: AwsRequest, call: MethodCall): Promise<MachineStatusResponse> {

@@ -1,5 +1,5 @@
 import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
-import type { AwsClass, MethodCall } from "./method-call.ts";
+import type { AwsClass, MethodCall } from "./vm/method-call.ts";
 
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { x86_64: "amd64", arm64: "arm64", i386: "386" };

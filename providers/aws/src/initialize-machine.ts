@@ -1,9 +1,9 @@
 import { type InitializeMachineResponse, isMachineError, MachineError } from "@millwright/core";
-import { findVm } from "./find-vm.ts";
-import type { AwsRequest, MethodCall } from "./method-call.ts";
-import { pendingInitialization } from "./pending-initialization.ts";
-import { readProviderId } from "./provider-id.ts";
-import { referenceOf, type Vm } from "./vm.ts";
+import { findVm } from "./vm/find-vm.ts";
+import type { AwsRequest, MethodCall } from "./vm/method-call.ts";
+import { pendingInitialization } from "./vm/pending-initialization.ts";
+import { readProviderId } from "./vm/provider-id.ts";
+import { referenceOf, type Vm } from "./vm/vm.ts";
 
 /** Does what EC2 takes only once the VM exists: source checks off, IPv6 prefixes. What is done already is not asked for again. */
 export async function initializeMachine(request: AwsRequest, call: MethodCall): Promise<InitializeMachineResponse> {

@@ -1,7 +1,7 @@
 import type { ListMachinesResponse } from "@millwright/core";
-import type { MethodCall } from "./method-call.ts";
-import { ownerTagKeys } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
+import type { MethodCall } from "./vm/method-call.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
 
 /** Lists the VMs of a cluster and role. */
 export async function listMachines({ session, keys, context }: MethodCall): Promise<ListMachinesResponse> {

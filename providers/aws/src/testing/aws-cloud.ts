@@ -3,7 +3,7 @@ import { aMachine, secretOf } from "@millwright/core/testing";
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { onTestFinished } from "vitest";
 import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
-import { type AwsSpec, awsSpecSchema } from "../spec.ts";
+import { type AwsSpec, awsSpecSchema } from "../spec/spec.ts";
 import { actionOf, allowedActions } from "./iam-policy.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";

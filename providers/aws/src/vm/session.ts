@@ -1,9 +1,9 @@
 import type { Filter } from "@aws-sdk/client-ec2";
 import { MachineError } from "@millwright/core";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
-import type { ApiService } from "./api-call.ts";
+import type { ApiService } from "../api/api-call.ts";
 import { type ClusterKeys, ownerTagKeys } from "./owner-tags.ts";
-import type { Ec2Api } from "./sdk.ts";
+import type { Ec2Api } from "../api/sdk.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One region seen with one credential: the requests, and the questions that many machines ask at once. */

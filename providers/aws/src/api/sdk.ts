@@ -12,7 +12,7 @@ import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
 import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
-import type { AwsCredentials } from "./secret.ts";
+import type { AwsCredentials } from "../spec/secret.ts";
 
 /** One page of instances. */
 export interface InstancePage {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkDriverSecret } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createAwsDriver } from "./driver.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "./testing/aws-cloud.ts";
+import { createAwsDriver } from "../driver.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "../testing/aws-cloud.ts";
 
 const accessKeys = { AKIA1: { secretAccessKey: "first-secret", account: "1" } };
 const roleArn = "arn:aws:iam::123456789012:role/machines";

@@ -6,11 +6,11 @@ import type {
   TagSpecification,
 } from "@aws-sdk/client-ec2";
 import { MachineError, type MachineIdentity, type Secret } from "@millwright/core";
-import { tagsOf } from "./owner-tags.ts";
+import { tagsOf } from "../vm/owner-tags.ts";
 import { readPlacementAnnotation } from "./placement-annotation.ts";
-import type { AwsSpec } from "./spec.ts";
-import { type BlockDevice, rootDevice } from "./spec-block-devices.ts";
-import { type NetworkInterface, placeOf } from "./spec-network-interfaces.ts";
+import type { AwsSpec } from "../spec/spec.ts";
+import { type BlockDevice, rootDevice } from "../spec/block-devices.ts";
+import { type NetworkInterface, placeOf } from "../spec/network-interfaces.ts";
 
 /** What a launch is made from. */
 export interface Launch {

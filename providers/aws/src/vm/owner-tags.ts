@@ -1,7 +1,7 @@
 import type { MachineIdentity } from "@millwright/core";
 import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
 import { readProviderId } from "./provider-id.ts";
-import type { AwsSpec } from "./spec.ts";
+import type { AwsSpec } from "../spec/spec.ts";
 import type { Vm } from "./vm.ts";
 
 /**

@@ -2,9 +2,9 @@ import { createServer } from "node:net";
 import type { Driver } from "@millwright/core";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it, vi } from "vitest";
-import { createAwsDriver } from "./driver.ts";
-import type { AwsSpec } from "./spec.ts";
-import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
+import { createAwsDriver } from "../driver.ts";
+import type { AwsSpec } from "../spec/spec.ts";
+import { aCloud, aContext, aMachine, aRequest } from "../testing/aws-cloud.ts";
 
 const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, manyTags } from "./testing/aws-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, manyTags } from "../testing/aws-cloud.ts";
 
 describe("capacity fallbacks", () => {
   const fallbacks = [
