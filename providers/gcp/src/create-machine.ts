@@ -1,16 +1,16 @@
 import { type CreateMachineRequest, type CreateMachineResponse, MachineError } from "@millwright/core";
-import { toMachineError } from "./errors.ts";
-import { isReclaimed, ownVm, vmsNamed } from "./find-vm.ts";
-import { isInsertionRefused, isRefusal } from "./gce-failure.ts";
-import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./instance-resource.ts";
-import { type LeftDisk, removeLeftDisks } from "./left-disks.ts";
-import type { MethodCall } from "./method-call.ts";
-import { hasFailed, type Operation, operationError } from "./operation.ts";
-import { labelValueOf, ownerLabelKeys, specHashOf } from "./owner-tags.ts";
-import { type Place, providerIdOf } from "./provider-id.ts";
-import type { GcpSpec } from "./spec.ts";
-import { untilDone } from "./until-done.ts";
-import { isHalted, isStarting, isStopping, nameIn, referenceOf, type Vm } from "./vm.ts";
+import { toMachineError } from "./api/errors.ts";
+import { isReclaimed, ownVm, vmsNamed } from "./vm/find-vm.ts";
+import { isInsertionRefused, isRefusal } from "./api/gce-failure.ts";
+import { candidatesOf, instanceResource, type Launch, type LaunchCandidate, requestIdOf } from "./launch/vm-input.ts";
+import { type LeftDisk, removeLeftDisks } from "./vm/left-disks.ts";
+import type { MethodCall } from "./vm/method-call.ts";
+import { hasFailed, type Operation, operationError } from "./api/operation.ts";
+import { labelValueOf, ownerLabelKeys, specHashOf } from "./vm/owner-tags.ts";
+import { type Place, providerIdOf } from "./vm/provider-id.ts";
+import type { GcpSpec } from "./spec/spec.ts";
+import { untilDone } from "./vm/until-done.ts";
+import { isHalted, isStarting, isStopping, nameIn, referenceOf, type Vm } from "./vm/vm.ts";
 
 /** The contract allows 4 KiB. */
 const longestMessage = 4_000;

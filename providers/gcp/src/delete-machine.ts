@@ -1,13 +1,13 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { placesOf, vmsNamed } from "./find-vm.ts";
-import { isMissing, isRefusal } from "./gce-failure.ts";
-import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./left-disks.ts";
-import type { GcpRequest, MethodCall } from "./method-call.ts";
-import { hasFailed, isAboutNothing, operationError } from "./operation.ts";
-import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
-import { untilDone } from "./until-done.ts";
-import type { Vm } from "./vm.ts";
+import { placesOf, vmsNamed } from "./vm/find-vm.ts";
+import { isMissing, isRefusal } from "./api/gce-failure.ts";
+import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./vm/left-disks.ts";
+import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
+import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
+import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./vm/owner-tags.ts";
+import { untilDone } from "./vm/until-done.ts";
+import type { Vm } from "./vm/vm.ts";
 
 /**
  * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that were made for it go too, also when somebody has

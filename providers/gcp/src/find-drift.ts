@@ -1,13 +1,13 @@
 import type { FindDriftResponse, VmDifference } from "@millwright/core";
-import { compareDisks } from "./disk-drift.ts";
-import { findVm } from "./find-vm.ts";
-import { candidatesOf } from "./instance-resource.ts";
-import type { GcpRequest, MethodCall } from "./method-call.ts";
-import { ownerLabelKeys } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
-import type { DiskResource, InstanceResource } from "./sdk.ts";
-import type { GcpSpec } from "./spec.ts";
-import { nameIn } from "./vm.ts";
+import { compareDisks } from "./drift/disks.ts";
+import { findVm } from "./vm/find-vm.ts";
+import { candidatesOf } from "./launch/vm-input.ts";
+import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
+import { ownerLabelKeys } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
+import type { DiskResource, InstanceResource } from "./api/sdk.ts";
+import type { GcpSpec } from "./spec/spec.ts";
+import { nameIn } from "./vm/vm.ts";
 
 type Value = string | number | boolean | null | undefined;
 /** Takes a difference down where there is one. What is not asked for, or not shown, is none. */

@@ -1,7 +1,7 @@
 import { MachineError, type MachineStatusResponse } from "@millwright/core";
-import { findVm } from "./find-vm.ts";
-import type { GcpRequest, MethodCall } from "./method-call.ts";
-import { isStarting, isStopping, referenceOf } from "./vm.ts";
+import { findVm } from "./vm/find-vm.ts";
+import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
+import { isStarting, isStopping, referenceOf } from "./vm/vm.ts";
 
 /** Finds the VM of a machine. Reads only, in one request as a rule. */
 export async function getMachineStatus(request: GcpRequest, call: MethodCall): Promise<MachineStatusResponse> {

@@ -1,6 +1,6 @@
 import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
-import { isMissing } from "./gce-failure.ts";
-import type { GcpClass, MethodCall } from "./method-call.ts";
+import { isMissing } from "./api/gce-failure.ts";
+import type { GcpClass, MethodCall } from "./vm/method-call.ts";
 
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { X86_64: "amd64", ARM64: "arm64" };

@@ -1,8 +1,8 @@
 import type { ListMachinesResponse } from "@millwright/core";
-import { zonesOf } from "./find-vm.ts";
-import type { GcpClass, MethodCall } from "./method-call.ts";
-import { isInCluster, ownerLabelKeys } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
+import { zonesOf } from "./vm/find-vm.ts";
+import type { GcpClass, MethodCall } from "./vm/method-call.ts";
+import { isInCluster, ownerLabelKeys } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
 
 /** A UID as the API server makes it; anything else stands in the label as a hash. */
 const isUid = (value: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);

@@ -11,8 +11,8 @@ import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/c
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished } from "vitest";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
-import { sdkClients } from "../sdk-clients.ts";
-import { type GcpSpec, gcpSpecSchema } from "../spec.ts";
+import { sdkClients } from "../api/sdk-clients.ts";
+import { type GcpSpec, gcpSpecSchema } from "../spec/spec.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";
 

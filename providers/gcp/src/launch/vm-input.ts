@@ -1,10 +1,10 @@
 import { MachineError, type MachineIdentity, type Secret, userDataKey } from "@millwright/core";
 import { stableHash } from "@millwright/core/driver-kit";
-import { allLabels, keptDiskLabel, ownerLabelsOf } from "./owner-tags.ts";
-import type { InstanceResource } from "./sdk.ts";
-import type { GcpSpec } from "./spec.ts";
-import { type Disk, isScratch } from "./spec-disks.ts";
-import type { NetworkInterface } from "./spec-network-interfaces.ts";
+import { allLabels, keptDiskLabel, ownerLabelsOf } from "../vm/owner-tags.ts";
+import type { InstanceResource } from "../api/sdk.ts";
+import type { GcpSpec } from "../spec/spec.ts";
+import { type Disk, isScratch } from "../spec/disks.ts";
+import type { NetworkInterface } from "../spec/network-interfaces.ts";
 
 /** What a VM is made from. */
 export interface Launch {

@@ -1,8 +1,8 @@
-import type { Compare } from "./find-drift.ts";
-import type { DiskResource, InstanceResource } from "./sdk.ts";
-import type { GcpSpec } from "./spec.ts";
-import { isScratch } from "./spec-disks.ts";
-import { nameIn } from "./vm.ts";
+import type { Compare } from "../find-drift.ts";
+import type { DiskResource, InstanceResource } from "../api/sdk.ts";
+import type { GcpSpec } from "../spec/spec.ts";
+import { isScratch } from "../spec/disks.ts";
+import { nameIn } from "../vm/vm.ts";
 
 /**
  * Compares the disks of a VM with those of its class, in their order. Only disks that the driver has made can be told from those that were attached later: a VM of MCM's driver has none of them,

@@ -5,10 +5,10 @@ import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { type Operation, readOperation } from "./operation.ts";
-import { managedBy, ownerLabelKeys } from "./owner-tags.ts";
-import type { Place } from "./provider-id.ts";
+import { managedBy, ownerLabelKeys } from "../vm/owner-tags.ts";
+import type { Place } from "../vm/provider-id.ts";
 import { outcomeOf, pauseBefore } from "./repetition.ts";
-import type { GcpCredentials } from "./secret.ts";
+import type { GcpCredentials } from "../spec/secret.ts";
 import { callSdk, type SdkClients, sdkClients, sdkOrigin } from "./sdk-clients.ts";
 import { type OutgoingRequest, sendRequest } from "./send-request.ts";
 

@@ -1,6 +1,6 @@
 import type { GceEmulator } from "@millwright/emulators/gce";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec } from "../testing/gcp-cloud.ts";
 
 const providerId = "gce:///my-project/europe-west1-b/m";
 const [boot] = plainSpec.disks;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest } from "../testing/gcp-cloud.ts";
 
 const idOf = (name: string, zone = "europe-west1-b"): string => `gce:///my-project/${zone}/${name}`;
 

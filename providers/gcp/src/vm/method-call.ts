@@ -2,7 +2,7 @@ import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@mill
 import type { RecentLaunches } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "./owner-tags.ts";
 import type { Session } from "./session.ts";
-import type { GcpSpec } from "./spec.ts";
+import type { GcpSpec } from "../spec/spec.ts";
 
 /** How long the driver waits for what Compute Engine shows late. */
 export interface Patience {

@@ -1,7 +1,7 @@
 import type { MachineIdentity } from "@millwright/core";
 import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
 import { type Place, providerIdOf } from "./provider-id.ts";
-import type { GcpSpec } from "./spec.ts";
+import type { GcpSpec } from "../spec/spec.ts";
 
 /**
  * The labels that the driver adds to those of the class, in the request that creates. VMs that MCM's driver made have only those of the class. Keys and values of labels

@@ -2,8 +2,8 @@ import { createServer } from "node:net";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import { createGcpDriver } from "./driver.ts";
-import { aCloud, aContext, aMachine, aRequest } from "./testing/gcp-cloud.ts";
+import { createGcpDriver } from "../driver.ts";
+import { aCloud, aContext, aMachine, aRequest } from "../testing/gcp-cloud.ts";
 
 const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
 

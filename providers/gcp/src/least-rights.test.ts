@@ -1,7 +1,7 @@
 import type { Driver, DriverContext } from "@millwright/core";
 import type { GceEmulator } from "@millwright/emulators/gce";
 import { describe, expect, it } from "vitest";
-import type { GcpSpec } from "./spec.ts";
+import type { GcpSpec } from "./spec/spec.ts";
 import { aCloud, aContext, aMachine, aRequest, plainSpec, roleOfReadme, spotScheduling } from "./testing/gcp-cloud.ts";
 
 const [boot] = plainSpec.disks;

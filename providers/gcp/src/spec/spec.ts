@@ -1,8 +1,8 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
-import { mostLabels } from "./owner-tags.ts";
-import { checkDisks, diskSchema } from "./spec-disks.ts";
-import { checkNetworkInterfaces, networkInterfaceSchema } from "./spec-network-interfaces.ts";
+import { mostLabels } from "../vm/owner-tags.ts";
+import { checkDisks, diskSchema } from "./disks.ts";
+import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).min(1, "must not be empty");

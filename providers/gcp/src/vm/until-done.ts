@@ -1,7 +1,7 @@
 import { MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import type { MethodCall } from "./method-call.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../api/operation.ts";
 import type { Place } from "./provider-id.ts";
 
 /** Waits for an operation. The deadline of the call ends it; the operation goes on all the same. */

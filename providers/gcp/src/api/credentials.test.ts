@@ -1,7 +1,7 @@
 import { checkDriverSecret } from "@millwright/core";
 import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import { createGcpDriver } from "./driver.ts";
+import { createGcpDriver } from "../driver.ts";
 import {
   aCloud,
   aContext,
@@ -13,7 +13,7 @@ import {
   secretOf,
   secretWith,
   serviceAccounts,
-} from "./testing/gcp-cloud.ts";
+} from "../testing/gcp-cloud.ts";
 
 const audience = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/gardener";
 const identity = {

@@ -1,8 +1,8 @@
 import { MachineError } from "@millwright/core";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "../api/operation.ts";
 import { type Place, providerIdOf } from "./provider-id.ts";
-import type { DiskResource, GceApi, InstanceResource, Page } from "./sdk.ts";
+import type { DiskResource, GceApi, InstanceResource, Page } from "../api/sdk.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One project seen with one credential: the requests, and the questions that many machines ask at once. */
