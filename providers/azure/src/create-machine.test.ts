@@ -1,6 +1,6 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./owner-tags.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/azure-cloud.ts";
 
 describe("creating a machine", () => {

@@ -1,16 +1,16 @@
 import type { CreateMachineResponse } from "@millwright/core";
-import { adopt } from "./adopt.ts";
-import { ensureNic } from "./ensure-nic.ts";
-import { candidatesOf, type Launch } from "./launch.ts";
-import { makeVm } from "./make-vm.ts";
-import type { CreateRequest, MethodCall } from "./method-call.ts";
-import { vmNameFor } from "./names.ts";
-import { tagsOf } from "./owner-tags.ts";
-import { planOf } from "./plan-of.ts";
-import { referenceOf } from "./reference.ts";
-import { isGiven } from "./spec-storage.ts";
-import { throwAwayPublicKey } from "./ssh-key.ts";
-import { vmInput } from "./vm-input.ts";
+import { adopt } from "./launch/adopt.ts";
+import { ensureNic } from "./launch/ensure-nic.ts";
+import { candidatesOf, type Launch } from "./launch/launch.ts";
+import { makeVm } from "./launch/make-vm.ts";
+import type { CreateRequest, MethodCall } from "./vm/method-call.ts";
+import { vmNameFor } from "./vm/names.ts";
+import { tagsOf } from "./vm/owner-tags.ts";
+import { planOf } from "./launch/plan-of.ts";
+import { referenceOf } from "./vm/reference.ts";
+import { isGiven } from "./spec/storage.ts";
+import { throwAwayPublicKey } from "./launch/ssh-key.ts";
+import { vmInput } from "./launch/vm-input.ts";
 
 /** Makes the VM of a machine with its NIC and its disks, or finds what an earlier try has made. */
 export async function createMachine(request: CreateRequest, call: MethodCall): Promise<CreateMachineResponse> {

@@ -1,11 +1,11 @@
 import type { VirtualMachine } from "@azure/arm-compute";
 import { type DeleteMachineResponse, MachineError, type MachineErrorCode } from "@millwright/core";
-import { cascadeInput } from "./cascade-input.ts";
-import { toMachineError } from "./errors.ts";
-import { vmNameOf } from "./find-vm.ts";
-import type { AzureRequest, MethodCall } from "./method-call.ts";
-import { isOwnedBy, ownerTagKeys } from "./owner-tags.ts";
-import { partsOf, removeParts } from "./parts.ts";
+import { cascadeInput } from "./vm/cascade-input.ts";
+import { toMachineError } from "./api/errors.ts";
+import { vmNameOf } from "./vm/find-vm.ts";
+import type { AzureRequest, MethodCall } from "./vm/method-call.ts";
+import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
+import { partsOf, removeParts } from "./vm/parts.ts";
 
 /**
  * Deletes the VM of a machine, its NIC and its disks, and waits until they are gone, since a kubelet that still runs would register its node again. Disks that were attached

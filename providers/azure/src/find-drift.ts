@@ -1,14 +1,14 @@
 import type { VirtualMachine } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import type { FindDriftResponse, VmDifference } from "@millwright/core";
-import { findVm } from "./find-vm.ts";
-import { candidatesOf } from "./launch.ts";
-import type { AzureRequest, MethodCall } from "./method-call.ts";
-import { isSameName, nicNameOf } from "./names.ts";
-import { tagOf } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
-import { type AzureSpec, placementOf } from "./spec.ts";
-import { isGiven, readUrn } from "./spec-storage.ts";
+import { findVm } from "./vm/find-vm.ts";
+import { candidatesOf } from "./launch/launch.ts";
+import type { AzureRequest, MethodCall } from "./vm/method-call.ts";
+import { isSameName, nicNameOf } from "./vm/names.ts";
+import { tagOf } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
+import { type AzureSpec, placementOf } from "./spec/spec.ts";
+import { isGiven, readUrn } from "./spec/storage.ts";
 
 type Value = string | number | boolean | undefined;
 type Compare = (field: string, wanted: Value, found: Value) => void;

@@ -1,5 +1,5 @@
 import { type GetNodeTemplateResponse, MachineError } from "@millwright/core";
-import type { AzureClass, MethodCall } from "./method-call.ts";
+import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 
 /** Names of architectures as Kubernetes writes them. */
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./owner-tags.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSpec } from "./testing/azure-cloud.ts";
 
 const dataDisks = [{ lun: 3, name: "etcd", diskSizeGB: 5, storageAccountType: "Premium_LRS" }];

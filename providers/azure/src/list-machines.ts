@@ -1,8 +1,8 @@
 import type { ListedMachine, ListMachinesResponse } from "@millwright/core";
-import type { AzureClass, MethodCall } from "./method-call.ts";
-import { machineOfDisk, machineOfNic } from "./machine-of-part.ts";
-import { isOfCluster, ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
-import { providerIdOf } from "./provider-id.ts";
+import type { AzureClass, MethodCall } from "./vm/method-call.ts";
+import { machineOfDisk, machineOfNic } from "./vm/machine-of-part.ts";
+import { isOfCluster, ownerTagKeys, tagOf, type Tags } from "./vm/owner-tags.ts";
+import { providerIdOf } from "./vm/provider-id.ts";
 
 /** Lists the machines of a cluster and role: those with a VM, and those of which only a NIC or a disk is left. */
 export async function listMachines(

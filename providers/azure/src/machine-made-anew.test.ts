@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./owner-tags.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties } from "./testing/azure-cloud.ts";
 
 const dataDisks = [

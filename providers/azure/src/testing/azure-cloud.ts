@@ -4,7 +4,7 @@ import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@m
 import type { FaultEnd } from "@millwright/emulators/server";
 import { onTestFinished } from "vitest";
 import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
-import { type AzureSpec, azureSpecSchema } from "../spec.ts";
+import { type AzureSpec, azureSpecSchema } from "../spec/spec.ts";
 import { roleOfReadme } from "./readme-role.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";

@@ -1,5 +1,5 @@
 import type { MachineIdentity, Secret } from "@millwright/core";
-import type { AzureSpec } from "./spec.ts";
+import type { AzureSpec } from "../spec/spec.ts";
 
 /** The plan of an image of the marketplace. */
 export interface Plan {

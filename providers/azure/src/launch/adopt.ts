@@ -1,12 +1,12 @@
 import type { VirtualMachine } from "@azure/arm-compute";
 import { MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { removeVm } from "./delete-machine.ts";
-import { toMachineError } from "./errors.ts";
-import type { CreateRequest, MethodCall } from "./method-call.ts";
-import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf, tagOf } from "./owner-tags.ts";
-import { partsOf, removeParts } from "./parts.ts";
-import { stateOf } from "./vm-state.ts";
+import { removeVm } from "../delete-machine.ts";
+import { toMachineError } from "../api/errors.ts";
+import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
+import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf, tagOf } from "../vm/owner-tags.ts";
+import { partsOf, removeParts } from "../vm/parts.ts";
+import { stateOf } from "../vm/vm-state.ts";
 
 /**
  * What to do with a VM of that name: it is the answer when it was made for this machine from this spec. One that never came up, or that Azure took back, is

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { checkDriverSecret, systemClock } from "@millwright/core";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAzureDriver } from "./driver.ts";
-import { readCredentials } from "./secret.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "./testing/azure-cloud.ts";
+import { createAzureDriver } from "../driver.ts";
+import { readCredentials } from "../spec/secret.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "../testing/azure-cloud.ts";
 
 const applications = { client: { tenant: "tenant", secret: "first-secret" } };
 const without = (...keys: readonly string[]) =>

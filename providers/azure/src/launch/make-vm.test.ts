@@ -1,6 +1,6 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties } from "./testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties } from "../testing/azure-cloud.ts";
 
 const { storageProfile } = plainProperties;
 

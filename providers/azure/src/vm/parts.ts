@@ -1,7 +1,7 @@
 import type { Disk } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import { MachineError } from "@millwright/core";
-import { toMachineError } from "./errors.ts";
+import { toMachineError } from "../api/errors.ts";
 import type { AzureRequest, MethodCall } from "./method-call.ts";
 import { machineOfDisk, machineOfNic } from "./machine-of-part.ts";
 import { isSameName, nameInId } from "./names.ts";

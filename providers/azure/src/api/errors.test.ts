@@ -1,6 +1,6 @@
 import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, failureOf, plainProperties, refuse } from "./testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, failureOf, plainProperties, refuse } from "../testing/azure-cloud.ts";
 
 const codes: readonly (readonly [string, string])[] = [
   ["ZonalAllocationFailed", "ResourceExhausted"],

@@ -1,4 +1,4 @@
-import type { AzureSpec } from "./spec.ts";
+import type { AzureSpec } from "../spec/spec.ts";
 
 const idOf = (subscriptionId: string, group: string, type: string, name: string): string =>
   `/subscriptions/${subscriptionId}/resourceGroups/${group}/providers/${type}/${name}`;

@@ -2,7 +2,7 @@ import type { MachineIdentity } from "@millwright/core";
 import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
 import { isSameName } from "./names.ts";
 import { vmNameIn } from "./provider-id.ts";
-import type { AzureSpec } from "./spec.ts";
+import type { AzureSpec } from "../spec/spec.ts";
 
 /**
  * The tags that the driver adds to those of the class, in the request that creates. What MCM's driver made has only those of the class. Azure allows no slash in names of tags and

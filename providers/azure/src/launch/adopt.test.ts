@@ -2,8 +2,8 @@ import type { Driver } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import type { ArmEmulator } from "@millwright/emulators/arm";
 import { describe, expect, it } from "vitest";
-import type { AzureSpec } from "./spec.ts";
-import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec } from "./testing/azure-cloud.ts";
+import type { AzureSpec } from "../spec/spec.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec } from "../testing/azure-cloud.ts";
 
 /** Makes a VM, and is stopped when it is there and not ready. */
 async function stopWhileMaking(arm: ArmEmulator, driver: Driver<AzureSpec>): Promise<void> {

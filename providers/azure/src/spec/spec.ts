@@ -1,8 +1,8 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
 import { cloudNames } from "./clouds.ts";
-import { clusterTagStart, mostTags, roleTagStart } from "./owner-tags.ts";
-import { checkStorage, isGiven, storageProfileSchema } from "./spec-storage.ts";
+import { clusterTagStart, mostTags, roleTagStart } from "../vm/owner-tags.ts";
+import { checkStorage, isGiven, storageProfileSchema } from "./storage.ts";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).regex(/\S/, "must not be blank");

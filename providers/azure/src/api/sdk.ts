@@ -11,12 +11,12 @@ import type { TokenCredential } from "@azure/identity";
 import { type ApiCall, type Clock, MachineError } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
-import type { Cloud } from "./clouds.ts";
+import type { Cloud } from "../spec/clouds.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
-import type { Plan } from "./launch.ts";
-import type { AzureCredentials } from "./secret.ts";
-import type { Urn } from "./spec-storage.ts";
+import type { Plan } from "../launch/launch.ts";
+import type { AzureCredentials } from "../spec/secret.ts";
+import type { Urn } from "../spec/storage.ts";
 
 /**
  * The requests that the driver makes. They reject with what the SDKs threw, and with the signal's reason when it aborts. Those that make, change or delete resolve when Azure has done it, not

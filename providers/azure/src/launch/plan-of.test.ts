@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties, sentBody } from "./testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties, sentBody } from "../testing/azure-cloud.ts";
 
 const { storageProfile } = plainProperties;
 

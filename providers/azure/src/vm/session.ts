@@ -1,9 +1,9 @@
 import type { Disk, ResourceSku, VirtualMachine } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
-import type { AzureApi } from "./sdk.ts";
-import type { Plan } from "./launch.ts";
-import type { Urn } from "./spec-storage.ts";
+import type { AzureApi } from "../api/sdk.ts";
+import type { Plan } from "../launch/launch.ts";
+import type { Urn } from "../spec/storage.ts";
 import { needsInstanceView } from "./vm-state.ts";
 
 /** One subscription seen with one credential: the requests, and the questions that many machines ask at once. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createAzureDriver } from "./driver.ts";
-import { aCloud, aContext, aRequest, failureOf, plainSecret, refuse } from "./testing/azure-cloud.ts";
+import { createAzureDriver } from "../driver.ts";
+import { aCloud, aContext, aRequest, failureOf, plainSecret, refuse } from "../testing/azure-cloud.ts";
 
 describe("connections", () => {
   it("that nobody answers end at the deadline of the call, or sooner at that of the request", async () => {
