@@ -6,6 +6,7 @@ import {
   machineResource,
 } from "@millwright/core";
 import { ApiError, type EventRecord, nodeResource, secretResource } from "@millwright/kube";
+import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, testNamespace } from "./builders.ts";
@@ -25,10 +26,11 @@ export const refOf = (name: string) => ({ namespace: testNamespace, name });
 /** The node of a machine. */
 export const nodeOf = (name: string) => ({ name: `node-of-${name}` });
 
-/** Machines that have joined and run, and the real controller that looks after them. */
+/** Machines that have joined and run, what `prepare` adds to them, and the real controller that looks after them all. */
 export async function aFleet(
   machines: Readonly<Record<string, Change<Machine>>>,
   options: { readonly settings?: Partial<MachineSettings>; readonly workers?: number; readonly limit?: string } = {},
+  prepare: (api: FakeApi) => void = () => {},
 ) {
   const logged: string[] = [];
   const { api, clock, newContext, run } = createTestCluster({ log: (_, message) => void logged.push(message) });
@@ -68,6 +70,12 @@ export async function aFleet(
     );
   }
 
+  prepare(api);
+  // The fake reads its history for every watch.
+  api.compact();
+
+  let passes = (): number => 0;
+  let pendingEvictions = (): number => 0;
   const start = async () => {
     const stop = new AbortController();
     const context: ControllerContext = {
@@ -79,16 +87,18 @@ export async function aFleet(
         counts: () => ({ sent: 0, dropped: 0 }),
       },
     };
-    const { controller, operations } = createMachineController(context, {
+    const { controller, close, ...views } = createMachineController(context, {
       driver,
       settings: { ...defaultMachineSettings, ...options.settings },
       workers: options.workers ?? 10,
     });
+    passes = () => controller.counts().passes;
+    pendingEvictions = views.pendingEvictions;
     await run(context, stop.signal);
     const running = controller.start(stop.signal);
     const end = async () => {
       stop.abort(new Error("stopped"));
-      await operations.close();
+      await close();
       await running;
     };
     onTestFinished(end);
@@ -108,7 +118,25 @@ export async function aFleet(
     api.inject({ verb: "watch", error: unreachable, times });
     api.endWatches();
   };
-  return { api, clock, driver, events, logged, start, end, machine, phase, text, report, inPhases, away };
+  return {
+    api,
+    clock,
+    driver,
+    events,
+    logged,
+    start,
+    end,
+    machine,
+    phase,
+    text,
+    report,
+    inPhases,
+    away,
+    /** Passes of the controller that was started last. */
+    passes: () => passes(),
+    /** Orders to pods that its queue still holds. */
+    pendingEvictions: () => pendingEvictions(),
+  };
 }
 
 /** So many machines, for `aFleet`. */
