@@ -10,7 +10,12 @@ export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<st
 /** The default: nothing is written. */
 export const noLog: Log = () => {};
 
-/** One line for a thrown value, whatever it is. */
+/** The text of a thrown value, whatever it is. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** For messages that are to be one line, of which the first says the most. */
+export function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? text;
 }

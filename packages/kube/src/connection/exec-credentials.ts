@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { ConfigError, systemClock } from "@millwright/core/foundation";
+import { ConfigError, orAborted, systemClock } from "@millwright/core/foundation";
 import type { Clock } from "@millwright/core";
 import type { Credentials } from "./cluster-config.ts";
 import { startDeadline } from "../deadline.ts";
 import { isRecord } from "../objects/kube-object.ts";
-import { messageOf } from "../log.ts";
+import { firstLine, messageOf } from "../log.ts";
 import { parseJson } from "../json/parse-json.ts";
 
 /** An `exec` entry of a kubeconfig. Source: client.authentication.k8s.io/v1, `ExecConfig`. */
@@ -75,8 +75,7 @@ export function createExecCredentials(
     const nowMs = clock.now().getTime();
     const isUsable = current !== undefined && nowMs < current.expiresMs && current.credentials !== refused;
     if (current === undefined || !isUsable) {
-      const answer = fetch();
-      return (await abortable(answer, signal)).credentials;
+      return (await orAborted(signal, fetch())).credentials;
     }
     if (nowMs >= current.renewMs && clock.monotonicMs() >= notBeforeMs) {
       notBeforeMs = clock.monotonicMs() + retryMs;
@@ -177,25 +176,6 @@ function readAnswer(answer: unknown, options: ExecCredentialsOptions, nowMs: num
   };
 }
 
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    // Whoever comes next shares it.
-    promise.catch(() => {});
-  }
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function firstLine(text: string): string {
-  return text.split("\n", 1)[0] ?? text;
 }

@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError } from "@millwright/core/foundation";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { fileExists } from "./file-exists.ts";
+import { followPemFile, followTokenFile } from "./followed-file.ts";
+import { followTls } from "./followed-tls.ts";
+import { messageOf } from "../log.ts";
+
+/** Where the kubelet puts what a pod needs to talk to the API server. */
+const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Whether this is a pod with a service account. */
+export function hasServiceAccount(): Promise<boolean> {
+  return fileExists(join(serviceAccountFolder, "token"));
+}
+
+/**
+ * The cluster of the pod that this process is in, as its service account. Token and CA are followed: the kubelet renews them.
+ *
+ * @throws ConfigError
+ */
+export async function loadInCluster(env: Readonly<Record<string, string | undefined>>): Promise<ClusterConfig> {
+  const host = env["KUBERNETES_SERVICE_HOST"];
+  const port = env["KUBERNETES_SERVICE_PORT"];
+  if (!host || !port) {
+    throw new ConfigError(
+      "in-cluster configuration: expected KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT, which a pod has; is this one?",
+    );
+  }
+  const read = async (name: string) => {
+    const file = join(serviceAccountFolder, name);
+    try {
+      return await readFile(file, "utf8");
+    } catch (cause) {
+      throw new ConfigError(`in-cluster configuration: cannot read ${file}: ${messageOf(cause)}`, { cause });
+    }
+  };
+  const followCa = followPemFile(join(serviceAccountFolder, "ca.crt"), "in-cluster configuration");
+  const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
+  const token = followTokenFile(join(serviceAccountFolder, "token"), "in-cluster configuration");
+  await token();
+  return {
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
+    tls: { ca },
+    currentTls: followTls({ ca }, { ca: followCa }),
+    credentials: async () => ({ headers: { authorization: `Bearer ${await token()}` } }),
+  };
+}

@@ -1,0 +1,140 @@
+import { ConfigError } from "@millwright/core/foundation";
+import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
+import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
+import { followPemFile } from "./followed-file.ts";
+import type { FollowedFile } from "./followed-file.ts";
+import { followTls } from "./followed-tls.ts";
+import type { TlsFiles } from "./followed-tls.ts";
+import type { KubeConfigFiles } from "./kube-config-files.ts";
+import { isRecord } from "../objects/kube-object.ts";
+import { credentialsOf } from "./user-credentials.ts";
+
+/** What {@link readCluster} needs. */
+export interface ReadClusterOptions extends KubeConfigFiles {
+  /** Start of each message. */
+  readonly where: string;
+  /** Left out: the current context. */
+  readonly context: string | undefined;
+  /** See `LoadKubeConfigOptions`. */
+  readonly allowPlugins: boolean;
+  /** What plug-ins are run with. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Ends with a ConfigError that names the kubeconfig. */
+type Fail = (text: string) => never;
+
+/**
+ * The cluster, the user and the namespace of a context.
+ *
+ * @throws ConfigError in one line that names the field and what is expected
+ */
+export async function readCluster(options: ReadClusterOptions): Promise<ClusterConfig> {
+  const { kubeConfig, users, where, env } = options;
+  const fail: Fail = (text) => {
+    throw new ConfigError(`${where}: ${text}`);
+  };
+  const { context, cluster, user } = contextOf(kubeConfig, options.context, fail);
+  const { server, proxyUrl } = cluster;
+  if (!isHttpUrl(server)) {
+    return fail(`cluster "${cluster.name}": server ${JSON.stringify(server)} is not a URL; expected https://host:port`);
+  }
+  if (proxyUrl !== undefined && !isHttpUrl(proxyUrl)) {
+    return fail(
+      `cluster "${cluster.name}": proxy-url ${JSON.stringify(withoutPassword(proxyUrl))} cannot be used; expected http://host:port or https://host:port`,
+    );
+  }
+  if (!options.allowPlugins && user !== undefined && (isRecord(user.exec) || isRecord(user.authProvider))) {
+    return fail(
+      `user "${user.name}" has an exec or auth-provider entry, which is not allowed here; expected a token or a client certificate`,
+    );
+  }
+  const { tls, files } = await readTls(cluster, user, where, fail);
+  const credentials =
+    user === undefined
+      ? undefined
+      : credentialsOf({ kubeConfig, user, cluster, files: users.get(user.name), where, tls, env });
+  return {
+    server,
+    ...(context.namespace === undefined ? {} : { namespace: context.namespace }),
+    ...(Object.keys(tls).length === 0 ? {} : { tls }),
+    ...(Object.keys(files).length === 0 ? {} : { currentTls: followTls(tls, files) }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+}
+
+/** A context, and what it names. Makes it the current one, which the plug-ins of client-node go by. */
+function contextOf(
+  kubeConfig: KubeConfig,
+  wanted: string | undefined,
+  fail: Fail,
+): { readonly context: Context; readonly cluster: Cluster; readonly user: User | undefined } {
+  const names = kubeConfig.getContexts().map((context) => context.name);
+  const name = wanted ?? kubeConfig.getCurrentContext();
+  if (name === undefined || name === "") return fail(`current-context is not set; expected one of ${quoted(names)}`);
+  const context = kubeConfig.getContextObject(name);
+  if (context === null) return fail(`context "${name}" does not exist; expected one of ${quoted(names)}`);
+  kubeConfig.setCurrentContext(name);
+
+  const cluster = kubeConfig.getCluster(context.cluster);
+  if (cluster === null) {
+    return fail(`context "${name}" names the cluster "${context.cluster}", which is not under clusters`);
+  }
+  if (!context.user) return { context, cluster, user: undefined };
+  const user = kubeConfig.getUser(context.user);
+  if (user === null) return fail(`context "${name}" names the user "${context.user}", which is not under users`);
+  return { context, cluster, user };
+}
+
+/** The TLS material as it is now, and the files that it came from. */
+async function readTls(
+  cluster: Cluster,
+  user: User | undefined,
+  where: string,
+  fail: Fail,
+): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
+  const files: { -readonly [Part in keyof TlsFiles]: FollowedFile } = {};
+  const material = async (part: keyof TlsFiles, field: string, file: string | undefined, data: string | undefined) => {
+    if (file === undefined || file === null) return decodePem(data, field, fail);
+    const follow = followPemFile(file, `${where}: ${field}`);
+    files[part] = follow;
+    return follow();
+  };
+  const ca = await material("ca", `cluster "${cluster.name}": certificate-authority`, cluster.caFile, cluster.caData);
+  const cert = await material("cert", `user "${user?.name}": client-certificate`, user?.certFile, user?.certData);
+  const key = await material("key", `user "${user?.name}": client-key`, user?.keyFile, user?.keyData);
+  if ((cert === undefined) !== (key === undefined)) {
+    return fail(
+      `user "${user?.name}": client-certificate and client-key belong together, but only one of them is there`,
+    );
+  }
+  const tls = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
+    ...(cluster.skipTLSVerify ? { insecureSkipVerify: true } : {}),
+  };
+  return { tls, files };
+}
+
+function decodePem(data: string | undefined, field: string, fail: Fail): string | undefined {
+  if (data === undefined || data === null) return undefined;
+  const pem = Buffer.from(data, "base64").toString("utf8");
+  if (!pem.includes("-----BEGIN")) return fail(`${field}-data is not a PEM block in base64`);
+  return pem;
+}
+
+function isHttpUrl(url: unknown): url is string {
+  return typeof url === "string" && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+}
+
+/** A URL as it may be shown. */
+function withoutPassword(url: unknown): unknown {
+  return typeof url === "string" ? url.replace(/\/\/[^@/]*@/, "//…@") : url;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.length === 0 ? "none (the file has no contexts)" : names.map((name) => `"${name}"`).join(", ");
+}

@@ -1,0 +1,85 @@
+import { ConfigError } from "@millwright/core/foundation";
+import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
+import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
+import { createExecCredentials } from "./exec-credentials.ts";
+import { followTokenFile } from "./followed-file.ts";
+import type { UserFiles } from "./kube-config-files.ts";
+import { firstLine, messageOf } from "../log.ts";
+import { isRecord } from "../objects/kube-object.ts";
+import { readExecPlugin } from "./read-exec-plugin.ts";
+
+/** A user of a kubeconfig, and what its credentials are made from. */
+export interface UserEntry {
+  readonly kubeConfig: KubeConfig;
+  readonly user: User;
+  readonly cluster: Cluster;
+  readonly tls: TlsMaterial;
+  readonly files: UserFiles | undefined;
+  readonly where: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * How a user proves who it is: a token file, an `exec` program, the plug-in of a cloud, a token or a password, in this order; undefined for none
+ * but client certificates.
+ *
+ * @throws ConfigError for an `exec` entry that cannot be read
+ */
+export function credentialsOf(entry: UserEntry): ClusterConfig["credentials"] {
+  const { kubeConfig, user, where } = entry;
+  const tokenFile = entry.files?.tokenFile;
+  const impersonate: Readonly<Record<string, string>> =
+    typeof user.impersonateUser === "string" ? { "impersonate-user": user.impersonateUser } : {};
+  if (tokenFile !== undefined) {
+    const token = followTokenFile(tokenFile, `${where}: user "${user.name}": tokenFile`);
+    return async () => ({ headers: { ...impersonate, authorization: `Bearer ${await token()}` } });
+  }
+  if (isRecord(user.exec)) return execCredentials(entry, user.exec, impersonate);
+  if (isRecord(user.authProvider)) return pluginCredentials(kubeConfig, user, where);
+  const authorization = user.token
+    ? `Bearer ${user.token.trim()}`
+    : user.username
+      ? `Basic ${Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64")}`
+      : undefined;
+  const headers = { ...impersonate, ...(authorization === undefined ? {} : { authorization }) };
+  return Object.keys(headers).length === 0 ? undefined : async () => ({ headers });
+}
+
+function execCredentials(
+  { user, cluster, files, tls, where, env }: UserEntry,
+  exec: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+): ClusterConfig["credentials"] {
+  const place = `${where}: user "${user.name}"`;
+  const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
+  const plugin = readExecPlugin(exec, place, { cluster: { server: cluster.server, ...ca }, folder: files?.folder });
+  return createExecCredentials({ plugin, where: place, env, headers });
+}
+
+/** Credentials of a cloud's tool (`auth-provider`). client-node fetches them and keeps them until they expire. */
+function pluginCredentials(kubeConfig: KubeConfig, user: User, where: string): () => Promise<Credentials> {
+  let underway: Promise<Credentials> | undefined;
+  const ask = async (): Promise<Credentials> => {
+    const answer: { headers?: Record<string, unknown>; cert?: unknown; key?: unknown } = {};
+    try {
+      await kubeConfig.applyToHTTPSOptions(answer);
+    } catch (cause) {
+      throw new ConfigError(
+        `${where}: user "${user.name}": the credential plug-in failed: ${firstLine(messageOf(cause))}`,
+        {
+          cause,
+        },
+      );
+    }
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    );
+    return {
+      headers,
+      ...(typeof answer.cert === "string" ? { cert: answer.cert } : {}),
+      ...(typeof answer.key === "string" ? { key: answer.key } : {}),
+    };
+  };
+  // Requests that come while the program runs share its answer: one browser window, not sixteen.
+  return () => (underway ??= ask().finally(() => (underway = undefined)));
+}
