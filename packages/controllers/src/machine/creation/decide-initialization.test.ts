@@ -1,27 +1,15 @@
 import { type MachineErrorCode, machineErrorCodes } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
 import { aMachine, createdAt, inPhase } from "../../testing/builders.ts";
-import {
-  aSnapshot,
-  failed,
-  kindsOf,
-  later,
-  machineAfter,
-  succeeded,
-  testNow,
-  unusable,
-  withVm,
-} from "../../testing/snapshots.ts";
-import { decideCreation } from "./decide-creation.ts";
+import { failed, kindsOf, later, succeeded, unusable, withVm } from "../../testing/snapshots.ts";
+import { decide, machineThen, vm } from "../../testing/creations.ts";
 
-const vm = { providerId: "vm-1", nodeName: "node" };
 const start = (operation: string) => ({ kind: "StartOperation", operation });
 const known = aMachine(withVm);
 
 describe("a VM that wants to be initialized", () => {
   it("is stored by its id, then initialized by a call of its own, and the phase waits", () => {
-    const snapshot = aSnapshot({ operation: succeeded("create", { ...vm, needsInitialization: true }) });
-    const decision = decideCreation(snapshot, testNow);
+    const decision = decide({ operation: succeeded("create", { ...vm, needsInitialization: true }) });
     expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation", "StartOperation"]);
     expect(decision.actions[2]).toEqual(start("initialize"));
     expect(decision.status).toBeUndefined();
@@ -31,16 +19,18 @@ describe("a VM that wants to be initialized", () => {
   it("is stored without a class, too, and the missing class is said by the next pass", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
     const result = { ...vm, needsInitialization: true };
-    const snapshot = aSnapshot({ classView, operation: succeeded("create", result) });
-    expect(kindsOf(decideCreation(snapshot, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    expect(kindsOf(decide({ classView, operation: succeeded("create", result) }))).toEqual([
+      "PatchMachine",
+      "AcknowledgeOperation",
+    ]);
     for (const operation of [undefined, succeeded("find", result)]) {
-      const decision = decideCreation(aSnapshot({ machine: known, classView, operation }), testNow);
+      const decision = decide({ machine: known, classView, operation });
       expect([decision.actions, decision.status?.lastOperation?.description]).toEqual([[], "no class"]);
     }
   });
 
   it("is Pending once that is done", () => {
-    const decision = decideCreation(aSnapshot({ machine: known, operation: succeeded("initialize") }), testNow);
+    const decision = decide({ machine: known, operation: succeeded("initialize") });
     expect(kindsOf(decision)).toEqual(["AcknowledgeOperation"]);
     expect(decision.status?.currentStatus).toMatchObject({ phase: "Pending", timeoutActive: true });
     expect(decision.because).toEqual([]);
@@ -50,8 +40,8 @@ describe("a VM that wants to be initialized", () => {
     "says %s in MCM's words and tries again soon, without a second VM",
     (code) => {
       const remembering = aMachine(withVm, { status: { lastKnownState: "op-1" } });
-      const snapshot = aSnapshot({ machine: remembering, operation: failed("initialize", code) });
-      const decision = decideCreation(snapshot, testNow);
+      const change = { machine: remembering, operation: failed("initialize", code) };
+      const decision = decide(change);
       expect(decision).toMatchObject({
         actions: [{ kind: "AcknowledgeOperation" }],
         status: {
@@ -67,70 +57,65 @@ describe("a VM that wants to be initialized", () => {
         wakeAfterMs: code === "ResourceExhausted" ? 600_000 : 5_000,
         because: [{ reason: "FailedInitializeVM", message: `${code}: no luck` }],
       });
-      const machine = machineAfter(snapshot, decision);
+      const machine = machineThen(change);
       const operation = failed("initialize", code, { isAcknowledged: true });
-      expect(decideCreation(aSnapshot({ machine, operation }), later(1)).actions).toEqual([]);
-      expect(decideCreation(aSnapshot({ machine, operation }), later(600_000)).actions).toEqual([start("initialize")]);
+      expect(decide({ machine, operation }, later(1)).actions).toEqual([]);
+      expect(decide({ machine, operation }, later(600_000)).actions).toEqual([start("initialize")]);
     },
   );
 
   it("is Failed after the creation timeout", () => {
     const machine = aMachine(withVm, createdAt("2025-01-01T00:00:00Z"));
-    const decision = decideCreation(aSnapshot({ machine, operation: failed("initialize", "Internal") }), testNow);
+    const decision = decide({ machine, operation: failed("initialize", "Internal") });
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
   });
 });
 
 describe("a VM whose id is stored and whose phase is not, after a crash", () => {
   it("is asked for: its initialization may be due", () => {
-    expect(decideCreation(aSnapshot({ machine: known }), testNow).actions).toEqual([start("find")]);
+    expect(decide({ machine: known }).actions).toEqual([start("find")]);
     const due = succeeded("find", { ...vm, needsInitialization: true });
-    expect(decideCreation(aSnapshot({ machine: known, operation: due }), testNow).actions).toEqual([
+    expect(decide({ machine: known, operation: due }).actions).toEqual([
       { kind: "AcknowledgeOperation" },
       start("initialize"),
     ]);
-    const { status } = decideCreation(aSnapshot({ machine: known, operation: succeeded("find", vm) }), testNow);
+    const { status } = decide({ machine: known, operation: succeeded("find", vm) });
     expect(status?.currentStatus?.phase).toBe("Pending");
   });
 
   test.each(["NotFound", "Unimplemented"] as const)(
     "is believed when the driver answers %s, and initialized: the cloud may show it late",
     (code) => {
-      const decision = decideCreation(aSnapshot({ machine: known, operation: failed("find", code) }), testNow);
+      const decision = decide({ machine: known, operation: failed("find", code) });
       expect(decision).toEqual({ actions: [{ kind: "AcknowledgeOperation" }, start("initialize")], because: [] });
     },
   );
 
   it("is asked for again when the driver fails, which reads like a failed creation", () => {
     const operation = failed("find", "Internal");
-    const decision = decideCreation(aSnapshot({ machine: known, operation }), testNow);
+    const decision = decide({ machine: known, operation });
     expect(decision.status?.lastOperation?.description).toMatch(/^Cloud provider message - /);
     const acknowledged = { ...operation, isAcknowledged: true };
-    expect(decideCreation(aSnapshot({ machine: known, operation: acknowledged }), later(180_000)).actions).toEqual([
-      start("find"),
-    ]);
+    expect(decide({ machine: known, operation: acknowledged }, later(180_000)).actions).toEqual([start("find")]);
   });
 
   it("is not looked after without a class, which is said; a bad spec or missing user data are no obstacle", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
-    const decision = decideCreation(aSnapshot({ machine: known, classView }), testNow);
+    const decision = decide({ machine: known, classView });
     expect([decision.actions, decision.status?.lastOperation?.description]).toEqual([[], "no class"]);
     const problems = [{ path: "spec", message: "is wrong", kind: "invalid" as const }];
-    expect(decideCreation(aSnapshot({ machine: known, problems }), testNow).actions).toEqual([start("find")]);
+    expect(decide({ machine: known, problems }).actions).toEqual([start("find")]);
   });
 
   it("forgets what another call left behind", () => {
     const operation = failed("create", "Internal", { isAcknowledged: true });
-    expect(decideCreation(aSnapshot({ machine: known, operation }), testNow).actions).toEqual([start("find")]);
+    expect(decide({ machine: known, operation }).actions).toEqual([start("find")]);
   });
 
   it("gets its addresses from the driver where there is no cluster to join", () => {
     const result = { nodeName: "host", addresses: [{ type: "InternalIP", address: "10.0.0.1" }] };
     const machine = aMachine({ spec: { providerID: "vm-1" } });
-    const { status } = decideCreation(
-      aSnapshot({ hasTarget: false, machine, operation: succeeded("find", result) }),
-      testNow,
-    );
+    const { status } = decide({ hasTarget: false, machine, operation: succeeded("find", result) });
     expect(status?.addresses).toEqual([{ type: "Hostname", address: "host" }, ...result.addresses]);
     expect(status?.currentStatus?.phase).toBe("Available");
   });
@@ -138,14 +123,14 @@ describe("a VM whose id is stored and whose phase is not, after a crash", () => 
   it("has no addresses to tell when the driver knows none, but for the host name of an object that MCM made", () => {
     const machine = aMachine({ spec: { providerID: "vm-1" } });
     const statusOf = (of: typeof machine) =>
-      decideCreation(aSnapshot({ hasTarget: false, machine: of, operation: succeeded("initialize") }), testNow).status;
+      decide({ hasTarget: false, machine: of, operation: succeeded("initialize") }).status;
     expect(statusOf(machine)).not.toHaveProperty("addresses");
     expect(statusOf(known)?.addresses).toEqual([{ type: "Hostname", address: "node" }]);
   });
 
   it("comes out of CrashLoopBackOff", () => {
     const machine = aMachine(withVm, inPhase("CrashLoopBackOff"));
-    const { status } = decideCreation(aSnapshot({ machine, operation: succeeded("find", vm) }), testNow);
+    const { status } = decide({ machine, operation: succeeded("find", vm) });
     expect(status?.currentStatus?.phase).toBe("Pending");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aMachine, aNode, annotated, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
+import { aMachine, annotated, aNode, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
 import {
   aSnapshot,
   failed,
@@ -12,20 +12,20 @@ import {
   unusable,
 } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
-import { decideCreation } from "./decide-creation.ts";
 import { readIntent } from "./intent.ts";
+import { decide, machineThen } from "../../testing/creations.ts";
 
 const vm = { providerId: "vm-1", nodeName: "old-node" };
 const namesake = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });
-const found = () => aSnapshot({ operation: succeeded("create", vm), namesake });
+const found = { operation: succeeded("create", vm), namesake };
 /** The machine when its VM is known and to be deleted. */
-const marked = machineAfter(found(), decideCreation(found(), testNow));
+const marked = machineThen(found);
 const remove = { kind: "StartOperation", operation: "delete" };
 
 // F10: the VM under an old node's name is gone before the machine is given up, and never adopted.
 describe("a VM under the name of an existing node", () => {
   it("is stored by its id alone, without a link to that node, and said to be stale", () => {
-    const decision = decideCreation(found(), testNow);
+    const decision = decide(found);
     expect(marked.spec.providerID).toBe("vm-1");
     expect(marked.metadata.labels).not.toHaveProperty("node");
     expect(readIntent(marked)?.staleNode).toBe("old-node");
@@ -35,20 +35,19 @@ describe("a VM under the name of an existing node", () => {
 
   it("is found stale also when it was adopted after a crash", () => {
     const operation = succeeded("create", { ...vm, isAdopted: true });
-    expect(decideCreation(aSnapshot({ operation, namesake }), testNow).because[0]?.reason).toBe("StaleNode");
+    expect(decide({ operation, namesake }).because[0]?.reason).toBe("StaleNode");
   });
 
   it("is no trouble where there is no cluster to join", () => {
-    const decision = decideCreation({ ...found(), hasTarget: false }, testNow);
+    const decision = decide({ ...found, hasTarget: false });
     expect(decision.status?.currentStatus?.phase).toBe("Available");
   });
 
   it("is deleted, and the machine is Failed when it is gone, without its id", () => {
-    expect(decideCreation(aSnapshot({ machine: marked }), testNow).actions).toEqual([remove]);
-    expect(kindsOf(decideCreation(aSnapshot({ machine: marked, operation: running("delete") }), testNow))).toEqual([]);
+    expect(decide({ machine: marked }).actions).toEqual([remove]);
+    expect(kindsOf(decide({ machine: marked, operation: running("delete") }))).toEqual([]);
     for (const operation of [succeeded("delete"), failed("delete", "NotFound")]) {
-      const snapshot = aSnapshot({ machine: marked, operation });
-      const after = machineAfter(snapshot, decideCreation(snapshot, testNow));
+      const after = machineThen({ machine: marked, operation });
       expect(after.spec).not.toHaveProperty("providerID");
       expect(after.status).toMatchObject({
         currentStatus: { phase: "Failed" },
@@ -60,35 +59,34 @@ describe("a VM under the name of an existing node", () => {
 
   it("makes the machine Failed also when the process died between the two writes", () => {
     const machine = aMachine(marked, { spec: { providerID: null } });
-    const { status, actions } = decideCreation(aSnapshot({ machine }), testNow);
+    const { status, actions } = decide({ machine });
     expect([status?.currentStatus?.phase, actions]).toEqual(["Failed", []]);
   });
 
   it("is tried again when it cannot be deleted, and its id stays", () => {
     const operation = failed("delete", "Internal");
-    const snapshot = aSnapshot({ machine: marked, operation });
-    const decision = decideCreation(snapshot, testNow);
-    const machine = machineAfter(snapshot, decision);
+    const decision = decide({ machine: marked, operation });
+    const machine = machineThen({ machine: marked, operation });
     expect(decision.wakeAfterMs).toBe(600_000);
     expect(machine.status?.currentStatus?.phase).toBe("CrashLoopBackOff");
     expect(machine.status?.lastOperation?.description).toMatch(
       /^VM using old node obj old-node; its VM cannot be deleted/,
     );
     const acknowledged = { ...operation, isAcknowledged: true };
-    expect(decideCreation(aSnapshot({ machine, operation: acknowledged }), later(1)).wakeAfterMs).toBe(599_999);
-    expect(decideCreation(aSnapshot({ machine, operation: acknowledged }), later(600_000)).actions).toEqual([remove]);
+    expect(decide({ machine, operation: acknowledged }, later(1)).wakeAfterMs).toBe(599_999);
+    expect(decide({ machine, operation: acknowledged }, later(600_000)).actions).toEqual([remove]);
   });
 
   it("leaves a machine Failed with its id when the creation timeout passes first", () => {
     const late = aMachine(marked, createdAt("2025-01-01T00:00:00Z"));
-    const decision = decideCreation(aSnapshot({ machine: late, operation: failed("delete", "Internal") }), testNow);
+    const decision = decide({ machine: late, operation: failed("delete", "Internal") });
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
     expect(decision).not.toHaveProperty("wakeAfterMs");
   });
 
   it("waits for a class that was taken away", () => {
     const classView = unusable("MachineClassNotFound", "no class", true);
-    expect(decideCreation(aSnapshot({ machine: marked, classView }), testNow)).toMatchObject({
+    expect(decide({ machine: marked, classView })).toMatchObject({
       actions: [],
       status: { lastOperation: { description: "no class" } },
     });
@@ -103,7 +101,7 @@ describe("a VM under the name of an existing node", () => {
 
   it("keeps the phase of a machine that had one", () => {
     const machine = aMachine(marked, inPhase("Running"), { spec: { providerID: null } });
-    expect(decideCreation(aSnapshot({ machine }), testNow).status?.currentStatus?.phase).toBe("Running");
+    expect(decide({ machine }).status?.currentStatus?.phase).toBe("Running");
   });
 
   it("is found stale by the deletion that finds it, too", () => {
@@ -119,16 +117,18 @@ describe("a VM under the name of an existing node", () => {
   it("is marked also on a machine of which nothing but the name is known", () => {
     const { uid: _, ...metadata } = aMachine().metadata;
     const machine = { metadata, spec: {} };
-    const snapshot = aSnapshot({ machine, operation: succeeded("create", vm), namesake });
-    expect(kindsOf(decideCreation(snapshot, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
-    const gone = aSnapshot({
+    expect(kindsOf(decide({ machine, operation: succeeded("create", vm), namesake }))).toEqual([
+      "PatchMachine",
+      "AcknowledgeOperation",
+    ]);
+    const gone = {
       machine: {
         ...machine,
         spec: { providerID: "vm-1" },
         metadata: { ...metadata, ...annotated(marked.metadata.annotations ?? {}).metadata },
       },
       operation: succeeded("delete"),
-    });
-    expect(kindsOf(decideCreation(gone, testNow))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    };
+    expect(kindsOf(decide(gone))).toEqual(["PatchMachine", "AcknowledgeOperation"]);
   });
 });
