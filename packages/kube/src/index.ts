@@ -23,7 +23,7 @@ export {
   podResource,
   secretResource,
   volumeAttachmentResource,
-} from "./objects/resources.ts";
+} from "./objects/built-in-resources.ts";
 
 // Talking to an API server
 export { loadKubeConfig } from "./connection/load-kube-config.ts";
@@ -105,7 +105,8 @@ export type {
 export { priorityOfChange, watchTriggers } from "./controller/watch-triggers.ts";
 export type { WatchTriggerOptions } from "./controller/watch-triggers.ts";
 export { createEventRecorder } from "./events/event-recorder.ts";
-export type { EventCounts, EventRecord, EventRecorder, EventRecorderOptions } from "./events/event-recorder.ts";
+export type { EventCounts, EventRecorder, EventRecorderOptions } from "./events/event-recorder.ts";
+export type { EventRecord } from "./events/event-series.ts";
 
 // One leader among several processes
 export { startLeaderElection } from "./leader-election/leadership.ts";

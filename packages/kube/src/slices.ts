@@ -39,3 +39,16 @@ export function createSlices(options: SliceOptions): Slices {
     },
   };
 }
+
+/**
+ * Takes the steps of something long, with a pause for the event loop whenever a slice is over.
+ *
+ * @throws the reason of the signal when that aborts; the steps so far were taken
+ */
+export async function runInSlices(steps: Iterator<void>, options: SliceOptions): Promise<void> {
+  const slices = createSlices(options);
+  while (steps.next().done !== true) {
+    const pause = slices.pauseIfDue();
+    if (pause !== undefined) await pause;
+  }
+}

@@ -4,7 +4,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
 import { createInformer } from "./informer.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
 
 const closers: (() => Promise<void>)[] = [];

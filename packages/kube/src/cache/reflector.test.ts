@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { ApiError } from "../client/api-error.ts";
 import { createInformer } from "./informer.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import type { StoreSubscriber } from "./store.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import type { WatchEvent } from "../client/watch.ts";

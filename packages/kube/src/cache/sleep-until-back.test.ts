@@ -5,7 +5,7 @@ import type { ApiClient } from "../client/api-client.ts";
 import { ApiError } from "../client/api-error.ts";
 import { createContactRecord } from "../client/contact.ts";
 import { createInformer } from "./informer.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { sleepUntilBack } from "./sleep-until-back.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 

@@ -5,7 +5,8 @@ export type IndexFunction<T extends ApiObject> = (object: T) => string | readonl
 
 /** One index of a store: value → keys of the objects that have it. */
 export interface StoreIndex<T extends ApiObject> {
-  update(key: string, old: T | undefined, current: T | undefined): void;
+  /** What is under a key now; undefined: nothing any more. */
+  update(key: string, current: T | undefined): void;
   keys(value: string): ReadonlySet<string>;
 }
 
@@ -36,7 +37,7 @@ export function createStoreIndex<T extends ApiObject>(
     }
   }
 
-  function update(key: string, _old: T | undefined, current: T | undefined): void {
+  function update(key: string, current: T | undefined): void {
     const computed = compute(current);
     const values = listOf(computed);
     for (const value of listOf(valuesOf.get(key))) {

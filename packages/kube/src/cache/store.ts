@@ -3,8 +3,8 @@ import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
-import { createSlices } from "../slices.ts";
-import type { SliceOptions, Slices } from "../slices.ts";
+import { runInSlices } from "../slices.ts";
+import type { SliceOptions } from "../slices.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
 import { createTombstones } from "./tombstones.ts";
@@ -149,7 +149,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     if (old === undefined && current === undefined) return;
     if (current === undefined) objects.delete(key);
     else objects.set(key, current);
-    for (const index of indexes.values()) index.update(key, old, current);
+    for (const index of indexes.values()) index.update(key, current);
     for (const subscriber of Array.from(subscribers)) tell(subscriber, old, current);
   }
 
@@ -296,19 +296,11 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       return {
         add: (object) => void items.push(prepare(object)),
         startAgain: () => void items.splice(0),
-        finish: (version, slicing) => runInSlices(replace(items, version, mark, kept), createSlices(slicing)),
+        finish: (version, slicing) => runInSlices(replace(items, version, mark, kept), slicing),
       };
     },
-    resync: (slicing) => runInSlices(resync(), createSlices(slicing)),
+    resync: (slicing) => runInSlices(resync(), slicing),
   };
-}
-
-/** Takes the steps of something long, with a pause for the event loop whenever a slice is over. */
-async function runInSlices(steps: Iterator<void>, slices: Slices): Promise<void> {
-  while (steps.next().done !== true) {
-    const pause = slices.pauseIfDue();
-    if (pause !== undefined) await pause;
-  }
 }
 
 function isOther(a: ApiObject, b: ApiObject): boolean {

@@ -2,7 +2,7 @@ import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
 import { createInformer } from "./informer.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { waitForCache } from "./wait-for-cache.ts";
 

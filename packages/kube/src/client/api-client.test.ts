@@ -4,7 +4,7 @@ import { createApiClient } from "./api-client.ts";
 import type { ApiClient, ApiClientOptions } from "./api-client.ts";
 import { isConflict, isNotFound, isTooManyRequests, isUnanswered } from "./api-error.ts";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
-import { nodeResource, podResource } from "../objects/resources.ts";
+import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
 import type { LoopbackServer, SeenRequest } from "../testing/loopback-server.ts";
 

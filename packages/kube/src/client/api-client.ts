@@ -8,7 +8,6 @@ import type {
   RawRequest,
   RawResponse,
   ReadOptions,
-  Scope,
   WatchOptions,
   WriteOptions,
 } from "./call-options.ts";
@@ -18,6 +17,7 @@ import { isApiObject, isRecord } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "../objects/kube-object.ts";
 import { readListPage } from "./list-page.ts";
 import type { Log } from "../log.ts";
+import { acceptOf, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
 import { patchContentType } from "./patch.ts";
 import type { PatchOptions } from "./patch.ts";
 import { collectionPath, objectPath, queryString } from "./resource-path.ts";
@@ -146,10 +146,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     return expectObject<T>(await call(...args), type, `${args[0]} ${args[1]}`);
   }
 
-  const writeQuery = (write: WriteOptions): Query => ({
-    fieldManager: write.fieldManager ?? options.fieldManager,
-    dryRun: write.dryRun === true ? "All" : undefined,
-  });
+  const writeQuery = (write: WriteOptions): Query => queryOfWrite(write, options.fieldManager);
 
   return {
     async get(type, ref, getOptions = {}) {
@@ -159,7 +156,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
 
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the interface names it
     async list<T extends ApiObject>(type: ResourceType, listOptions: ListOptions = {}, callOptions: CallOptions = {}) {
-      const path = collectionPath(type, listOptions.namespace) + queryString(listQuery(listOptions));
+      const path = collectionPath(type, listOptions.namespace) + queryString(queryOfList(listOptions));
       const accept = acceptOf("PartialObjectMetadataList", listOptions);
       const body = await send("GET", path, callOptions, undefined, accept);
       const { omitManagedFields = false } = listOptions;
@@ -185,10 +182,8 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     },
 
     async patch(type, ref, patch, patchOptions) {
-      const query = {
-        ...writeQuery(patchOptions),
-        force: patchOptions.kind === "apply" && patchOptions.force === true ? true : undefined,
-      };
+      const force = patchOptions.kind === "apply" && patchOptions.force === true ? true : undefined;
+      const query = { ...writeQuery(patchOptions), force };
       const path = objectPath(type, ref, patchOptions.subresource) + queryString(query);
       const { body, contentType } = patchContentType(type, ref, patch, patchOptions);
       return callForObject(type, "PATCH", path, patchOptions, { json: body, contentType });
@@ -204,21 +199,13 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
 
     async delete(type, ref, deleteOptions = {}) {
       const path = objectPath(type, ref);
-      const answer = await call("DELETE", path, deleteOptions, { json: deleteBody(deleteOptions) });
+      const answer = await call("DELETE", path, deleteOptions, { json: bodyOfDelete(deleteOptions) });
       if (isRecord(answer) && answer["kind"] === "Status") return { ...answer, metadata: {} };
       return expectObject<KubeObject>(answer, type, `DELETE ${path}`);
     },
 
     watch(type, watchOptions, signal) {
-      const query = {
-        ...scopeQuery(watchOptions),
-        watch: true,
-        resourceVersion: watchOptions.resourceVersion,
-        resourceVersionMatch: watchOptions.resourceVersionMatch,
-        sendInitialEvents: watchOptions.sendInitialEvents === true ? true : undefined,
-        allowWatchBookmarks: watchOptions.allowBookmarks ?? true,
-        timeoutSeconds: watchOptions.timeoutSeconds ?? watchTimeoutSeconds(random),
-      };
+      const query = queryOfWatch(watchOptions, watchOptions.timeoutSeconds ?? watchTimeoutSeconds(random));
       return openWatch({
         transport,
         path: collectionPath(type, watchOptions.namespace) + queryString(query),
@@ -252,40 +239,6 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     contact: transport.contact,
     load: transport.load,
     close: transport.close,
-  };
-}
-
-/** Servers that know no partial objects, fakes for example, may answer with whole ones. */
-function acceptOf(as: string, { metadataOnly }: ReadOptions): Readonly<Record<string, string>> {
-  return metadataOnly === true ? { accept: `application/json;as=${as};g=meta.k8s.io;v=v1,application/json` } : {};
-}
-
-function scopeQuery(scope: Scope): Query {
-  return { labelSelector: scope.labelSelector, fieldSelector: scope.fieldSelector };
-}
-
-function listQuery(options: ListOptions): Query {
-  return {
-    ...scopeQuery(options),
-    limit: options.limit,
-    continue: options.continue,
-    resourceVersion: options.resourceVersion,
-    resourceVersionMatch: options.resourceVersionMatch,
-  };
-}
-
-function deleteBody(options: DeleteOptions): object {
-  const preconditions = {
-    ...(options.uid === undefined ? {} : { uid: options.uid }),
-    ...(options.resourceVersion === undefined ? {} : { resourceVersion: options.resourceVersion }),
-  };
-  return {
-    apiVersion: "v1",
-    kind: "DeleteOptions",
-    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
-    ...(options.propagation === undefined ? {} : { propagationPolicy: options.propagation }),
-    ...(options.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: options.gracePeriodSeconds }),
-    ...(options.dryRun === true ? { dryRun: ["All"] } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
 import { createContactRecord } from "./contact.ts";
 import { createInformer } from "../cache/informer.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 
 it("is lost from the start until the first answer, and from a failure until the next", async () => {

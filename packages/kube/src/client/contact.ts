@@ -6,7 +6,7 @@ import type { Clock, Timer } from "@millwright/core";
  * lost from a request that found no server to the next one, whatever it was for, that was answered.
  */
 export interface Contact {
-  /** For how long contact has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache was made. */
+  /** For how long contact has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache or the client was made. */
   lostForMs(): number;
   /**
    * Calls `listener` each time contact is back, with how long it was lost, milliseconds: also after the first answer, and after hitches of
@@ -23,7 +23,7 @@ export interface Contact {
   onLost(afterMs: number, listener: () => void): () => void;
 }
 
-/** The writing side of a {@link Contact}: what a reflector notes. */
+/** The writing side of a {@link Contact}: what a reflector, or the transport of a client, notes. */
 export interface ContactRecord extends Contact {
   /** The server answered. */
   answered(): void;
@@ -33,6 +33,7 @@ export interface ContactRecord extends Contact {
   ended(): void;
 }
 
+/** Makes a record in which there was no contact yet. */
 export function createContactRecord(clock: Clock): ContactRecord {
   // Invariant: a listener of losses has a timer only while contact is lost and it has not been told.
   const listeners = new Set<(lostForMs: number) => void>();

@@ -71,7 +71,7 @@ export interface Transport {
   readonly close: () => Promise<void>;
 }
 
-/** A line cannot be longer than what etcd stores, and no list is near this; beyond it the server is not what we think. */
+/** The longest answer is a whole list: room for 50,000 objects of 10 KiB. Beyond it the server is not what we think. */
 const maxResponseBytes = 512 * 1024 * 1024;
 
 /**

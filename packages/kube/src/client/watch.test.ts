@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "./api-client.ts";
 import { isGone } from "./api-error.ts";
 import type { WatchOptions } from "./call-options.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
 import type { WatchEvent } from "./watch.ts";
 

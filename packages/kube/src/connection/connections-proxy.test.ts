@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
 import { loadKubeConfig } from "./load-kube-config.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { makeCertificate } from "../testing/certificate.ts";
 
 const closers: (() => unknown)[] = [];

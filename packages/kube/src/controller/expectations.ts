@@ -1,4 +1,5 @@
 import type { Clock } from "@millwright/core";
+import { isBeingDeleted } from "../objects/finalizers.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
 import type { ReadonlyStore } from "../cache/store.ts";
 
@@ -140,9 +141,8 @@ export function fulfilFromStore<T extends ApiObject>(options: FulfilOptions<T>):
     const object = current ?? old;
     const owner = object === undefined ? undefined : ownerOf(object);
     if (object === undefined || owner === undefined) return;
-    const { name, uid, deletionTimestamp } = object.metadata;
+    const { name, uid } = object.metadata;
     if (name !== undefined) expectations.creationSeen(owner, name);
-    const isLeaving = current === undefined || (deletionTimestamp !== undefined && deletionTimestamp !== null);
-    if (isLeaving && uid !== undefined) expectations.deletionSeen(owner, uid);
+    if ((current === undefined || isBeingDeleted(object)) && uid !== undefined) expectations.deletionSeen(owner, uid);
   });
 }

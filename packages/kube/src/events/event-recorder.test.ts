@@ -5,7 +5,7 @@ import type { ApiClient } from "../client/api-client.ts";
 import { createEventRecorder } from "./event-recorder.ts";
 import type { EventRecorderOptions } from "./event-recorder.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
-import { eventResource } from "../objects/resources.ts";
+import { eventResource } from "../objects/built-in-resources.ts";
 import { serverError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 

@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ApiClient } from "../client/api-client.ts";
 import { ApiError } from "../client/api-error.ts";
-import { leaseResource } from "../objects/resources.ts";
+import { leaseResource } from "../objects/built-in-resources.ts";
 import { conflictError, serverError, tooManyRequestsError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import type { FakeApi } from "../testing/fake-api.ts";

@@ -5,7 +5,7 @@ import { isApiObject } from "../objects/kube-object.ts";
 import type { KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
-import { leaseResource } from "../objects/resources.ts";
+import { leaseResource } from "../objects/built-in-resources.ts";
 import { decideElection, observe } from "./decide.ts";
 import type { Observation, Term } from "./decide.ts";
 import { leaseSpec, readLease } from "./lease.ts";

@@ -1,6 +1,6 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { createFencedClient } from "./fenced-client.ts";
 import { isLeadershipLost, LeadershipLostError } from "./leadership-lost.ts";

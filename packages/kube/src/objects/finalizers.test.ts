@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
-import { nodeResource } from "./resources.ts";
+import { nodeResource } from "./built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 
 const node = { metadata: { name: "a", resourceVersion: "5", finalizers: ["theirs", "ours"] } };

@@ -8,7 +8,7 @@ import {
   newControllerRef,
   releasePatch,
 } from "./owner-references.ts";
-import { podResource } from "./resources.ts";
+import { podResource } from "./built-in-resources.ts";
 
 const owner: ApiObject = { metadata: { name: "set", uid: "owner-uid" } };
 const ref = newControllerRef({ ...podResource, kind: "MachineSet", group: "machine.sapcloud.io" }, owner);

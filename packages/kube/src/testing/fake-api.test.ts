@@ -2,7 +2,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound } from "../client/api-error.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
-import { nodeResource, podResource } from "../objects/resources.ts";
+import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "./fake-api.ts";
 import { conflictError, serverError } from "./errors.ts";
 

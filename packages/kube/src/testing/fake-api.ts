@@ -3,47 +3,19 @@
 import { seededRandom, systemClock } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "../client/api-client.ts";
-import { ApiError } from "../client/api-error.ts";
 import { applyMergePatch } from "../json/json-merge-patch.ts";
 import { keyFor } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { patchContentType } from "../client/patch.ts";
-import { apiVersionOf, describeType } from "../objects/resource-type.ts";
+import { describeType } from "../objects/resource-type.ts";
 import type { WatchEvent } from "../client/watch.ts";
+import { createFakeCalls } from "./fake-calls.ts";
+import type { FakeCall, FakeFault } from "./fake-calls.ts";
 import { createFakeStorage, plain } from "./fake-storage.ts";
+import { createFakeWrites, failure } from "./fake-writes.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { matchesFields, matchesLabels } from "./selector.ts";
 import { applyStrategicPatch } from "./strategic-patch.ts";
-
-/** What a caller asked of the fake. */
-export type FakeVerb = "get" | "list" | "watch" | "create" | "patch" | "replace" | "delete" | "request";
-
-/** One call, in the order in which they came. */
-export interface FakeCall {
-  readonly verb: FakeVerb;
-  /** `machines.machine.sapcloud.io`, `nodes`; the path for `request`. */
-  readonly resource: string;
-  /** `namespace/name`; the namespace for lists and watches. */
-  readonly key: string;
-  readonly subresource?: string | undefined;
-  /** The object or the patch that was sent. */
-  readonly body?: unknown;
-}
-
-/** A failure to be injected. */
-export interface FakeFault {
-  /** Which calls it hits; what is left out matches all. */
-  readonly verb?: FakeVerb;
-  readonly type?: ResourceType;
-  readonly key?: string;
-  readonly subresource?: string;
-  /** Thrown at the caller. */
-  readonly error: Error;
-  /** How many calls it hits. Default 1. */
-  readonly times?: number;
-  /** `before`: nothing happened. `after`: the call was carried out and its answer lost. Default `before`. */
-  readonly phase?: "before" | "after";
-}
 
 /** An API server in memory, for unit tests of controllers. */
 export interface FakeApi extends ApiClient {
@@ -80,139 +52,19 @@ const statusOnCreate: ReadonlySet<string> = new Set(["Node"]);
 /**
  * Makes a fake API server with the behaviour that controllers build upon: resource versions and conflicts, uids, generation,
  * finalizers with deletionTimestamp, the separate status, writes without a change that leave the version alone, watches.
- * It checks no schema, knows no permissions and merges JSON and merge patches only; the devcluster does it all.
+ * It checks no schema, knows no permissions, and of strategic patches only those of conditions; the devcluster does it all.
  *
  * @example
  * const api = createFakeApi({ clock });
  * api.seed(nodeResource, { metadata: { name: "a" } });
- * api.inject({ verb: "patch", error: conflict() });
+ * api.inject({ verb: "patch", error: conflictError() });
  */
 export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
   const clock = options.clock ?? systemClock;
   const random = options.random ?? seededRandom(1);
   const storage = createFakeStorage();
-  const calls: FakeCall[] = [];
-  const faults: { readonly fault: FakeFault; left: number }[] = [];
-  const now = () =>
-    clock
-      .now()
-      .toISOString()
-      .replace(/\.\d{3}Z$/, "Z");
-
-  function takeFault(call: FakeCall, phase: "before" | "after"): Error | undefined {
-    const hit = faults.find(
-      ({ fault, left }) =>
-        left > 0 &&
-        (fault.phase ?? "before") === phase &&
-        (fault.verb === undefined || fault.verb === call.verb) &&
-        (fault.type === undefined || describeType(fault.type) === call.resource) &&
-        (fault.key === undefined || fault.key === call.key) &&
-        (fault.subresource === undefined || fault.subresource === call.subresource),
-    );
-    if (hit === undefined) return undefined;
-    hit.left--;
-    return hit.fault.error;
-  }
-
-  async function perform<R>(call: FakeCall, signal: AbortSignal | undefined, act: () => R): Promise<R> {
-    calls.push(call);
-    // An answer never comes within the same turn, so that a forgotten await shows.
-    await Promise.resolve();
-    signal?.throwIfAborted();
-    const before = takeFault(call, "before");
-    if (before !== undefined) throw before;
-    const result = act();
-    const after = takeFault(call, "after");
-    if (after !== undefined) throw after;
-    return result;
-  }
-
-  function existing(type: ResourceType, ref: ObjectRef): KubeObject {
-    const found = storage.get(describeType(type), keyFor(ref));
-    if (found === undefined) throw failure(404, "NotFound", `${describeType(type)} "${ref.name}" not found`, type, ref);
-    return found;
-  }
-
-  function add(type: ResourceType, object: ApiObject, keepStatus: boolean): KubeObject {
-    const { status, ...rest } = plain(object);
-    const metadata = rest.metadata;
-    const name = metadata.name ?? (metadata.generateName === undefined ? "" : metadata.generateName + random.suffix(5));
-    const ref = { namespace: metadata.namespace, name };
-    if (name === "") throw failure(422, "Invalid", "metadata.name or metadata.generateName is required", type, ref);
-    if (storage.get(describeType(type), keyFor(ref)) !== undefined) {
-      throw failure(409, "AlreadyExists", `${describeType(type)} "${name}" already exists`, type, ref);
-    }
-    return storage.put(describeType(type), keyFor(ref), {
-      ...rest,
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: {
-        ...metadata,
-        name,
-        uid: metadata.uid ?? random.uuid(),
-        creationTimestamp: metadata.creationTimestamp ?? now(),
-        generation: metadata.generation ?? 1,
-      },
-      ...(keepStatus && status !== undefined ? { status } : {}),
-    });
-  }
-
-  /** Stores what an object is to become, by the rules for what a caller may change. */
-  function update(
-    type: ResourceType,
-    old: KubeObject,
-    wanted: KubeObject,
-    subresource: string | undefined,
-  ): KubeObject {
-    const resource = describeType(type);
-    const ref = { namespace: old.metadata.namespace, name: old.metadata.name ?? "" };
-    const { resourceVersion, uid } = wanted.metadata;
-    if (
-      (uid !== undefined && uid !== old.metadata.uid) ||
-      (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion)
-    ) {
-      throw failure(409, "Conflict", `${resource} "${ref.name}": the object has been modified`, type, ref);
-    }
-    const { status: _, ...main } = wanted;
-    const changed: KubeObject =
-      subresource === "status" ? { ...old, status: wanted["status"] } : { ...main, status: old["status"] };
-    const metadata = subresource === "status" ? old.metadata : changed.metadata;
-    const specChanged = subresource !== "status" && !storage.sameSpec(old, changed);
-    const { deletionTimestamp, uid: identity, creationTimestamp, generation = 1 } = old.metadata;
-    const { deletionTimestamp: __, ...given } = metadata;
-    const next = storage.withVersion(old, {
-      ...changed,
-      apiVersion: apiVersionOf(type),
-      kind: type.kind,
-      metadata: {
-        ...given,
-        name: ref.name,
-        ...(ref.namespace === undefined ? {} : { namespace: ref.namespace }),
-        ...(identity === undefined ? {} : { uid: identity }),
-        ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-        generation: specChanged ? generation + 1 : generation,
-      },
-    });
-    if (deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0) {
-      return storage.drop(resource, keyFor(ref), next);
-    }
-    return storage.put(resource, keyFor(ref), next);
-  }
-
-  function erase(type: ResourceType, ref: ObjectRef): KubeObject {
-    const resource = describeType(type);
-    const old = existing(type, ref);
-    if ((old.metadata.finalizers ?? []).length === 0) return storage.drop(resource, keyFor(ref), old);
-    if (old.metadata.deletionTimestamp !== undefined) return old;
-    const metadata = {
-      ...old.metadata,
-      deletionTimestamp: now(),
-      deletionGracePeriodSeconds: 0,
-      generation: (old.metadata.generation ?? 1) + 1,
-    };
-    return storage.put(resource, keyFor(ref), { ...old, metadata });
-  }
+  const { calls, perform, inject } = createFakeCalls();
+  const { existing, add, update, erase } = createFakeWrites(storage, clock, random);
 
   const api: FakeApi = {
     get<T extends ApiObject>(
@@ -346,9 +198,7 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
     remove(type, ref) {
       storage.drop(describeType(type), keyFor(ref), existing(type, ref));
     },
-    inject(fault) {
-      faults.push({ fault, left: fault.times ?? 1 });
-    },
+    inject,
     compact: storage.compact,
     endWatches: storage.endWatches,
   };
@@ -359,12 +209,6 @@ export function createFakeApi(options: FakeApiOptions = {}): FakeApi {
 function endOfList(resourceVersion: string): WatchEvent {
   const annotations = { "k8s.io/initial-events-end": "true" };
   return { type: "BOOKMARK", object: { metadata: { resourceVersion, annotations } } };
-}
-
-function failure(status: number, reason: string, message: string, type?: ResourceType, ref?: ObjectRef): ApiError {
-  const details =
-    type === undefined || ref === undefined ? undefined : { name: ref.name, group: type.group, kind: type.plural };
-  return new ApiError({ status, reason, message, details });
 }
 
 function typed<T extends ApiObject>(object: ApiObject): T {

@@ -7,7 +7,7 @@ import type { ListOptions, WatchOptions } from "../client/call-options.ts";
 import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
 import { createReflector } from "../cache/reflector.ts";
 import type { ReflectorOptions } from "../cache/reflector.ts";
-import { nodeResource } from "../objects/resources.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
 import { createStore } from "../cache/store.ts";
 import type { WatchEvent } from "../client/watch.ts";
 

@@ -1,6 +1,5 @@
+/** Built-in types that controllers of machines, and most others, touch. Source: Kubernetes API reference 1.35. */
 import type { ResourceType } from "@millwright/core";
-
-/** The built-in kinds that machine management touches. Source: Kubernetes API reference 1.35. */
 
 export const nodeResource = {
   group: "",
