@@ -1,14 +1,21 @@
 import {
   annotationKeys,
+  cloudMetricNames,
   deletionStages,
   eventReasons,
   machineEventReasons,
   finalizers,
   labelKeys,
+  machineDeploymentMetricNames,
   machineErrorCodes,
+  machineFlowMetricNames,
+  machineMetricNames,
+  machineSetMetricNames,
+  ownMetricNames,
   phaseGuide,
   phases,
   phaseTransitions,
+  processMetricNames,
   taintKeys,
 } from "@millwright/core";
 import { awsSpecSchema } from "@millwright/provider-aws";
@@ -25,13 +32,15 @@ export type ReadSource = (file: string) => string;
 
 /** The blocks that `tools/docs/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
 export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
-  const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
+  const keys = (file: string, name: string, table: Readonly<Record<string, string>>, heading = "key"): string => {
     const meanings = readEntryComments(file, read(file), name);
     return markdownTable(
-      ["key", "meaning"],
+      [heading, "meaning"],
       Object.entries(table).map(([entry, key]) => [code(key), withLinks(meanings.get(entry) ?? "", table)]),
     );
   };
+  const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
+    keys("packages/core/src/wire/metric-names.ts", name, table, "metric");
   return new Map([
     [
       "phases",
@@ -75,6 +84,13 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
       "machine-event-reasons",
       keys("packages/core/src/wire/event-reasons.ts", "machineEventReasons", machineEventReasons),
     ],
+    ["machine-deployment-metrics", metrics("machineDeploymentMetricNames", machineDeploymentMetricNames)],
+    ["machine-set-metrics", metrics("machineSetMetricNames", machineSetMetricNames)],
+    ["machine-metrics", metrics("machineMetricNames", machineMetricNames)],
+    ["machine-flow-metrics", metrics("machineFlowMetricNames", machineFlowMetricNames)],
+    ["cloud-metrics", metrics("cloudMetricNames", cloudMetricNames)],
+    ["process-metrics", metrics("processMetricNames", processMetricNames)],
+    ["own-metrics", metrics("ownMetricNames", ownMetricNames)],
     [
       "event-reasons",
       Object.values(eventReasons)

@@ -55,6 +55,7 @@ export type { CustomResourceDefinition, PrinterColumn, Subresources } from "./ap
 export type { DeepReadonly } from "./api/deep-readonly.ts";
 export {
   orchestrationTypes,
+  strategyTypeOf,
   strategyTypes,
   withMachineDeploymentDefaults,
   withMachineSetDefaults,
@@ -147,7 +148,15 @@ export type { DeletionStage } from "./wire/deletion-stages.ts";
 export { eventReasons, machineEventReasons } from "./wire/event-reasons.ts";
 export { finalizers } from "./wire/finalizers.ts";
 export { capitalTrue, labelKeys, updateResults } from "./wire/labels.ts";
-export { cloudMetricNames, ownMetricNames } from "./wire/metric-names.ts";
+export {
+  cloudMetricNames,
+  machineDeploymentMetricNames,
+  machineFlowMetricNames,
+  machineMetricNames,
+  machineSetMetricNames,
+  ownMetricNames,
+  processMetricNames,
+} from "./wire/metric-names.ts";
 export {
   defaultNodeConditions,
   inPlaceUpdateMessages,

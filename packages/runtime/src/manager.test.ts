@@ -123,6 +123,10 @@ describe("a manager", () => {
     }
     await clock.advance(5_000);
     expect(phases()).toEqual(["Running", "Running"]);
+    expect(await manager.metrics()).toContain("mcm_machine_items_total 2");
+    expect(await manager.metrics()).toContain(
+      `mcm_machine_set_status_replicas{name="pool",namespace="${namespace}"} 2`,
+    );
     expect(vms.size).toBe(2);
     expect(api.peek<MachineSet>(machineSetResource, { namespace, name: "pool" })?.status?.readyReplicas).toBe(2);
     expect(api.all(eventResource).length).toBeGreaterThan(0);
@@ -195,7 +199,7 @@ describe("a manager", () => {
     await running;
   });
 
-  it("writes nothing and calls no driver before it leads", async () => {
+  it("writes nothing, calls no driver and counts no objects before it leads", async () => {
     const { leadership, give } = aLeadership();
     const { vms, driver } = aCloud();
     const { api, clock, manager, stop, phases } = setUp(driver, { leadership });
@@ -204,9 +208,11 @@ describe("a manager", () => {
     api.seed(machineSetResource, aSet(1));
     await clock.advance(30_000);
     expect([api.writes(), vms.size]).toEqual([[], 0]);
+    expect(await manager.metrics()).not.toContain("mcm_machine_set_items_total");
     give();
     await clock.advance(5_000);
     expect(phases()).toEqual(["Pending"]);
+    expect(await manager.metrics()).toContain("mcm_machine_set_items_total 1");
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;

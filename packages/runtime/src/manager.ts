@@ -27,7 +27,9 @@ import {
 import { Registry } from "prom-client";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./drivers/driver-metrics.ts";
-import { measureHeldObjects } from "./held-objects.ts";
+import { countFlow } from "./metrics/count-flow.ts";
+import { measureHeldObjects } from "./metrics/held-objects.ts";
+import { measureFleet } from "./metrics/measure-fleet.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -67,7 +69,7 @@ export interface Manager {
   start(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches have their first list, so that work begins. */
   ready(signal: AbortSignal): Promise<void>;
-  /** What was counted up to now, in Prometheus' text format. */
+  /** What was counted up to now, in Prometheus' text format. Objects are counted by the process that leads: elsewhere their metrics are not there. */
   metrics(): Promise<string>;
 }
 
@@ -119,7 +121,6 @@ export function createManager(options: ManagerOptions): Manager {
     conditions: { clusterApi: options.clusterApiConditions ?? true, settings },
   };
   const registry = new Registry();
-  measureHeldObjects(registry, definitions, caches);
   const driver = createDriverHost({
     drivers: options.drivers,
     hasTarget: target !== undefined,
@@ -162,7 +163,14 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    await Promise.all(controllers.map((controller) => controller.start(signal)));
+    measureHeldObjects(registry, definitions, caches);
+    measureFleet(registry, caches);
+    const stopCounting = countFlow(registry, caches, clock);
+    try {
+      await Promise.all(controllers.map((controller) => controller.start(signal)));
+    } finally {
+      stopCounting();
+    }
   };
   let isStarted = false;
 

@@ -1,4 +1,9 @@
-/** Names of metrics that MCM has too, with their labels. Read by dashboards and alerts. Source: provider-drivers.md 0.3. */
+/*
+ * Names of metrics, read by dashboards and alerts; docs/metrics.md is made from the comments here. Those with the prefix `mcm_` are MCM's, with
+ * its labels and values. Every metric of one object has the labels `name` and `namespace`, whatever else it has, and goes when the object does.
+ */
+
+/** What drivers do. Source: provider-drivers.md 0.3. */
 export const cloudMetricNames = {
   /** Counter: requests of drivers to their cloud, failed ones too; labels `provider`, `service`. */
   requests: "mcm_cloud_api_requests_total",
@@ -12,8 +17,111 @@ export const cloudMetricNames = {
   driverFailed: "mcm_cloud_api_driver_requests_failed_total",
 } as const;
 
-/** Names of metrics that MCM does not have. Read by dashboards and alerts. */
+/** Machines as they are. Source: machine-controller.md 9.1. */
+export const machineMetricNames = {
+  /** Gauge: how many machines there are. */
+  items: "mcm_machine_items_total",
+  /** Gauge: phase of a machine: Terminating -4, Failed -3, CrashLoopBackOff -2, Unknown -1, Running 1, every other one 0. */
+  phase: "mcm_machine_current_status_phase",
+  /** Gauge, always 1; labels `createdAt` (seconds since 1970), `spec_provider_id`, `spec_class_api_group`, `spec_class_kind`, `spec_class_name`, `node_name`. */
+  info: "mcm_machine_info",
+  /** Gauge: a condition, label `condition`: True 1, False 0, Unknown 2. */
+  condition: "mcm_machine_status_condition",
+} as const;
+
+/** MachineSets as they are. Source: machineset-machinedeployment.md 23. */
+export const machineSetMetricNames = {
+  /** Gauge: how many sets there are. */
+  items: "mcm_machine_set_items_total",
+  /** Gauge, always 1; labels `createdAt` (seconds since 1970) and `spec_machine_class_api_group`, `spec_machine_class_kind`, `spec_machine_class_name`: the class of the template where the set itself names none. */
+  info: "mcm_machine_set_info",
+  /** Gauge: `spec.replicas`. */
+  specReplicas: "mcm_machine_set_info_spec_replicas",
+  /** Gauge: `spec.minReadySeconds`. */
+  specMinReadySeconds: "mcm_machine_set_info_spec_min_ready_seconds",
+  /** Gauge: a condition, label `condition`: True 1, False 0, Unknown 2. */
+  condition: "mcm_machine_set_status_condition",
+  /** Gauge: `status.availableReplicas`. */
+  availableReplicas: "mcm_machine_set_status_available_replicas",
+  /** Gauge: `status.fullyLabeledReplicas`. */
+  fullyLabelledReplicas: "mcm_machine_set_status_fully_labelled_replicas",
+  /** Gauge: `status.readyReplicas`. */
+  readyReplicas: "mcm_machine_set_status_ready_replicas",
+  /** Gauge: `status.replicas`, those that are being deleted included. MCM shows the ready ones here. */
+  replicas: "mcm_machine_set_status_replicas",
+  /** Gauge, always 1: a machine that failed; labels `failed_machine_name`, `failed_machine_provider_id`, `failed_machine_owner_ref`, `failed_machine_last_operation_state`, `failed_machine_last_operation_machine_operation_type`. */
+  failedMachines: "mcm_machine_set_failed_machines",
+} as const;
+
+/** MachineDeployments as they are. Source: machineset-machinedeployment.md 23. */
+export const machineDeploymentMetricNames = {
+  /** Gauge: how many deployments there are. */
+  items: "mcm_machine_deployment_items_total",
+  /** Gauge, always 1; labels `createdAt` (seconds since 1970), `spec_strategy_type`. */
+  info: "mcm_machine_deployment_info",
+  /** Gauge: whether rollouts are paused, 1 or 0. */
+  specPaused: "mcm_machine_deployment_info_spec_paused",
+  /** Gauge: `spec.replicas`. */
+  specReplicas: "mcm_machine_deployment_info_spec_replicas",
+  /** Gauge: `spec.minReadySeconds`. */
+  specMinReadySeconds: "mcm_machine_deployment_info_spec_min_ready_seconds",
+  /** Gauge: surge of a RollingUpdate in machines, percentages and defaults resolved as the rollout resolves them. */
+  specMaxSurge: "mcm_machine_deployment_info_spec_rolling_update_max_surge",
+  /** Gauge: how many machines of a RollingUpdate may be unavailable, resolved likewise. */
+  specMaxUnavailable: "mcm_machine_deployment_info_spec_rolling_update_max_unavailable",
+  /** Gauge: `spec.revisionHistoryLimit`, where there is one. */
+  specRevisionHistoryLimit: "mcm_machine_deployment_info_spec_revision_history_limit",
+  /** Gauge: `spec.progressDeadlineSeconds`, where there is one. */
+  specProgressDeadlineSeconds: "mcm_machine_deployment_info_spec_progress_deadline_seconds",
+  /** Gauge: `spec.rollbackTo.revision`, while a rollback is asked for. */
+  specRollbackToRevision: "mcm_machine_deployment_info_spec_rollback_to_revision",
+  /** Gauge: a condition, label `condition`: True 1, False 0, Unknown 2. */
+  condition: "mcm_machine_deployment_status_condition",
+  /** Gauge: `status.availableReplicas`. */
+  availableReplicas: "mcm_machine_deployment_status_available_replicas",
+  /** Gauge: `status.unavailableReplicas`. */
+  unavailableReplicas: "mcm_machine_deployment_status_unavailable_replicas",
+  /** Gauge: `status.readyReplicas`. */
+  readyReplicas: "mcm_machine_deployment_status_ready_replicas",
+  /** Gauge: `status.updatedReplicas`. */
+  updatedReplicas: "mcm_machine_deployment_status_updated_replicas",
+  /** Gauge: `status.replicas`, those that are being deleted included. */
+  replicas: "mcm_machine_deployment_status_replicas",
+  /** Gauge: `status.collisionCount`, where a name of a set was ever taken. */
+  collisionCount: "mcm_machine_deployment_status_collision_count",
+  /** Gauge, always 1: a machine that failed; labels as those of the set's. */
+  failedMachines: "mcm_machine_deployment_failed_machines",
+} as const;
+
+/**
+ * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They go an
+ * hour after the last machine of theirs was counted, when their deployment is gone. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
+ */
+export const machineFlowMetricNames = {
+  /** Gauge: seconds from the creation of the Machine to the id of its VM, for the last one. */
+  createSeconds: "mcm_machine_create_duration_seconds",
+  /** Gauge: seconds from the creation of the Machine to its joining, for the last one. */
+  joinSeconds: "mcm_machine_join_duration_seconds",
+  /** Gauge, without `instance_type` and `zone`: seconds that the drain before a deletion took, for the last one. */
+  drainSeconds: "mcm_machine_drain_duration_seconds",
+  /** Gauge: seconds from the request to delete the Machine to its end, for the last one. */
+  deleteSeconds: "mcm_machine_delete_duration_seconds",
+  /** Counter: machines that did not join in time. */
+  failedJoins: "mcm_machine_num_failed_join",
+  /** Counter, without labels: machines that were deleted because they had been unhealthy for too long. */
+  stale: "mcm_machine_stale_machines_total",
+} as const;
+
+/** What is about the process itself. */
+export const processMetricNames = {
+  /** Counter: objects that could not be measured; label `kind`: `Machine-count`, `Machineset-count` or `Machinedeployment-count`. Anything above 0 is a mistake of ours. */
+  scrapeFailures: "mcm_misc_scrape_failure_total",
+} as const;
+
+/** Names of metrics that MCM does not have. */
 export const ownMetricNames = {
+  /** Histogram: all of what MCM's gauges of durations show the last of; labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
+  stepSeconds: "millwright_machine_step_duration_seconds",
   /** Gauge: objects on their way out that are held because a CustomResourceDefinition of ours was deleted; label `kind`. Anything above 0 wants a person. */
   heldObjects: "millwright_held_objects",
 } as const;

@@ -1,12 +1,12 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
+import { metricLines } from "../testing/metric-lines.ts";
 import { createDriverMetrics } from "./driver-metrics.ts";
 
 function setUp() {
   const registry = new Registry();
   const metrics = createDriverMetrics(registry);
-  const samples = async (): Promise<readonly string[]> =>
-    (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const samples = () => metricLines(registry);
   return { metrics, samples, having: async (text: string) => (await samples()).filter((line) => line.includes(text)) };
 }
 

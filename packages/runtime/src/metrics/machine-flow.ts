@@ -1,0 +1,52 @@
+import { markedStage } from "@millwright/controllers";
+import { type Machine, phaseOf } from "@millwright/core";
+
+/** A step in the life of a machine that has an end and a duration. */
+export type FlowStep = "create" | "join" | "drain" | "delete";
+
+/** Something that is counted when it happens to a machine. */
+export type FlowFact =
+  | { readonly fact: "took"; readonly step: Exclude<FlowStep, "drain">; readonly ms: number }
+  /** A drain begins or ends: its objects do not say when it began. */
+  | { readonly fact: "drainBegan" | "drainEnded" }
+  | { readonly fact: "failedToJoin" }
+  /** Deleted for want of health. */
+  | { readonly fact: "stale" };
+
+const since = (time: string | undefined, now: Date): number =>
+  Math.max(0, now.getTime() - (Date.parse(time ?? "") || now.getTime()));
+
+/**
+ * What happened to a machine between two states of it, in which it may be missing. A machine that was not there before tells nothing: it may have
+ * been there long before this process.
+ */
+export function flowFacts(before: Machine | undefined, after: Machine | undefined, now: Date): readonly FlowFact[] {
+  if (before === undefined) return [];
+  const stageBefore = markedStage({ machine: before });
+  if (after === undefined || after.metadata.uid !== before.metadata.uid) {
+    const { deletionTimestamp } = before.metadata;
+    return deletionTimestamp === undefined ? [] : [{ fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
+  }
+  const facts: FlowFact[] = [];
+  const age = since(after.metadata.creationTimestamp, now);
+  if (!before.spec.providerID && after.spec.providerID) facts.push({ fact: "took", step: "create", ms: age });
+  if (phaseOf(before) !== "Running" && hasJoined(after)) facts.push({ fact: "took", step: "join", ms: age });
+  if (phaseOf(before) === "Pending" && phaseOf(after) === "Failed" && after.status?.lastOperation?.type === "Create")
+    facts.push({ fact: "failedToJoin" });
+  if (isAsked(after) && !isAsked(before) && phaseOf(before) === "Failed" && isForHealth(before))
+    facts.push({ fact: "stale" });
+  const stageAfter = markedStage({ machine: after });
+  if (stageBefore !== stageAfter && stageAfter === "Drain") facts.push({ fact: "drainBegan" });
+  if (stageBefore !== stageAfter && stageBefore === "Drain") facts.push({ fact: "drainEnded" });
+  return facts;
+}
+
+const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
+
+/** Running for the first time: a return is told as HealthCheck (machine-controller.md, 5.1). */
+const hasJoined = (machine: Machine): boolean =>
+  phaseOf(machine) === "Running" &&
+  machine.status?.lastOperation?.type === "Create" &&
+  machine.status.lastOperation.state === "Successful";
+
+const isForHealth = ({ status }: Machine): boolean => status?.lastOperation?.type === "HealthCheck";

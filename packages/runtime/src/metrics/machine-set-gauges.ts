@@ -1,0 +1,47 @@
+import { machineSetMetricNames as names, type MachineSet } from "@millwright/core";
+import type { ObjectGauge } from "./object-gauges.ts";
+import { conditionGauge, createdAt, failedMachinesGauge, numberGauge } from "./samples.ts";
+
+/** A counter of the status; what was never written is 0, as in MCM. */
+const counter = (
+  name: string,
+  field: "availableReplicas" | "fullyLabeledReplicas" | "readyReplicas" | "replicas",
+): ObjectGauge<MachineSet> =>
+  numberGauge(name, `status.${field} of MachineSets.`, ({ status }) => status?.[field] ?? 0);
+
+/** Gauges of each MachineSet. */
+export const machineSetGauges: readonly ObjectGauge<MachineSet>[] = [
+  {
+    name: names.info,
+    help: "MachineSets, with their class; always 1.",
+    labels: ["createdAt", "spec_machine_class_api_group", "spec_machine_class_kind", "spec_machine_class_name"],
+    samples({ metadata, spec }) {
+      // MCM's deployments leave `machineClass` out, and its metric is then empty.
+      const machineClass = spec.machineClass ?? spec.template.spec.class;
+      return [
+        {
+          value: 1,
+          labels: {
+            createdAt: createdAt(metadata.creationTimestamp),
+            spec_machine_class_api_group: machineClass?.apiGroup,
+            spec_machine_class_kind: machineClass?.kind,
+            spec_machine_class_name: machineClass?.name,
+          },
+        },
+      ];
+    },
+  },
+  numberGauge(names.specReplicas, "spec.replicas of MachineSets.", ({ spec }) => spec.replicas ?? 0),
+  numberGauge(
+    names.specMinReadySeconds,
+    "spec.minReadySeconds of MachineSets.",
+    ({ spec }) => spec.minReadySeconds ?? 0,
+  ),
+  conditionGauge(names.condition, ({ status }) => status?.machineSetCondition),
+  counter(names.availableReplicas, "availableReplicas"),
+  counter(names.fullyLabelledReplicas, "fullyLabeledReplicas"),
+  counter(names.readyReplicas, "readyReplicas"),
+  // MCM shows the ready ones under this name, too (machineset-machinedeployment.md, F37).
+  counter(names.replicas, "replicas"),
+  failedMachinesGauge(names.failedMachines, ({ status }) => status?.failedMachines),
+];
