@@ -7,7 +7,7 @@ export type NodesOfMachines = ReadonlyMap<string, Node>;
 
 /** The nodes of machines in the cache, by the label that links them; none without a target cluster. */
 export function nodesOfMachines(
-  machines: readonly Machine[],
+  machines: Iterable<Machine>,
   { target }: Pick<ControllerContext, "target">,
 ): NodesOfMachines {
   const nodes = new Map<string, Node>();

@@ -14,7 +14,7 @@ import { surplusHistory } from "./sets/history.ts";
 import { machineSetPatch, newMachineSet } from "./sets/machine-set-shape.ts";
 import { transferPatch } from "./in-place/transfer-patch.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
-import { countMachines } from "./sizes/machine-counts.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
 import { newSetReplicas, type RolloutBounds } from "./sizes/plan-rolling-update.ts";
 import { isScalingPass, type RolloutStep } from "./sizes/plan-sizes.ts";
 import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";

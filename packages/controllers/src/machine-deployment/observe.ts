@@ -21,7 +21,7 @@ export interface DeploymentSources {
   /** Machines that a set controls, by its UID. */
   readonly machinesOf: (uid: string) => readonly Machine[];
   /** Nodes of machines; absent without a target cluster. */
-  readonly nodesOf?: (machines: readonly Machine[]) => NodesOfMachines;
+  readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
   readonly guardsFromScaler: boolean;
 }
 
@@ -40,6 +40,10 @@ export const deploymentProblems = (deployment: MachineDeployment, hasTarget: boo
     ...unsupported(each, hasTarget),
     ...rolloutOptionProblems(each),
   ]);
+
+function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
+  for (const list of lists) yield* list;
+}
 
 /** What a pass over a deployment sees, and the limits that hold for its rollout now. */
 export function observeMachineDeployment(
@@ -60,7 +64,7 @@ export function observeMachineDeployment(
     deployment: problems.length === 0 ? withMachineDeploymentDefaults(deployment) : deployment,
     claim,
     machines,
-    ...(nodesOf === undefined ? {} : { nodes: nodesOf([...machines.values()].flat()) }),
+    ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
     guardsFromScaler,
     problems,
   };

@@ -104,7 +104,7 @@ describe("a set that is refused", () => {
   ])("for %s makes and gives up nothing, and says so", (_, change, paths) => {
     const set = aMachineSet(stale, change);
     const machines = [aMachine(ownedBy(set), inPhase("Failed"))];
-    const sources = { machines, controlled: 1, deployment: () => undefined, nodesOf: () => new Map() };
+    const sources = { controlled: machines, others: [], deployment: () => undefined, nodesOf: () => new Map() };
     const { actions, status } = decideMachineSet(machineSetSnapshot(set, sources), now);
     expect(actions).toEqual([]);
     expect(pathsIn(findCondition(status?.machineSetCondition, "SpecValid")?.message)).toEqual(paths);

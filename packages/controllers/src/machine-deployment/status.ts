@@ -15,7 +15,7 @@ import {
 } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
-import { countMachines } from "./sizes/machine-counts.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
 import { preservedFailures, servingIn, type SetView, sum } from "./sizes/set-size.ts";
 

@@ -1,5 +1,5 @@
 import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
-import { isDeleting } from "../machine/phase.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
 
 const positive = /^[1-9]\d{0,8}$/;
 
@@ -12,7 +12,7 @@ export function awaitedMachines({ metadata }: Pick<MachineSet, "metadata">): num
 /** Whether machines are still missing that a set had. Those that it is not to have any more are not waited for. */
 export function isAwaiting(set: MachineSet, owned: readonly Machine[]): boolean {
   const wanted = Math.min(awaitedMachines(set) ?? 0, set.spec.replicas ?? 0);
-  return owned.filter((machine) => !isDeleting(machine)).length < wanted;
+  return countMachines(owned).present < wanted;
 }
 
 /**

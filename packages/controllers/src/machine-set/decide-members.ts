@@ -1,9 +1,10 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
+import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { isAwaiting } from "./awaited-machines.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
 import { type Blockade, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
-import { templateDrift } from "./template-drift.ts";
+import { driftsFrom, templateDrift } from "./template-drift.ts";
 
 /** The deletion of a machine, of this very one and of none that comes to have its name. */
 export const deletionOf = (machine: Machine): MachineSetAction => ({
@@ -66,13 +67,16 @@ export function decideMembers(
     ...(pending === undefined ? {} : { leaving: pending.leaving }),
   });
   const going = new Set(remove.map(({ metadata }) => metadata.name));
-  const takesOver = (machine: Machine): boolean =>
-    templateDrift(set, machine) !== undefined || preservation.has(machine.metadata.name);
+  const drifts = driftsFrom(set.spec.template);
+  const takeOver =
+    preservation.size === 0
+      ? machinesWhere(claim.owned, drifts)
+      : claim.owned.filter((machine) => drifts(machine) || preservation.has(machine.metadata.name));
   const actions = [
     ...adoptions,
     ...claim.release.map(({ metadata }): MachineSetAction => ({ kind: "ReleaseMachine", name: metadata.name })),
-    ...claim.owned
-      .filter((machine) => takesOver(machine) && !going.has(machine.metadata.name))
+    ...takeOver
+      .filter(({ metadata }) => !going.has(metadata.name))
       .map((machine) => patchOf(set, machine, preservation)),
     ...notYetDeleted(remove).map(deletionOf),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.

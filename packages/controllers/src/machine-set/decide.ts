@@ -1,5 +1,7 @@
-import { finalizers, type MachineSet, type MachineSetStatus, phaseOf } from "@millwright/core";
+import { finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
+import { isFailed } from "../machine/phase.ts";
+import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
 import { arrivedPatch, awaitedMachines, isAwaiting } from "./awaited-machines.ts";
@@ -27,8 +29,7 @@ export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =
 
 /** When time alone changes what is to be done: an answer that does not come, or the end of a preservation. */
 function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly wakeAfterMs?: number } {
-  const failed = claim.owned.filter((machine) => phaseOf(machine) === "Failed");
-  const expiries = failed
+  const expiries = machinesWhere(claim.owned, isFailed)
     .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
     .filter((leftMs) => leftMs > 0);
   const wakeAfterMs = Math.min(pending?.expiresInMs ?? Infinity, ...expiries);

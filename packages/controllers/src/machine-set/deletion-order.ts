@@ -7,6 +7,8 @@ import {
   preserveValues,
 } from "@millwright/core";
 import { isDeleting, isPreserved } from "../machine/phase.ts";
+import { machinesWhere } from "../machine-lists/machines-where.ts";
+import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machines.ts";
 
 /**
  * How dispensable a phase is; lower is deleted earlier. Machines that are being created stand with Pending and those in an
@@ -50,22 +52,36 @@ const expiryOf = (machine: Machine): number => Date.parse(machine.status?.curren
 
 const createdOf = (machine: Machine): number => Date.parse(machine.metadata.creationTimestamp ?? "") || 0;
 
-/** What orders machines but for their names, the most important number first: a set of thousands is sorted by numbers that are read once. */
-function keysOf(machine: Machine, now: Date): readonly number[] {
-  const isKept = isPreserved(machine, now);
-  return [
-    Number(isKept),
-    isKept && !isAutoPreserved(machine) ? 1 : 0,
-    isKept ? expiryOf(machine) : 0,
-    priorityOf(machine),
-    markOf(machine),
-    rankOf(machine),
-    createdOf(machine),
-  ];
-}
-
 /** Infinity minus infinity is no number; equal values compare as equal. */
 const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Machines do not change, and a set of thousands is sorted by numbers that are read once. */
+const keysRead = new WeakMap<Machine, readonly number[]>();
+
+/** What orders machines about which time says nothing, but for their names; the most important number first. */
+function keysOf(machine: Machine): readonly number[] {
+  const keys = keysRead.get(machine) ?? [priorityOf(machine), markOf(machine), rankOf(machine), createdOf(machine)];
+  keysRead.set(machine, keys);
+  return keys;
+}
+
+/** Orders machines that are not preserved. */
+const bySurplus: MachineOrder = (a, b) => {
+  const others = keysOf(b);
+  for (const [index, key] of keysOf(a).entries()) {
+    const order = ascending(key, others[index] ?? 0);
+    if (order !== 0) return order;
+  }
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+};
+
+/** Orders machines that are preserved: what people asked to keep is kept longest, and of both sorts what is kept longest anyway. */
+const byPreservation: MachineOrder = (a, b) =>
+  ascending(Number(isAutoPreserved(b)), Number(isAutoPreserved(a))) ||
+  ascending(expiryOf(a), expiryOf(b)) ||
+  bySurplus(a, b);
+
+const hasExpiry = ({ status }: Machine): boolean => status?.currentStatus?.preserveExpiryTime != null;
 
 /** Orders machines by age, and those of the same second by name, so that the order is total. */
 export const olderFirst = (a: Machine, b: Machine): number =>
@@ -77,14 +93,25 @@ export const olderFirst = (a: Machine, b: Machine): number =>
  * (machineset-machinedeployment.md, section 9).
  */
 export function inDeletionOrder(machines: readonly Machine[], now: Date): readonly Machine[] {
-  return machines
-    .map((machine) => ({ machine, keys: keysOf(machine, now) }))
-    .toSorted((a, b) => {
-      for (const [index, key] of a.keys.entries()) {
-        const order = ascending(key, b.keys[index] ?? 0);
-        if (order !== 0) return order;
-      }
-      return a.machine.metadata.name < b.machine.metadata.name ? -1 : 1;
-    })
-    .map(({ machine }) => machine);
+  const kept = new Set(machinesWhere(machines, hasExpiry).filter((machine) => isPreserved(machine, now)));
+  const all = sortedMachines(machines, bySurplus);
+  return kept.size === 0
+    ? all
+    : [...all.filter((machine) => !kept.has(machine)), ...[...kept].toSorted(byPreservation)];
+}
+
+/** The first so many machines, in {@link inDeletionOrder}, of those that may go. */
+export function firstToGo(
+  machines: readonly Machine[],
+  count: number,
+  mayGo: (machine: Machine) => boolean,
+  now: Date,
+): readonly Machine[] {
+  const first: Machine[] = [];
+  if (count === 0) return first;
+  for (const machine of inDeletionOrder(machines, now)) {
+    if (first.length === count) break;
+    if (mayGo(machine)) first.push(machine);
+  }
+  return first;
 }

@@ -1,6 +1,7 @@
-import { annotationKeys, type Machine, type MachineSet, phaseOf, preserveValues } from "@millwright/core";
+import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { isDeleting } from "../machine/phase.ts";
+import { isDeleting, isFailed } from "../machine/phase.ts";
+import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
 import { isNodeInControl, preserveValueOf, wishesOf } from "../machine/preservation/preserve-value.ts";
 import { olderFirst } from "./deletion-order.ts";
 
@@ -11,14 +12,14 @@ const isAutoPreserved = ({ metadata }: Machine): boolean =>
   metadata.annotations?.[annotationKeys.preserve] === preserveValues.autoPreserved;
 
 /** Machines that were preserved by a set and not by people, whatever their phase. */
-export const countAutoPreserved = (machines: readonly Machine[]): number => machines.filter(isAutoPreserved).length;
+export const countAutoPreserved = (machines: readonly Machine[]): number => countWhere(machines, isAutoPreserved);
 
 /**
- * Whether a Failed machine may be preserved without being asked: nobody has said anything about it. Where the node decides, an annotation of the
+ * Whether a machine that is Failed may be preserved without being asked: nobody has said anything about it. Where the node decides, an annotation of the
  * machine has no effect; and one whose preservation has begun, or is over, is not given another.
  */
 function isCandidate(machine: Machine, nodes: NodesOfMachines): boolean {
-  if (phaseOf(machine) !== "Failed" || isDeleting(machine)) return false;
+  if (isDeleting(machine)) return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return false;
   const wishes = wishesOf(machine, nodes.get(machine.metadata.name));
   return !isNodeInControl(wishes) && preserveValueOf(wishes) === "";
@@ -36,12 +37,16 @@ export function planAutoPreservation(
 ): AutoPreservation {
   const room = (set.spec.autoPreserveFailedMachineMax ?? 0) - countAutoPreserved(owned);
   if (room > 0) {
-    const newestFirst = owned.filter((machine) => isCandidate(machine, nodes)).toSorted((a, b) => olderFirst(b, a));
+    const newestFirst = machinesWhere(owned, isFailed)
+      .filter((machine) => isCandidate(machine, nodes))
+      .toSorted((a, b) => olderFirst(b, a));
     return new Map(newestFirst.slice(0, room).map(({ metadata }) => [metadata.name, preserveValues.autoPreserved]));
   }
   if (room === 0) return new Map();
   // One that is going has a place until it is gone, and gives none back by being told so.
-  const oldestFirst = owned.filter((machine) => isAutoPreserved(machine) && !isDeleting(machine)).toSorted(olderFirst);
+  const oldestFirst = machinesWhere(owned, isAutoPreserved)
+    .filter((machine) => !isDeleting(machine))
+    .toSorted(olderFirst);
   return new Map(oldestFirst.slice(0, -room).map(({ metadata }) => [metadata.name, null]));
 }
 

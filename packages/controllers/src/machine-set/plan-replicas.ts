@@ -1,9 +1,11 @@
-import { labelKeys, type Machine, type MachineSet, phaseOf, updateResults } from "@millwright/core";
+import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { isDeleting, isPreserved } from "../machine/phase.ts";
+import { isDeleting, isFailed, isPreserved } from "../machine/phase.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
+import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
 import { isToBePreserved, wishesOf } from "../machine/preservation/preserve-value.ts";
-import { inDeletionOrder } from "./deletion-order.ts";
-import { isMarkedForDeletion } from "./scale-in-mark.ts";
+import { firstToGo } from "./deletion-order.ts";
+import { goesFirst, isMarkedForDeletion } from "./scale-in-mark.ts";
 
 /** At most this many machines are created, and as many deleted, in one pass, so that one large set cannot flood the API server. */
 export const BURST = 100;
@@ -44,10 +46,14 @@ export interface ReplicaFacts {
  * machine's, just as the machine controller will read it. MCM replaces a machine whose node is gone whatever its own annotation says.
  */
 export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
-  if (phaseOf(machine) !== "Failed") return false;
+  if (!isFailed(machine)) return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return !isPreserved(machine, now);
   return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));
 }
+
+/** Whether a machine stays with its set. One that an update in place just handed over is not surplus. */
+const isSettled = (machine: Machine): boolean =>
+  !isDeleting(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== updateResults.successful;
 
 /** What stands against creating what is missing. People's and the deployment's word comes before arithmetic. */
 function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, missing: number): Blockade | undefined {
@@ -67,18 +73,15 @@ function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, mi
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
   const wanted = set.spec?.replicas ?? 0;
-  const present = owned.filter((machine) => !isDeleting(machine));
-  const settled = present.filter(
-    ({ metadata }) =>
-      metadata.labels?.[labelKeys.updateResult] !== updateResults.successful && !leaving.has(metadata.uid ?? ""),
-  );
+  const mayGo = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
+  const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, mayGo);
 
-  const missing = Math.max(0, wanted - present.length - pending);
-  const surplus = Math.max(0, settled.length - wanted);
+  const missing = Math.max(0, wanted - countMachines(owned).present - pending);
+  const surplus = Math.max(0, settled - wanted);
   const remove = new Set([
-    ...(surplus === 0 ? [] : inDeletionOrder(settled, now).slice(0, surplus)),
-    ...settled.filter((machine) => isMarkedForDeletion(machine, set)),
-    ...settled.filter((machine) => isForReplacement(machine, nodes, now)),
+    ...firstToGo(owned, surplus, mayGo, now),
+    ...machinesWhere(owned, goesFirst).filter((machine) => mayGo(machine) && isMarkedForDeletion(machine, set)),
+    ...machinesWhere(owned, isFailed).filter((machine) => mayGo(machine) && isForReplacement(machine, nodes, now)),
   ]);
   const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST) };
 

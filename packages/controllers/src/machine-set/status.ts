@@ -5,12 +5,13 @@ import {
   type Machine,
   type MachineSet,
   type MachineSetStatus,
-  phaseOf,
 } from "@millwright/core";
 import { equalJson } from "@millwright/kube";
 import { type Condition, removeCondition, setCondition } from "../conditions/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { isAvailable, isDeleting, isPreservedFailure } from "../machine/phase.ts";
+import { isPreservedFailure } from "../machine/phase.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
+import { countWhere, machinesWhere, questionAbout } from "../machine-lists/machines-where.ts";
 import type { Freeze } from "../safety/freeze-set.ts";
 import { countAutoPreserved } from "./plan-auto-preservation.ts";
 
@@ -30,9 +31,14 @@ export interface MachineSetFacts {
   readonly freeze?: Pick<Freeze, "condition"> | undefined;
 }
 
+const hasLabels = questionAbout((wanted: Readonly<Record<string, string>>) => {
+  const labels = Object.entries(wanted);
+  return ({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value);
+});
+
 function countTemplateLabels({ set, owned }: MachineSetFacts): number {
-  const labels = Object.entries(set.spec.template.metadata?.labels ?? {});
-  return owned.filter(({ metadata }) => labels.every(([key, value]) => metadata.labels?.[key] === value)).length;
+  const { labels } = set.spec.template.metadata ?? {};
+  return labels === undefined ? owned.length : countWhere(owned, hasLabels(labels));
 }
 
 type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
@@ -47,10 +53,12 @@ function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachi
   return known !== undefined && equalJson(timeless(known), timeless(summary)) ? known : summary;
 }
 
+const isInTrouble = (machine: Machine): boolean =>
+  machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine);
+
 /** How broken machines are summarised to their set and its deployment. */
 function summariesOfFailed({ set, owned }: MachineSetFacts): readonly FailedMachine[] {
-  return owned
-    .filter((machine) => machine.status?.lastOperation?.state === "Failed" && !isPreservedFailure(machine))
+  return machinesWhere(owned, isInTrouble)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     .map((machine) => ({
       name: machine.metadata.name,
@@ -95,13 +103,14 @@ export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetS
   const { set, owned, problems } = facts;
   const { failedMachines: _, ...kept } = set.status ?? {};
   const failed = summariesOfFailed(facts);
+  const { available, ready, preserved } = countMachines(owned);
   return {
     ...kept,
     replicas: owned.length,
     fullyLabeledReplicas: countTemplateLabels(facts),
-    availableReplicas: owned.filter(isAvailable).length,
-    readyReplicas: owned.filter((machine) => !isDeleting(machine) && phaseOf(machine) === "Running").length,
-    preservedFailedReplicas: owned.filter(isPreservedFailure).length,
+    availableReplicas: available,
+    readyReplicas: ready,
+    preservedFailedReplicas: preserved,
     autoPreserveFailedMachineCount: countAutoPreserved(owned),
     ...(problems.length === 0 && set.metadata.generation !== undefined
       ? { observedGeneration: set.metadata.generation }

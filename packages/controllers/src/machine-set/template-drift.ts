@@ -8,6 +8,7 @@ import {
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import { isDeleting } from "../machine/phase.ts";
+import { questionAbout } from "../machine-lists/machines-where.ts";
 
 /** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (machineset-machinedeployment.md, 4.6). */
 const inPlaceFields = [
@@ -30,11 +31,19 @@ type Patch = Readonly<Record<string, unknown>>;
 /** Objects never change, and a set has thousands of machines that agree with its template: what was found is kept as long as both are. */
 const found = new WeakMap<Machine, { readonly template: MachineTemplate; readonly patch: Patch | undefined }>();
 
+/** Whether a machine is not what a template says; see {@link templateDrift}. */
+export const driftsFrom = questionAbout(
+  (template: MachineTemplate) => (machine) => driftOf(template, machine) !== undefined,
+);
+
 /**
  * The merge patch that brings a machine's in-place fields to the template of its set, or `undefined` when they agree. Machines
  * that are broken or going are left as they are.
  */
-export function templateDrift({ spec: { template } }: MachineSet, machine: Machine): Patch | undefined {
+export const templateDrift = ({ spec: { template } }: MachineSet, machine: Machine): Patch | undefined =>
+  driftOf(template, machine);
+
+function driftOf(template: MachineTemplate, machine: Machine): Patch | undefined {
   const before = found.get(machine);
   if (before?.template === template) return before.patch;
   const patch = compare(template, machine);

@@ -16,6 +16,9 @@ export const isPreserved = (machine: Machine, now: Date): boolean => {
   return expiry != null && Date.parse(expiry) > now.getTime();
 };
 
+/** Whether the machine is broken for good, and is to be replaced or kept for a look at it. */
+export const isFailed = (machine: Machine): boolean => phaseOf(machine) === "Failed";
+
 /** Whether the machine is Failed and was kept for a look at it; the preservation may be over by now. */
 export const isPreservedFailure = (machine: Machine): boolean =>
-  phaseOf(machine) === "Failed" && machine.status?.currentStatus?.preserveExpiryTime != null;
+  isFailed(machine) && machine.status?.currentStatus?.preserveExpiryTime != null;

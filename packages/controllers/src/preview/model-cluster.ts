@@ -36,7 +36,7 @@ export interface PreviewObjects {
 /** Objects as plain values that change by patches alone; nothing of it leaves the process. */
 export interface ModelCluster extends Pick<
   ModelMachines,
-  "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "nodesVersion" | "takeChanged"
+  "machines" | "nodes" | "machinesOf" | "nodesByMachine" | "takeChanged"
 > {
   readonly hasTarget: boolean;
   readonly deployments: ReadonlyMap<string, MachineDeployment>;
@@ -121,7 +121,6 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     nodes,
     machinesOf: own.machinesOf,
     nodesByMachine: own.nodesByMachine,
-    nodesVersion: own.nodesVersion,
     takeChanged: own.takeChanged,
     addSet: (set) => void sets.set(set.metadata.name, set),
     addMachine: own.put,

@@ -2,17 +2,16 @@ import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Node } from "../cluster/node-objects.ts";
+import { type TrackedMachines, trackMachines } from "../machine-lists/tracked-machines.ts";
 
 /** The machines and nodes of a model, found by what the controllers look for. A change costs the same however many there are. */
 export interface ModelMachines {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly nodes: ReadonlyMap<string, Node>;
-  /** Machines by the UID of the set that controls them, by the empty one those that nobody does. The same list as long as none of them changes. */
+  /** Machines by the UID of the set that controls them, by the empty one those that nobody does. The same list as long as none of them, and none of their nodes, changes. */
   machinesOf(uid: string): readonly Machine[];
   /** Nodes by name of their machine. Follows the changes. */
   readonly nodesByMachine: NodesOfMachines;
-  /** Grows with every change of {@link nodesByMachine}. */
-  nodesVersion(): number;
   /** Names of machines that changed, or whose node did, since this was asked last; at first all. */
   takeChanged(): readonly string[];
   put(machine: Machine): void;
@@ -26,8 +25,8 @@ const ownerOf = (machine: Machine): string => controllerRefOf(machine)?.uid ?? "
 /** Name of the node of a machine; empty before it has one. */
 export const nodeNameOf = (machine: Machine | undefined): string => machine?.metadata.labels?.[labelKeys.node] ?? "";
 
-/** Adds to a group, which is made for its first member. */
-function join<Group>(groups: Map<string, Group>, key: string, make: () => Group): Group {
+/** The group of a key, which is made when it is first asked for. */
+function groupOf<Group>(groups: Map<string, Group>, key: string, make: () => Group): Group {
   const group = groups.get(key) ?? make();
   groups.set(key, group);
   return group;
@@ -37,26 +36,23 @@ function join<Group>(groups: Map<string, Group>, key: string, make: () => Group)
 export function createModelMachines(initial: readonly Machine[], initialNodes: readonly Node[]): ModelMachines {
   const machines = new Map<string, Machine>();
   const nodes = new Map<string, Node>();
-  const byOwner = new Map<string, Map<string, Machine>>();
-  /** Lists of `byOwner` that still hold. */
-  const lists = new Map<string, readonly Machine[]>();
+  const byOwner = new Map<string, TrackedMachines>();
   /** Names of machines by the name of the node that they have, or would have if it were there. */
   const onNode = new Map<string, Set<string>>();
   const nodesByMachine = new Map<string, Node>();
   const changed = new Set<string>();
-  let version = 0;
 
-  const link = (machine: string, node: Node | undefined): void => {
-    if (nodesByMachine.get(machine) === node) return;
-    version++;
-    changed.add(machine);
-    if (node === undefined) nodesByMachine.delete(machine);
-    else nodesByMachine.set(machine, node);
+  const ownedBy = (owner: string): TrackedMachines => groupOf(byOwner, owner, trackMachines);
+  const link = (name: string, node: Node | undefined): void => {
+    if (nodesByMachine.get(name) === node) return;
+    changed.add(name);
+    if (node === undefined) nodesByMachine.delete(name);
+    else nodesByMachine.set(name, node);
+    const machine = machines.get(name);
+    if (machine !== undefined) ownedBy(ownerOf(machine)).touch(name);
   };
   const takeFromGroups = (machine: Machine): void => {
-    const owner = ownerOf(machine);
-    byOwner.get(owner)?.delete(machine.metadata.name);
-    lists.delete(owner);
+    ownedBy(ownerOf(machine)).take(machine.metadata.name);
     onNode.get(nodeNameOf(machine))?.delete(machine.metadata.name);
   };
   const put = (machine: Machine): void => {
@@ -69,9 +65,8 @@ export function createModelMachines(initial: readonly Machine[], initialNodes: r
       takeFromGroups(before);
     machines.set(name, machine);
     changed.add(name);
-    join(byOwner, owner, () => new Map<string, Machine>()).set(name, machine);
-    lists.delete(owner);
-    join(onNode, nodeNameOf(machine), () => new Set<string>()).add(name);
+    ownedBy(owner).put(machine);
+    groupOf(onNode, nodeNameOf(machine), () => new Set<string>()).add(name);
     link(name, nodes.get(nodeNameOf(machine)));
   };
   const linkAll = (nodeName: string): void => {
@@ -89,17 +84,12 @@ export function createModelMachines(initial: readonly Machine[], initialNodes: r
     machines,
     nodes,
     nodesByMachine,
-    nodesVersion: () => version,
     takeChanged() {
       const names = [...changed];
       changed.clear();
       return names;
     },
-    machinesOf(uid) {
-      const list = lists.get(uid) ?? [...(byOwner.get(uid)?.values() ?? [])];
-      lists.set(uid, list);
-      return list;
-    },
+    machinesOf: (uid) => ownedBy(uid).list(),
     put,
     take(name) {
       const machine = machines.get(name);

@@ -73,7 +73,7 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
     const machines = sets.map(({ metadata }) => cluster.machinesOf(metadata.uid ?? ""));
     // A status is what decisions come to, and nothing that they are made from.
     const specs = [deployment, ...sets].flatMap(({ metadata, spec }) => [metadata, spec]);
-    const from = [cluster.nodesVersion(), ...specs, ...machines];
+    const from = [...specs, ...machines];
     if (stillHolds(decided.get(`deployment ${name}`), from, now)) return false;
     decisions++;
     const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
@@ -92,12 +92,12 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
     const own = cluster.machinesOf(uid);
     const free = cluster.machinesOf("");
     const specs = [set, ...cluster.deployments.values()].flatMap(({ metadata, spec }) => [metadata, spec]);
-    const from = [own, free, cluster.nodesVersion(), ...specs];
+    const from = [own, free, ...specs];
     if (stillHolds(decided.get(`set ${name}`), from, now)) return false;
     decisions++;
     const snapshot = machineSetSnapshot(set, {
-      machines: uid === "" ? own : [...own, ...free],
-      controlled: own.length,
+      controlled: uid === "" ? [] : own,
+      others: free,
       deployment: (each) => cluster.deployments.get(each),
       nodesOf: () => cluster.nodesByMachine,
     });

@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
 import { isAvailable, isDeleting } from "../machine/phase.ts";
-import { countMachines } from "../machine-deployment/sizes/machine-counts.ts";
+import { countMachines } from "../machine-lists/machine-counts.ts";
 import { sum } from "../machine-deployment/sizes/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";

@@ -1,5 +1,5 @@
 import { labelKeys } from "@millwright/core";
-import { countMachines } from "../sizes/machine-counts.ts";
+import { countMachines } from "../../machine-lists/machine-counts.ts";
 import { type SetSize, type SetView, sizeOf } from "../sizes/set-size.ts";
 
 /**

@@ -1,5 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
+import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import { machinesWhere, type Question } from "../../machine-lists/machines-where.ts";
 import { isDeleting } from "../../machine/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../../machine/preservation/preserved-node.ts";
 import type { NodeConditionState } from "../../machine/node-condition.ts";
@@ -62,17 +64,24 @@ function inPlaceWish(
   return isMarked ? wishForReleased(node, state) : { marks: nothingWished };
 }
 
-/** What a node is to carry follows from these and from nothing else. */
-interface Question extends Place {
+/** What is wished for the nodes of all machines of a set. */
+interface SetWish {
+  readonly isOld: boolean;
   /** Name of the set of the template that is wanted. */
   readonly target: string | undefined;
   readonly isInPlace: boolean;
-  readonly isChosen: boolean;
   readonly isKept: boolean | undefined;
   readonly isAvoided: boolean;
 }
 
-function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: Question): NodeChange | undefined {
+/** What a node is to carry follows from this and from nothing else. */
+interface Asked extends SetWish {
+  readonly machine: Machine;
+  readonly node: Node;
+  readonly isChosen: boolean;
+}
+
+function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: Asked): NodeChange | undefined {
   const { machine, node } = place;
   const state = updateStateOf(machine, node, target);
   const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, isChosen);
@@ -90,10 +99,10 @@ function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: 
   };
 }
 
-/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: those that carried all stay out of the way as long as the question is the same. */
-const satisfied = new WeakMap<Node, Question>();
+/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: what was found about the others holds as long as the same is asked. */
+const found = new WeakMap<Node, { readonly asked: Asked; readonly change: NodeChange | undefined }>();
 
-const isSame = (a: Question, b: Question): boolean =>
+const isSame = (a: Asked, b: Asked): boolean =>
   a.machine === b.machine &&
   a.isOld === b.isOld &&
   a.target === b.target &&
@@ -102,10 +111,60 @@ const isSame = (a: Question, b: Question): boolean =>
   a.isKept === b.isKept &&
   a.isAvoided === b.isAvoided;
 
-const isSatisfied = (question: Question): boolean => {
-  const before = satisfied.get(question.node);
-  return before !== undefined && isSame(before, question);
-};
+function changeFor(asked: Asked): NodeChange | undefined {
+  const before = found.get(asked.node);
+  if (before !== undefined && isSame(before.asked, asked)) return before.change;
+  const change = changeOf(asked);
+  found.set(asked.node, { asked, change });
+  return change;
+}
+
+/** The question about a machine; `undefined` where there is no node to write to, or nothing to be written any more. */
+function askAbout(machine: Machine, nodes: NodesOfMachines, wish: SetWish, isChosen: boolean): Asked | undefined {
+  const node = nodes.get(machine.metadata.name);
+  if (node === undefined || node.metadata.deletionTimestamp != null || isDeleting(machine)) return undefined;
+  return { ...wish, machine, node, isChosen };
+}
+
+/** Which machine was asked about first for a node, and the nodes for which that was more than one. */
+const namedBy = new WeakMap<Node, string>();
+const shared = new WeakSet<Node>();
+
+/** Questions by what is wished: whether the node of a machine that is not chosen lacks something. */
+const lacking = new WeakMap<NodesOfMachines, Map<string, Question>>();
+
+function lacksSomething(nodes: NodesOfMachines, wish: SetWish): Question {
+  const known = lacking.get(nodes) ?? new Map<string, Question>();
+  lacking.set(nodes, known);
+  const { isOld, target, isInPlace, isKept, isAvoided } = wish;
+  const key = JSON.stringify([isOld, target, isInPlace, isKept, isAvoided]);
+  const question =
+    known.get(key) ??
+    ((machine: Machine): boolean => {
+      const asked = askAbout(machine, nodes, wish, false);
+      if (asked === undefined) return false;
+      const { name } = machine.metadata;
+      if ((namedBy.get(asked.node) ?? name) !== name) shared.add(asked.node);
+      namedBy.set(asked.node, name);
+      return changeFor(asked) !== undefined;
+    });
+  known.set(key, question);
+  return question;
+}
+
+/** A set's machines, and what is wished for their nodes. */
+interface Wishing {
+  readonly machines: readonly Machine[];
+  readonly wish: SetWish;
+}
+
+/** The machines whose nodes may have to change, in order. */
+function concerned({ machines, wish }: Wishing, nodes: NodesOfMachines, chosen: ReadonlySet<string>): Wishing {
+  const lacks = machinesWhere(machines, lacksSomething(nodes, wish));
+  if (chosen.size === 0) return { machines: lacks, wish };
+  const both = new Set(lacks);
+  return { machines: machines.filter((each) => both.has(each) || chosen.has(each.metadata.name)), wish };
+}
 
 /**
  * What the nodes of a deployment are to carry, each pass anew (machineset-machinedeployment.md, 16.2, 16.3, F13, F39): nodes that join later get their share,
@@ -113,32 +172,28 @@ const isSatisfied = (question: Question): boolean => {
  */
 export function decideNodes(
   { deployment, nodes = new Map() }: MachineDeploymentSnapshot,
-  sets: Sets,
-  { select, isKeptFromScaler, isOver = false }: NodeDecisionOptions,
+  { newSet, oldSets }: Sets,
+  { select, isKeptFromScaler: isKept, isOver = false }: NodeDecisionOptions,
 ): readonly NodeChange[] {
-  const target = sets.newSet?.set.metadata.name;
+  const target = newSet?.set.metadata.name;
   const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate";
   const avoids = !isOver && avoidsOldNodes(deployment);
   const chosen = new Set(select);
-  const questions: Question[] = [];
-  const ask = ({ machines }: SetView, isOld: boolean): void => {
-    const isAvoided = isOld && avoids;
-    for (const machine of machines) {
-      const { name } = machine.metadata;
-      const node = nodes.get(name);
-      if (node === undefined || node.metadata.deletionTimestamp != null || isDeleting(machine)) continue;
-      const isChosen = chosen.has(name);
-      questions.push({ machine, node, isOld, target, isInPlace, isChosen, isKept: isKeptFromScaler, isAvoided });
-    }
-  };
-  for (const view of sets.oldSets) ask(view, true);
-  if (sets.newSet !== undefined) ask(sets.newSet, false);
-  if (questions.every(isSatisfied)) return [];
-  // Each node once: two machines that name one node must not write to it in turns.
-  const byNode = new Map(questions.map((question) => [question.node.metadata.name, question]));
-  return [...byNode.values()].flatMap((question) => {
-    const change = isSatisfied(question) ? undefined : changeOf(question);
-    if (change === undefined) satisfied.set(question.node, question);
-    return change ?? [];
+  const wishing = ({ machines }: SetView, isOld: boolean): Wishing => ({
+    machines,
+    wish: { isOld, target, isInPlace, isKept, isAvoided: isOld && avoids },
   });
+  const all = [
+    ...oldSets.map((view) => wishing(view, true)),
+    ...(newSet === undefined ? [] : [wishing(newSet, false)]),
+  ];
+  const ask = (of: readonly Wishing[]): readonly Asked[] =>
+    of.flatMap(({ machines, wish }) =>
+      machines.flatMap((machine) => askAbout(machine, nodes, wish, chosen.has(machine.metadata.name)) ?? []),
+    );
+  const few = ask(all.map((each) => concerned(each, nodes, chosen)));
+  // Each node once: two machines that name one node must not write to it in turns.
+  const asked = few.some(({ node }) => shared.has(node)) ? ask(all) : few;
+  const byNode = new Map(asked.map((each) => [each.node.metadata.name, each]));
+  return [...byNode.values()].flatMap((each) => changeFor(each) ?? []);
 }

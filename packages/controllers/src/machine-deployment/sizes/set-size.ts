@@ -1,6 +1,6 @@
 import type { Machine, MachineSet } from "@millwright/core";
 import { isAvailable } from "../../machine/phase.ts";
-import { countMachines } from "./machine-counts.ts";
+import { countMachines } from "../../machine-lists/machine-counts.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
 export interface SetSize {

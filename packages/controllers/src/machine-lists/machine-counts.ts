@@ -1,5 +1,6 @@
 import { labelKeys, type Machine, phaseOf } from "@millwright/core";
-import { isAvailable, isDeleting, isPreservedFailure } from "../../machine/phase.ts";
+import { isAvailable, isDeleting, isPreservedFailure } from "../machine/phase.ts";
+import { countWhere, type Question } from "./machines-where.ts";
 
 /** How many machines of a list there are of each sort. */
 export interface MachineCounts {
@@ -15,19 +16,12 @@ export interface MachineCounts {
   readonly preserved: number;
 }
 
-function count(machines: readonly Machine[]): MachineCounts {
-  let [present, ready, available, received, preserved] = [0, 0, 0, 0, 0];
-  for (const machine of machines) {
-    const phase = phaseOf(machine);
-    if (isPreservedFailure(machine)) preserved++;
-    if (isDeleting(machine)) continue;
-    present++;
-    if (phase === "Running") ready++;
-    if (isAvailable(machine)) available++;
-    if (machine.metadata.labels?.[labelKeys.updateResult] !== undefined) received++;
-  }
-  return { present, ready, available, received, preserved };
-}
+const isPresent: Question = (machine) => !isDeleting(machine);
+
+const isReady: Question = (machine) => isPresent(machine) && phaseOf(machine) === "Running";
+
+const isReceived: Question = (machine) =>
+  isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;
 
 /** Lists never change, and a pass asks many times about thousands of machines. */
 const counted = new WeakMap<readonly Machine[], MachineCounts>();
@@ -36,7 +30,13 @@ const counted = new WeakMap<readonly Machine[], MachineCounts>();
 export function countMachines(machines: readonly Machine[]): MachineCounts {
   const known = counted.get(machines);
   if (known !== undefined) return known;
-  const counts = count(machines);
+  const counts: MachineCounts = {
+    present: countWhere(machines, isPresent),
+    ready: countWhere(machines, isReady),
+    available: countWhere(machines, isAvailable),
+    received: countWhere(machines, isReceived),
+    preserved: countWhere(machines, isPreservedFailure),
+  };
   counted.set(machines, counts);
   return counts;
 }
