@@ -134,6 +134,38 @@ describe("a manager", () => {
     api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 0 } });
     await clock.advance(10_000);
     expect([machines(), vms.size, api.all(nodeResource)]).toEqual([[], 0, []]);
+    const counted = await manager.metrics();
+    for (const step of ["create", "join", "drain", "delete"])
+      expect(counted).toContain(
+        `millwright_machine_step_duration_seconds_count{namespace="${namespace}",machine_deployment="pool",step="${step}"} 2`,
+      );
+    expect(counted).toContain("mcm_machine_items_total 0");
+    expect(counted).not.toContain("mcm_machine_info{");
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("counts what does not join and what is replaced for its health", async () => {
+    const { api, clock, manager, stop, machines } = setUp(aCloud().driver);
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(60_000);
+    const counts = async () =>
+      (await manager.metrics()).match(/^mcm_machine_(?:num_failed_join|stale_machines_total)\b.* \d+$/gm);
+    expect(await counts()).toEqual(["mcm_machine_stale_machines_total 0"]);
+    await clock.advance(20 * 60_000);
+    const failedJoin = expect.stringMatching(/^mcm_machine_num_failed_join\{.*\} 1$/);
+    expect(await counts()).toEqual([failedJoin, "mcm_machine_stale_machines_total 0"]);
+
+    const name = machines().find(({ metadata }) => metadata.deletionTimestamp === undefined)?.metadata.name ?? "";
+    const ready = (status: string) => ({ status: { conditions: [{ type: "Ready", status }] } });
+    api.seed(nodeResource, { metadata: { name }, ...ready("True") });
+    await clock.advance(10_000);
+    api.change(nodeResource, { name }, ready("False"));
+    await clock.advance(15 * 60_000);
+    expect(await counts()).toEqual([failedJoin, "mcm_machine_stale_machines_total 1"]);
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;
