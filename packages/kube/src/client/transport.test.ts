@@ -1,0 +1,226 @@
+import { expect, test } from "vitest";
+import type { ApiClient } from "./api-client.ts";
+import { isTooManyRequests, isUnanswered } from "./api-error.ts";
+import type { ClusterConfig } from "../connection/cluster-config.ts";
+import { nodeResource, podResource } from "../objects/built-in-resources.ts";
+import { answer, serve, servedNode as node } from "../testing/served-client.ts";
+
+const busy = { kind: "Status", code: 429, reason: "TooManyRequests", message: "slow down" };
+
+test("opens no further connection for 200 requests in a row", async () => {
+  const { server, api } = await serve((_, response) => answer(response, 200, node));
+  for (let i = 0; i < 200; i++) await api.get(nodeResource, { name: "a" });
+  expect(server.requests).toHaveLength(200);
+  // undici frees a connection a turn after it hands out the body, so that the second request may open a second one.
+  expect(server.connections()).toBeLessThanOrEqual(2);
+});
+
+test("uses no more connections at once than it is allowed", async () => {
+  const { server, api } = await serve((_, response) => void setTimeout(() => answer(response, 200, node), 5), {
+    maxConnections: 4,
+  });
+  await Promise.all(Array.from({ length: 100 }, () => api.get(nodeResource, { name: "a" })));
+  expect(server.connections()).toBeLessThanOrEqual(4);
+});
+
+test("waits as long as Retry-After says and repeats a write that the server did not look at", async () => {
+  let count = 0;
+  const { server, api } = await serve((_, response) => {
+    if (count++ < 2) answer(response, 429, busy, { "retry-after": "0" });
+    else answer(response, 201, node);
+  });
+  await api.create(nodeResource, { metadata: { name: "a" } });
+  expect(server.requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST"]);
+});
+
+test("really waits before it repeats", async () => {
+  const times: number[] = [];
+  const { api } = await serve((_, response) => {
+    times.push(performance.now());
+    if (times.length === 1) answer(response, 429, busy, { "retry-after": "1" });
+    else answer(response, 200, node);
+  });
+  await api.get(nodeResource, { name: "a" });
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(950);
+});
+
+test("repeats a bounded number of times and then gives the server's answer with the time it asked for", async () => {
+  const { server, api } = await serve((_, response) => answer(response, 429, busy, { "retry-after": "0" }));
+  const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
+  expect(isTooManyRequests(error)).toBe(true);
+  expect(error).toMatchObject({ message: "slow down", retryAfterMs: 0 });
+  expect(server.requests).toHaveLength(4);
+});
+
+test("gives the error at once when the server asks for a longer wait than a worker should be held", async () => {
+  const { server, api } = await serve((_, response) => answer(response, 429, busy, { "retry-after": "60" }));
+  await expect(api.get(nodeResource, { name: "a" })).rejects.toMatchObject({ status: 429, retryAfterMs: 60_000 });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("does not repeat an eviction that a disruption budget forbids", async () => {
+  const refusal = { ...busy, details: { causes: [{ reason: "DisruptionBudget", message: "needs 2" }] } };
+  const { server, api } = await serve((_, response) => answer(response, 429, refusal, { "retry-after": "0" }));
+  const eviction = { metadata: { name: "p", namespace: "n" } };
+  await expect(api.create(podResource, eviction, { subresource: "eviction" })).rejects.toMatchObject({ status: 429 });
+  expect(server.requests.map(({ url }) => url)).toEqual(["/api/v1/namespaces/n/pods/p/eviction"]);
+});
+
+test("does not repeat a write after 503, because it may have been carried out", async () => {
+  const { server, api } = await serve((_, response) => answer(response, 503, "", { "retry-after": "0" }));
+  await expect(api.create(nodeResource, { metadata: { name: "a" } })).rejects.toMatchObject({ status: 503 });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("survives a pooled connection that the server closed", async () => {
+  let count = 0;
+  const { api } = await serve((_, response) => {
+    if (count++ === 1) response.socket?.destroy();
+    else answer(response, 200, node);
+  });
+  await api.get(nodeResource, { name: "a" });
+  await expect(api.get(nodeResource, { name: "a" })).resolves.toMatchObject(node);
+});
+
+test("gives up when there is no answer within the deadline, and says so", async () => {
+  const { api } = await serve(() => {}, { timeoutMs: 50 });
+  const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
+  expect(isUnanswered(error)).toBe(true);
+  expect(error).toMatchObject({
+    reason: "ClientTimeout",
+    message: "GET /api/v1/nodes/a: no answer from the API server within 50 ms",
+  });
+});
+
+test("gives up when the body stops in the middle", async () => {
+  const { api } = await serve(
+    (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"metadata":');
+    },
+    { timeoutMs: 50 },
+  );
+  await expect(api.get(nodeResource, { name: "a" })).rejects.toMatchObject({ reason: "ClientTimeout" });
+});
+
+test("rejects with the reason of the caller's signal", async () => {
+  const { api } = await serve(() => {});
+  const stop = new AbortController();
+  const pending = api.get(nodeResource, { name: "a" }, { signal: stop.signal });
+  const reason = new Error("stopping");
+  setTimeout(() => stop.abort(reason), 20);
+  await expect(pending).rejects.toBe(reason);
+  await expect(api.get(nodeResource, { name: "a" }, { signal: stop.signal })).rejects.toBe(reason);
+});
+
+test("says that the server cannot be reached when nobody listens", async () => {
+  const { server, api } = await serve(() => {});
+  await server.close();
+  const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
+  expect(error).toMatchObject({ status: 0, reason: "Unreachable" });
+  expect(String(error)).toMatch(/GET \/api\/v1\/nodes\/a: the API server cannot be reached: .*ECONNREFUSED/);
+});
+
+test("has contact with the server from any answer on, refusals too, until it finds none", async () => {
+  let status = 404;
+  const { server, api } = await serve((_, response) => answer(response, status, { kind: "Status", code: status }));
+  const ask = () => api.get(nodeResource, { name: "a" }).catch(() => undefined);
+  const heard: number[] = [];
+  api.contact?.onRegained((lostForMs) => heard.push(lostForMs));
+  status = 503;
+  await ask();
+  expect(heard).toHaveLength(0);
+  status = 404;
+  await ask();
+  await ask();
+  expect(heard).toHaveLength(1);
+  expect(api.contact?.lostForMs()).toBe(0);
+  await server.close();
+  await ask();
+  expect(api.contact?.lostForMs()).toBeGreaterThan(0);
+});
+
+test("sends the credentials that are current at the time of the request, and says who it is", async () => {
+  let count = 0;
+  const credentials = async () => ({ headers: { authorization: `Bearer ${++count}` } });
+  const { server, api } = await serve(
+    (_, response) => answer(response, 200, node),
+    { userAgent: "me/1" },
+    (url) => ({ server: `${url}/prefix/`, credentials }),
+  );
+  await api.get(nodeResource, { name: "a" });
+  await api.get(nodeResource, { name: "a" });
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer 1", "Bearer 2"]);
+  expect(server.requests[0]).toMatchObject({ url: "/prefix/api/v1/nodes/a", headers: { "user-agent": "me/1" } });
+});
+
+test("refuses to work after it was closed", async () => {
+  const { api } = await serve((_, response) => answer(response, 200, node));
+  await api.get(nodeResource, { name: "a" });
+  await api.close();
+  await expect(api.get(nodeResource, { name: "a" })).rejects.toThrow("the API client is closed");
+});
+
+test("fetches new credentials once after 401, for requests and for watches, and then lets the refusal stand", async () => {
+  const asks: ((api: ApiClient) => Promise<unknown>)[] = [
+    (api) => api.get(nodeResource, { name: "a" }),
+    async (api) => {
+      for await (const event of api.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal))
+        return event.object;
+      return undefined;
+    },
+  ];
+  for (const ask of asks) {
+    let good = "new";
+    let token = "old";
+    const fetched = ["new", "worse", "worse"];
+    const credentials: ClusterConfig["credentials"] = async (_, refused) => {
+      if (refused !== undefined) token = fetched.shift() ?? "";
+      return { headers: { authorization: token } };
+    };
+    const { server, api } = await serve(
+      ({ headers, url }, response) => {
+        if (headers.authorization !== good) answer(response, 401, { kind: "Status", code: 401, message: "who?" });
+        else if (url.includes("watch=true"))
+          answer(response, 200, `${JSON.stringify({ type: "ADDED", object: node })}\n`);
+        else answer(response, 200, node);
+      },
+      {},
+      (url) => ({ server: url, credentials }),
+    );
+    const sent = () => server.requests.splice(0).map(({ headers }) => headers.authorization);
+    await expect(ask(api)).resolves.toMatchObject(node);
+    expect(sent()).toEqual(["old", "new"]);
+    good = "newer";
+    await expect(ask(api)).rejects.toMatchObject({ status: 401 });
+    expect(sent()).toEqual(["new", "worse"]);
+    // The same came back: it is not sent again.
+    await expect(ask(api)).rejects.toMatchObject({ status: 401 });
+    expect(sent()).toEqual(["worse"]);
+  }
+});
+
+test("asks a server that is overloaded less, and recovers", async () => {
+  let isBusy = true;
+  let most = 0;
+  let underway = 0;
+  const { api } = await serve((_, response) => {
+    most = Math.max(most, ++underway);
+    setTimeout(() => {
+      underway--;
+      if (isBusy) answer(response, 429, busy);
+      else answer(response, 200, node);
+    }, 3);
+  });
+  const ask = (count: number) =>
+    Promise.allSettled(Array.from({ length: count }, () => api.get(nodeResource, { name: "a" })));
+  await ask(28);
+  expect(api.load?.().limit).toBeLessThanOrEqual(4);
+  isBusy = false;
+  most = 0;
+  await ask(10);
+  expect(most).toBeLessThan(16);
+  await ask(200);
+  expect(api.load?.().limit).toBeGreaterThan(8);
+  expect(api.load?.()).toMatchObject({ inFlight: 0, waiting: 0 });
+});
