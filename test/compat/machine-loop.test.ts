@@ -194,7 +194,7 @@ describe("millwright run on a real kube-apiserver", () => {
       millwright
         .output()
         .split("\n")
-        .filter((line) => line.includes('"level":50')),
+        .filter((line) => line.includes('"level":"error"')),
     ).toEqual([]);
   });
 });

@@ -26,8 +26,8 @@ describe("a log", () => {
     log("error", "bad");
     await close();
     expect(await linesOf(file)).toEqual([
-      { level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), machine: "m", message: "two\nlines" },
-      { level: 50, time: expect.any(String), message: "bad" },
+      { level: "info", time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), machine: "m", message: "two\nlines" },
+      { level: "error", time: expect.any(String), message: "bad" },
     ]);
   });
 

@@ -11,6 +11,8 @@ function createLog(level: LogLevel, stream: DestinationStream): Log {
     {
       level,
       base: null,
+      // The library's numbers are known to nobody else.
+      formatters: { level: (label) => ({ level: label }) },
       redact: { paths: forbidden, censor: redacted },
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
