@@ -1,8 +1,8 @@
 import { Secret } from "@millwright/core";
 import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 
 describe("creating a machine", () => {
   it("makes one VM with the provider id and node name of MCM, and the tags of its owner from the first moment", async () => {

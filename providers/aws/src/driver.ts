@@ -9,22 +9,22 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
+import { toMachineError } from "./api/errors.ts";
+import { createEc2Api, type Ec2ApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
-import { toMachineError } from "./api/errors.ts";
 import { findDrift } from "./find-drift.ts";
 import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { initializeMachine } from "./initialize-machine.ts";
 import { listMachines } from "./list-machines.ts";
-import type { AwsClass, MethodCall, Patience } from "./vm/method-call.ts";
-import { clusterKeysOf } from "./vm/owner-tags.ts";
-import { readProviderId } from "./vm/provider-id.ts";
-import { createEc2Api, type Ec2ApiOptions } from "./api/sdk.ts";
+import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { type AwsCredentials, awsSecretSchema, readCredentials } from "./spec/secret.ts";
-import { createSession } from "./vm/session.ts";
 import { type AwsSpec, awsSpecSchema } from "./spec/spec.ts";
+import type { AwsClass, MethodCall, Patience } from "./vm/method-call.ts";
+import { readProviderId } from "./vm/provider-id.ts";
+import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createAwsDriver}. */
 export interface AwsDriverOptions extends Pick<Ec2ApiOptions, "endpoint" | "requestTimeoutMs" | "maxInFlight"> {

@@ -30,7 +30,7 @@ describe("drift", () => {
     await expect(driver.findDrift?.(request, aContext())).resolves.toMatchObject({ differences: [] });
   });
 
-  it("names every field in which class and VM differ", async () => {
+  it("names every field in which class and VM differ, in their order", async () => {
     const { driver } = await aCloud();
     await driver.createMachine(aRequest(aMachine("m"), rich), aContext());
     const changed = aRequest(aMachine("m"), {
@@ -46,14 +46,14 @@ describe("drift", () => {
     });
     const { differences = [] } = (await driver.findDrift?.(changed, aContext())) ?? {};
     expect(differences).toEqual([
-      { field: "machineType", wanted: "m5.xlarge", found: "m5.large" },
       { field: "ami", wanted: "ami-2", found: "ami-1" },
       { field: "iam.name", wanted: "others", found: "nodes" },
-      { field: "spotPrice", wanted: "", found: "spot" },
       { field: "instanceMetadataOptions.httpTokens", wanted: "optional", found: "required" },
-      { field: "networkInterfaces[0].subnetID", wanted: "subnet-b", found: "subnet-a" },
+      { field: "machineType", wanted: "m5.xlarge", found: "m5.large" },
       { field: "networkInterfaces[0].securityGroupIDs", wanted: "sg-1", found: "sg-1,sg-2" },
+      { field: "networkInterfaces[0].subnetID", wanted: "subnet-b", found: "subnet-a" },
       { field: "networkInterfaces[1]", wanted: "subnet-b", found: "" },
+      { field: "spotPrice", wanted: "", found: "spot" },
       { field: "tags.team", wanted: "a", found: "" },
     ]);
   });

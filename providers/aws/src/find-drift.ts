@@ -1,15 +1,8 @@
-import type { Instance, InstanceNetworkInterface } from "@aws-sdk/client-ec2";
-import type { FindDriftResponse, VmDifference } from "@millwright/core";
+import type { FindDriftResponse } from "@millwright/core";
+import { differencesOf } from "./drift/differences.ts";
 import { findVm } from "./vm/find-vm.ts";
-import { candidatesOf } from "./launch/vm-input.ts";
 import type { AwsRequest, MethodCall } from "./vm/method-call.ts";
-import { ownerTagKeys, type Tags } from "./vm/owner-tags.ts";
 import { providerIdOf } from "./vm/provider-id.ts";
-import type { AwsSpec } from "./spec/spec.ts";
-import { placeOf } from "./spec/network-interfaces.ts";
-
-type Value = string | number | boolean | undefined;
-type Compare = (field: string, wanted: Value, found: Value) => void;
 
 /** Compares the VM of a machine with its class, as far as EC2 shows it. */
 export async function findDrift(request: AwsRequest, call: MethodCall): Promise<FindDriftResponse> {
@@ -19,82 +12,3 @@ export async function findDrift(request: AwsRequest, call: MethodCall): Promise<
     differences: differencesOf(request.machineClass.spec, instance, tags),
   };
 }
-
-/** The differences between a spec and an instance. What EC2 does not show is no difference. */
-export function differencesOf(spec: AwsSpec, instance: Instance, tags: Tags): readonly VmDifference[] {
-  const differences: VmDifference[] = [];
-  const compare: Compare = (field, wanted, found) => {
-    if (wanted === undefined || found === undefined || wanted === found) return;
-    differences.push({ field, wanted: String(wanted), found: String(found) });
-  };
-  const types = candidatesOf(spec).map(({ machineType }) => machineType);
-  if (!types.includes(instance.InstanceType ?? "")) compare("machineType", spec.machineType, instance.InstanceType);
-  compare("ami", spec.ami, instance.ImageId);
-  compare("keyName", spec.keyName === "" ? undefined : spec.keyName, instance.KeyName ?? "");
-  compare("ebsOptimized", spec.ebsOptimized ? true : undefined, instance.EbsOptimized);
-  compareProfile(spec, instance, compare);
-  compareMarket(spec, instance, compare);
-  compareMetadata(spec, instance, compare);
-  compareInterfaces(spec, instance, compare);
-  for (const key of Object.keys(spec.tags).toSorted()) {
-    if (key !== ownerTagKeys.name) compare(`tags.${key}`, spec.tags[key], tags.get(key) ?? "");
-  }
-  return differences;
-}
-
-function compareProfile({ iam }: AwsSpec, { IamInstanceProfile }: Instance, compare: Compare): void {
-  const arn = IamInstanceProfile?.Arn ?? "";
-  if (iam.arn !== undefined && iam.arn !== "") compare("iam.arn", iam.arn, arn);
-  else compare("iam.name", iam.name, arn.slice(arn.lastIndexOf("/") + 1));
-}
-
-function compareMarket(spec: AwsSpec, { InstanceLifecycle }: Instance, compare: Compare): void {
-  const { instanceMarketOptions, spotPrice } = spec;
-  const isSpot =
-    instanceMarketOptions === undefined ? spotPrice !== undefined : instanceMarketOptions.marketType === "spot";
-  const field = instanceMarketOptions === undefined ? "spotPrice" : "instanceMarketOptions.marketType";
-  if (isSpot) compare(field, "spot", InstanceLifecycle ?? "");
-  else if (InstanceLifecycle === "spot") compare(field, "", InstanceLifecycle);
-}
-
-function compareMetadata(
-  { instanceMetadataOptions: given }: AwsSpec,
-  { MetadataOptions }: Instance,
-  compare: Compare,
-): void {
-  if (given === undefined) return;
-  const field = (name: string): string => `instanceMetadataOptions.${name}`;
-  const wanted = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
-  compare(field("httpEndpoint"), wanted(given.httpEndpoint), MetadataOptions?.HttpEndpoint);
-  compare(field("httpPutResponseHopLimit"), given.httpPutResponseHopLimit, MetadataOptions?.HttpPutResponseHopLimit);
-  compare(field("httpTokens"), wanted(given.httpTokens), MetadataOptions?.HttpTokens);
-  compare(field("httpProtocolIpv6"), wanted(given.httpProtocolIpv6), MetadataOptions?.HttpProtocolIpv6);
-  compare(field("instanceMetadataTags"), wanted(given.instanceMetadataTags), MetadataOptions?.InstanceMetadataTags);
-}
-
-function compareInterfaces(spec: AwsSpec, { NetworkInterfaces }: Instance, compare: Compare): void {
-  if (NetworkInterfaces === undefined) return;
-  const fallbacks = new Set(candidatesOf(spec).flatMap(({ subnetId }) => subnetId ?? []));
-  for (const [index, card] of spec.networkInterfaces.entries()) {
-    const place = placeOf(card, index);
-    const found = NetworkInterfaces.find(
-      ({ Attachment }) =>
-        Attachment?.DeviceIndex === place.deviceIndex && (Attachment.NetworkCardIndex ?? 0) === place.networkCardIndex,
-    );
-    const at = `networkInterfaces[${index}]`;
-    if (found === undefined) {
-      compare(at, card.subnetID, "");
-      continue;
-    }
-    if (!fallbacks.has(found.SubnetId ?? "")) compare(`${at}.subnetID`, card.subnetID, found.SubnetId);
-    compare(`${at}.securityGroupIDs`, [...card.securityGroupIDs].toSorted().join(","), groupsOf(found));
-    const isEfa = found.InterfaceType?.startsWith("efa") === true;
-    if (spec.srcAndDstChecksEnabled === false && !isEfa)
-      compare(`${at}.srcAndDstChecksEnabled`, false, found.SourceDestCheck);
-  }
-}
-
-const groupsOf = ({ Groups = [] }: InstanceNetworkInterface): string =>
-  Groups.map(({ GroupId = "" }) => GroupId)
-    .toSorted()
-    .join(",");

@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/azure-cloud.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 
 describe("creating a machine", () => {
   it("makes one VM with the names of MCM, and the tags of its owner on everything from the first moment", async () => {

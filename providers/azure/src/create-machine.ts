@@ -3,14 +3,14 @@ import { adopt } from "./launch/adopt.ts";
 import { ensureNic } from "./launch/ensure-nic.ts";
 import { candidatesOf, type Launch } from "./launch/launch.ts";
 import { makeVm } from "./launch/make-vm.ts";
+import { planOf } from "./launch/plan-of.ts";
+import { throwAwayPublicKey } from "./launch/ssh-key.ts";
+import { vmInput } from "./launch/vm-input.ts";
+import { isGiven } from "./spec/storage.ts";
 import type { CreateRequest, MethodCall } from "./vm/method-call.ts";
 import { vmNameFor } from "./vm/names.ts";
 import { tagsOf } from "./vm/owner-tags.ts";
-import { planOf } from "./launch/plan-of.ts";
 import { referenceOf } from "./vm/reference.ts";
-import { isGiven } from "./spec/storage.ts";
-import { throwAwayPublicKey } from "./launch/ssh-key.ts";
-import { vmInput } from "./launch/vm-input.ts";
 
 /** Makes the VM of a machine with its NIC and its disks, or finds what an earlier try has made. */
 export async function createMachine(request: CreateRequest, call: MethodCall): Promise<CreateMachineResponse> {

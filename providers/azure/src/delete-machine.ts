@@ -1,11 +1,9 @@
-import type { VirtualMachine } from "@azure/arm-compute";
-import { type DeleteMachineResponse, MachineError, type MachineErrorCode } from "@millwright/core";
-import { cascadeInput } from "./vm/cascade-input.ts";
-import { toMachineError } from "./api/errors.ts";
+import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { vmNameOf } from "./vm/find-vm.ts";
 import type { AzureRequest, MethodCall } from "./vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
 import { partsOf, removeParts } from "./vm/parts.ts";
+import { removeVm } from "./vm/remove-vm.ts";
 
 /**
  * Deletes the VM of a machine, its NIC and its disks, and waits until they are gone, since a kubelet that still runs would register its node again. Disks that were attached
@@ -29,32 +27,4 @@ export async function deleteMachine(request: AzureRequest, call: MethodCall): Pr
   // Also after a VM that took all with it: what an interrupted creation left is told by a list that many deletions share.
   await removeParts(group, await partsOf(request, name, call), call);
   return {};
-}
-
-/** Codes of refusals that another try would meet too. */
-const lastingCodes: ReadonlySet<MachineErrorCode> = new Set([
-  "FailedPrecondition",
-  "InvalidArgument",
-  "PermissionDenied",
-]);
-
-/** Deletes a VM; NIC and disks that were made for it go with it, where Azure can still be told so. */
-export async function removeVm(group: string, vm: VirtualMachine, call: MethodCall): Promise<void> {
-  const { api } = call.session;
-  const { signal } = call.context;
-  const name = vm.name ?? "";
-  const isChangeable =
-    vm.provisioningState === "Succeeded" &&
-    (vm.storageProfile?.dataDisks ?? []).every(({ toBeDetached }) => toBeDetached !== true);
-  const cascade = isChangeable ? cascadeInput(vm) : undefined;
-  if (cascade !== undefined) {
-    try {
-      await api.updateVm(group, name, cascade, signal);
-    } catch (error) {
-      const failure = toMachineError(error, signal, `telling VM "${name}" to take its NIC and disks along`);
-      // What stays is deleted after the VM, so a refusal keeps nothing from going.
-      if (!lastingCodes.has(failure.code)) throw failure;
-    }
-  }
-  await api.deleteVm(group, name, signal);
 }

@@ -9,22 +9,22 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createSessionPool } from "@millwright/core/driver-kit";
-import { cloudAt, type CloudName } from "./spec/clouds.ts";
+import { toMachineError } from "./api/errors.ts";
+import { requestIdsOf } from "./api/request-ids.ts";
+import { type AzureApiOptions, createAzureApi } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
-import { toMachineError } from "./api/errors.ts";
 import { findDrift } from "./find-drift.ts";
 import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
-import type { AzureClass, MethodCall } from "./vm/method-call.ts";
-import { clusterKeysOf } from "./vm/owner-tags.ts";
-import { requestIdsOf } from "./api/request-ids.ts";
-import { type AzureApiOptions, createAzureApi } from "./api/sdk.ts";
+import { cloudAt, type CloudName } from "./spec/clouds.ts";
+import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { type AzureCredentials, azureSecretSchema, readCredentials } from "./spec/secret.ts";
-import { createSession } from "./vm/session.ts";
 import { type AzureSpec, azureSpecSchema } from "./spec/spec.ts";
+import type { AzureClass, MethodCall } from "./vm/method-call.ts";
+import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createAzureDriver}. */
 export interface AzureDriverOptions extends Pick<

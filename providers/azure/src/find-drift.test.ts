@@ -170,17 +170,17 @@ describe("drift", () => {
     };
     expect(await fieldsOf(was)).toEqual([]);
     expect(await fieldsOf(is({ urn: "canonical:ubuntu:26_04:latest" }))).toEqual([
-      "storageProfile.imageReference.urn",
-      "storageProfile.diskControllerType",
-      "storageProfile.osDisk.caching",
-      "storageProfile.osDisk.managedDisk.storageAccountType",
-      "storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType",
-      "storageProfile.dataDisks[0].diskSizeGB",
-      "storageProfile.dataDisks[0].caching",
-      "storageProfile.dataDisks[0].storageAccountType",
       "securityProfile.securityType",
       "securityProfile.uefiSettings.secureBootEnabled",
       "securityProfile.uefiSettings.vtpmEnabled",
+      "storageProfile.dataDisks[0].caching",
+      "storageProfile.dataDisks[0].diskSizeGB",
+      "storageProfile.dataDisks[0].storageAccountType",
+      "storageProfile.diskControllerType",
+      "storageProfile.imageReference.urn",
+      "storageProfile.osDisk.caching",
+      "storageProfile.osDisk.managedDisk.securityProfile.securityEncryptionType",
+      "storageProfile.osDisk.managedDisk.storageAccountType",
     ]);
     for (const kind of ["communityGalleryImageID", "sharedGalleryImageID"]) {
       expect(await fieldsOf(is({ [kind]: "/galleries/g" }))).toContain(`storageProfile.imageReference.${kind}`);

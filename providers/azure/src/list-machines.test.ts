@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, plainProperties, plainSpec } from "./testing/azure-cloud.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 
 const dataDisks = [{ lun: 3, name: "etcd", diskSizeGB: 5, storageAccountType: "Premium_LRS" }];
 const withDisk = { properties: { storageProfile: { ...plainProperties.storageProfile, dataDisks } } };

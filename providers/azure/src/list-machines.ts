@@ -1,6 +1,6 @@
 import type { ListedMachine, ListMachinesResponse } from "@millwright/core";
-import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 import { machineOfDisk, machineOfNic } from "./vm/machine-of-part.ts";
+import type { AzureClass, MethodCall } from "./vm/method-call.ts";
 import { isOfCluster, ownerTagKeys, tagOf, type Tags } from "./vm/owner-tags.ts";
 import { providerIdOf } from "./vm/provider-id.ts";
 

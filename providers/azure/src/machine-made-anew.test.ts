@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, nothing, plainProperties } from "./testing/azure-cloud.ts";
+import { ownerTagKeys } from "./vm/owner-tags.ts";
 
 const dataDisks = [
   { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" },

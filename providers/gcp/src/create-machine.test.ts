@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerLabelKeys } from "./vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, aSlowCloud, plainSpec, spotScheduling } from "./testing/gcp-cloud.ts";
+import { ownerLabelKeys } from "./vm/owner-tags.ts";
 
 const idOf = (name: string, zone = "europe-west1-b"): string => `gce:///my-project/${zone}/${name}`;
 

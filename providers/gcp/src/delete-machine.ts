@@ -1,10 +1,10 @@
 import { type DeleteMachineResponse, MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import { placesOf, vmsNamed } from "./vm/find-vm.ts";
 import { isMissing, isRefusal } from "./api/gce-failure.ts";
+import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
+import { placesOf, vmsNamed } from "./vm/find-vm.ts";
 import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./vm/left-disks.ts";
 import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
-import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./vm/owner-tags.ts";
 import { untilDone } from "./vm/until-done.ts";
 import type { Vm } from "./vm/vm.ts";

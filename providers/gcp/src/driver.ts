@@ -9,20 +9,20 @@ import {
   systemRandom,
 } from "@millwright/core";
 import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
+import { toMachineError } from "./api/errors.ts";
+import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
-import { toMachineError } from "./api/errors.ts";
 import { findDrift } from "./find-drift.ts";
 import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
-import type { GcpClass, MethodCall, Patience } from "./vm/method-call.ts";
-import { clusterKeysOf } from "./vm/owner-tags.ts";
-import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
-import { gcpSecretSchema, type GcpCredentials, readCredentials } from "./spec/secret.ts";
-import { createSession } from "./vm/session.ts";
+import { clusterKeysOf } from "./spec/cluster-keys.ts";
+import { type GcpCredentials, gcpSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type GcpSpec, gcpSpecSchema } from "./spec/spec.ts";
+import type { GcpClass, MethodCall, Patience } from "./vm/method-call.ts";
+import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createGcpDriver}. */
 export interface GcpDriverOptions extends Pick<GceApiOptions, "requestTimeoutMs" | "maxInFlight" | "readTokenFile"> {

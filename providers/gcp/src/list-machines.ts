@@ -1,7 +1,8 @@
 import type { ListMachinesResponse } from "@millwright/core";
+import { isInCluster } from "./spec/cluster-keys.ts";
 import { zonesOf } from "./vm/find-vm.ts";
 import type { GcpClass, MethodCall } from "./vm/method-call.ts";
-import { isInCluster, ownerLabelKeys } from "./vm/owner-tags.ts";
+import { ownerLabelKeys } from "./vm/owner-tags.ts";
 import { providerIdOf } from "./vm/provider-id.ts";
 
 /** A UID as the API server makes it; anything else stands in the label as a hash. */

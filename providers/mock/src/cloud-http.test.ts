@@ -5,15 +5,7 @@ import { createCloudClient } from "./cloud-client.ts";
 import { type CloudServer, createCloudServer } from "./cloud-server.ts";
 import type { MockCloud } from "./cloud.ts";
 import { type SimulatedCloud, createSimulatedCloud } from "./simulated-cloud.ts";
-
-const vm = (name: string) => ({
-  name,
-  token: `token-${name}`,
-  machineType: "small" as const,
-  region: "local",
-  zone: "z",
-  image: "i",
-});
+import { aVm } from "./testing/mock-cloud.ts";
 
 describe("cloud over HTTP", () => {
   let cloud: SimulatedCloud;
@@ -34,7 +26,7 @@ describe("cloud over HTTP", () => {
   });
 
   it("gives what the cloud gives, call by call", async () => {
-    const created = await client.createVm({ ...vm("a"), userData: Uint8Array.of(0, 255, 10), tags: { t: "ä/ü=1" } });
+    const created = await client.createVm({ ...aVm("a"), userData: Uint8Array.of(0, 255, 10), tags: { t: "ä/ü=1" } });
     expect(created).toEqual(cloud.vms()[0]);
     await expect(client.getVm(created.providerId)).resolves.toMatchObject({ id: created.id });
     await expect(
@@ -68,7 +60,7 @@ describe("cloud over HTTP", () => {
     const quickServer = createCloudServer(quick);
     const quickClient = createCloudClient({ endpoint: (await quickServer.listen()).url });
     let { cursor } = await quickClient.changes({});
-    await quickClient.createVm(vm("a"));
+    await quickClient.createVm(aVm("a"));
     const states: string[] = [];
     while (!states.includes("running")) {
       const next = await quickClient.changes(cursor, { waitMs: 2000 });
@@ -108,11 +100,11 @@ describe("cloud over HTTP", () => {
     ["a path that is not well encoded", "/v1/vms/%E0%A4%A", {}, 400],
     ["no JSON", "/v1/vms", { method: "POST", body: "{" }, 400],
     ["no body", "/v1/vms", { method: "POST" }, 400],
-    ["an unknown field", "/v1/vms", { method: "POST", body: JSON.stringify({ ...vm("a"), x: 1 }) }, 400],
+    ["an unknown field", "/v1/vms", { method: "POST", body: JSON.stringify({ ...aVm("a"), x: 1 }) }, 400],
     [
       "user data that is not base64",
       "/v1/vms",
-      { method: "POST", body: JSON.stringify({ ...vm("a"), userData: "%" }) },
+      { method: "POST", body: JSON.stringify({ ...aVm("a"), userData: "%" }) },
       400,
     ],
     ["a filter that is no JSON", "/v1/vms?filter={", {}, 400],

@@ -1,19 +1,14 @@
 import type { VmDifference } from "@millwright/core";
+import { differencesFound } from "@millwright/core/driver-kit";
 import type { MockSpec } from "./spec.ts";
 import type { Vm } from "./vm.ts";
 
 /** Where a VM differs from a spec. Of labels only those count that the spec names. */
-export function differencesOf(spec: MockSpec, vm: Vm): readonly VmDifference[] {
-  const pairs: readonly (readonly [string, string, string])[] = [
-    ["image", spec.image, vm.image],
-    ...Object.keys(spec.labels)
-      .toSorted()
-      .map((key) => [`labels.${key}`, spec.labels[key] ?? "", vm.labels[key] ?? ""] as const),
-    ["machineType", spec.machineType, vm.machineType],
-    ["region", spec.region, vm.region],
-    ["zone", spec.zone, vm.zone],
-  ];
-  return pairs
-    .filter(([, wanted, found]) => wanted !== found)
-    .map(([field, wanted, found]) => ({ field, wanted, found }));
-}
+export const differencesOf = (spec: MockSpec, vm: Vm): readonly VmDifference[] =>
+  differencesFound((compare) => {
+    compare("image", spec.image, vm.image);
+    for (const [key, wanted] of Object.entries(spec.labels)) compare(`labels.${key}`, wanted, vm.labels[key] ?? "");
+    compare("machineType", spec.machineType, vm.machineType);
+    compare("region", spec.region, vm.region);
+    compare("zone", spec.zone, vm.zone);
+  });

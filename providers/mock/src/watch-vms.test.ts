@@ -1,16 +1,15 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import type { CreateVmInput, VmChanges } from "./cloud.ts";
+import type { VmChanges } from "./cloud.ts";
 import { createSimulatedCloud } from "./simulated-cloud.ts";
+import { aVm } from "./testing/mock-cloud.ts";
 import { watchVms } from "./watch-vms.ts";
-
-const vm: CreateVmInput = { name: "a", token: "t", machineType: "small", region: "local", zone: "z", image: "i" };
 
 describe("watchVms", () => {
   it("gives everything, then each change once, and ends with its signal", async () => {
     const clock = createVirtualClock();
     const cloud = createSimulatedCloud({ clock, bootDelayMs: 2000 });
-    await cloud.createVm(vm);
+    await cloud.createVm(aVm("a"));
     const controller = new AbortController();
     const seen: string[] = [];
     const watched = (async () => {
@@ -41,7 +40,7 @@ describe("watchVms", () => {
       for await (const batch of watchVms(cloud, options)) batches.push(batch);
     })();
     await clock.advance(10_000);
-    await cloud.createVm(vm);
+    await cloud.createVm(aVm("a"));
     await clock.advance(10_000);
     controller.abort();
     await watched;

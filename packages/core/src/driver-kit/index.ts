@@ -2,6 +2,8 @@ export { abortedCall, failureWithoutAnswer, fieldOf } from "./call-failure.ts";
 export { answerTooLong, isAnswerTooLong, mostAnswerBytes, readAnswer } from "./answer-size.ts";
 export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
+export { differencesFound } from "./differences.ts";
+export type { Comparable, Compare, IsSame } from "./differences.ts";
 export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
 export { isMadeFor } from "./is-made-for.ts";

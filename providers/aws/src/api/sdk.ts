@@ -1,44 +1,12 @@
-import type {
-  DescribeInstancesCommandInput,
-  EC2Client,
-  EC2ClientConfig,
-  Instance,
-  InstanceTypeInfo,
-  RunInstancesCommandInput,
-} from "@aws-sdk/client-ec2";
+import type { EC2Client, EC2ClientConfig, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
+import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
+import type { Ec2Api } from "./requests.ts";
 import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
-import type { AwsCredentials } from "../spec/secret.ts";
-
-/** One page of instances. */
-export interface InstancePage {
-  readonly instances: readonly Instance[];
-  readonly nextToken: string | undefined;
-}
-
-/** The requests that the driver makes. They reject with what the SDK threw, and with the signal's reason when it aborts. */
-export interface Ec2Api {
-  describeImage(ami: string, signal: AbortSignal): Promise<{ readonly rootDeviceName: string | undefined } | undefined>;
-  /** Makes one instance. */
-  runInstance(input: RunInstancesCommandInput, signal: AbortSignal): Promise<Instance | undefined>;
-  describeInstances(
-    service: ApiService,
-    input: DescribeInstancesCommandInput,
-    signal: AbortSignal,
-  ): Promise<InstancePage>;
-  terminateInstance(instanceId: string, signal: AbortSignal): Promise<void>;
-  disableSourceDestCheck(networkInterfaceId: string, signal: AbortSignal): Promise<void>;
-  assignIpv6Prefixes(networkInterfaceId: string, count: number, signal: AbortSignal): Promise<void>;
-  describeInstanceType(name: string, signal: AbortSignal): Promise<InstanceTypeInfo | undefined>;
-  /** The zone of a subnet. */
-  describeSubnetZone(subnetId: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Closes the connections. Calls that are under way fail. */
-  close(): void;
-}
 
 /** Options of {@link createEc2Api}. */
 export interface Ec2ApiOptions {

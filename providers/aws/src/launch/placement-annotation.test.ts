@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readPlacementAnnotation } from "./placement-annotation.ts";
 import { aCloud, aContext, aMachine, aRequest, sentParameters } from "../testing/aws-cloud.ts";
+import { readPlacementAnnotation } from "./placement-annotation.ts";
 
 const annotated = (value: string) => aMachine("m", { nodeAnnotations: { "machine.sapcloud.io/awsPlacement": value } });
 

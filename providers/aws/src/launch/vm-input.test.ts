@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "../vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, manyTags, plainSpec, sentParameters } from "../testing/aws-cloud.ts";
+import { ownerTagKeys } from "../vm/owner-tags.ts";
 
 describe("what a launch asks for", () => {
   const networkInterfaces = [

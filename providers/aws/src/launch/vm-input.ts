@@ -5,53 +5,25 @@ import type {
   RunInstancesCommandInput,
   TagSpecification,
 } from "@aws-sdk/client-ec2";
-import { MachineError, type MachineIdentity, type Secret } from "@millwright/core";
-import { tagsOf } from "../vm/owner-tags.ts";
-import { readPlacementAnnotation } from "./placement-annotation.ts";
-import type { AwsSpec } from "../spec/spec.ts";
+import { MachineError } from "@millwright/core";
 import { type BlockDevice, rootDevice } from "../spec/block-devices.ts";
 import { type NetworkInterface, placeOf } from "../spec/network-interfaces.ts";
-
-/** What a launch is made from. */
-export interface Launch {
-  readonly spec: AwsSpec;
-  readonly machine: MachineIdentity;
-  readonly machineClass: string;
-  readonly userData: Secret;
-  /** The token of the creation; stored as a tag. */
-  readonly token: string;
-  /** Name of the image's root disk, where the image says one. */
-  readonly rootDeviceName: string | undefined;
-}
-
-/** A type, and a subnet where it is not that of the class. */
-export interface LaunchCandidate {
-  readonly machineType: string;
-  readonly subnetId?: string;
-}
+import type { AwsSpec } from "../spec/spec.ts";
+import { tagsOf } from "../vm/owner-tags.ts";
+import type { Launch, LaunchCandidate } from "./launch.ts";
+import { readPlacementAnnotation } from "./placement-annotation.ts";
 
 /** EC2's limit for user data, before base64. */
 const longestUserData = 16_384;
 
 const isGiven = (value: string | undefined): value is string => value !== undefined && value !== "";
 
-/** What to try in this order: the class itself, and then its fallbacks. */
-export function candidatesOf({ machineType, fallbacks }: AwsSpec): readonly LaunchCandidate[] {
-  return [
-    { machineType },
-    ...fallbacks.map((fallback) => ({
-      machineType: fallback.machineType ?? machineType,
-      ...(fallback.subnetID === undefined ? {} : { subnetId: fallback.subnetID }),
-    })),
-  ];
-}
-
 /**
  * The request that makes a VM. Pure: the same launch gives the same request, so that its client token means the same VM.
  *
  * @throws MachineError InvalidArgument for user data that EC2 would refuse, and for an image without a root disk
  */
-export function launchInput(launch: Launch, { machineType, subnetId }: LaunchCandidate): RunInstancesCommandInput {
+export function vmInput(launch: Launch, { machineType, subnetId }: LaunchCandidate): RunInstancesCommandInput {
   const { spec, machine, userData } = launch;
   const placement = placementOf(launch);
   const bytes = userData.revealBytes();

@@ -1,8 +1,8 @@
 import { readProviderSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createAwsDriver } from "../driver.ts";
-import { awsSpecSchema } from "./spec.ts";
 import { manyTags, plainSpec } from "../testing/aws-cloud.ts";
+import { awsSpecSchema } from "./spec.ts";
 
 const root = { deviceName: "/root", ebs: { volumeSize: 20, volumeType: "gp3" } };
 const disk = (deviceName: string, ebs: object = {}) => ({ deviceName, ebs: { ...root.ebs, ...ebs } });

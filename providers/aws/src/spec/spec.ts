@@ -1,8 +1,14 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
-import { mostClassTags, ownerTagKeys } from "../vm/owner-tags.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
+import { clusterTagPart, roleTagPart } from "./cluster-keys.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
+
+/** EC2's limit for the tags of one resource. */
+export const mostTags = 50;
+
+/** Tag with the name of the machine, as with MCM's driver. A class cannot set it. */
+export const nameTag = "Name";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).min(1, "must not be empty");
@@ -128,11 +134,11 @@ function checkIam({ iam }: AwsSpec, complain: Complain): void {
 
 function checkTags({ tags }: AwsSpec, complain: Complain): void {
   const keys = Object.keys(tags);
-  for (const part of ["kubernetes.io/cluster/", "kubernetes.io/role/"]) {
+  for (const part of [clusterTagPart, roleTagPart]) {
     if (!keys.some((key) => key.includes(part))) complain(["tags"], `must have a key that contains "${part}"`);
   }
-  if (keys.filter((key) => key !== ownerTagKeys.name).length > mostClassTags)
-    complain(["tags"], `must be at most ${mostClassTags} beside "${ownerTagKeys.name}": EC2 takes 50`);
+  if (keys.filter((key) => key !== nameTag).length > mostTags - 1)
+    complain(["tags"], `must be at most ${mostTags - 1} beside "${nameTag}": EC2 takes ${mostTags}`);
 }
 
 function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Complain): void {

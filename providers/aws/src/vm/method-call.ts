@@ -1,8 +1,8 @@
-import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
 import type { PollOptions, RecentLaunches } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "./owner-tags.ts";
-import type { Session } from "./session.ts";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import type { AwsSpec } from "../spec/spec.ts";
+import type { Session } from "./session.ts";
 
 /** How long the driver waits for what EC2 shows late. */
 export interface Patience {
@@ -37,3 +37,6 @@ export type AwsRequest = MachineRequest<AwsSpec>;
 
 /** A class of this driver. */
 export type AwsClass = ClassIdentity<AwsSpec>;
+
+/** A request to make a machine of this driver. */
+export type CreateRequest = CreateMachineRequest<AwsSpec>;

@@ -1,6 +1,6 @@
 import type { Instance, InstanceNetworkInterface } from "@aws-sdk/client-ec2";
-import type { AwsSpec } from "../spec/spec.ts";
 import { placeOf } from "../spec/network-interfaces.ts";
+import type { AwsSpec } from "../spec/spec.ts";
 
 /** What `initializeMachine` still has to do for a VM. */
 export interface PendingInitialization {

@@ -2,8 +2,9 @@ import type { Filter } from "@aws-sdk/client-ec2";
 import { MachineError } from "@millwright/core";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { ApiService } from "../api/api-call.ts";
-import { type ClusterKeys, ownerTagKeys } from "./owner-tags.ts";
-import type { Ec2Api } from "../api/sdk.ts";
+import type { Ec2Api } from "../api/requests.ts";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { ownerTagKeys } from "./owner-tags.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One region seen with one credential: the requests, and the questions that many machines ask at once. */

@@ -1,15 +1,14 @@
 import type { Instance } from "@aws-sdk/client-ec2";
 import { MachineError, type MachineIdentity, type NodeAddress } from "@millwright/core";
-import { type ClusterKeys, isOwnedBy, type Tags } from "./owner-tags.ts";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { isOwnedBy, type Owned } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
 
 /** An instance, as far as the driver looks at it. */
-export interface Vm {
-  readonly id: string;
+export interface Vm extends Owned {
   readonly region: string;
   /** State in EC2's words. */
   readonly state: string;
-  readonly tags: Tags;
   /** Private DNS name; empty while EC2 has not given one, and after the end. */
   readonly nodeName: string;
   /** Why it is in its state, in EC2's words; empty when it says nothing. */

@@ -1,50 +1,15 @@
-import type {
-  ComputeManagementClient,
-  Disk,
-  ResourceSku,
-  VirtualMachine,
-  VirtualMachineUpdate,
-} from "@azure/arm-compute";
+import type { ComputeManagementClient } from "@azure/arm-compute";
 import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
-import type { NetworkInterface, NetworkManagementClient } from "@azure/arm-network";
+import type { NetworkManagementClient } from "@azure/arm-network";
 import type { TokenCredential } from "@azure/identity";
 import { type ApiCall, type Clock, MachineError } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import type { Cloud } from "../spec/clouds.ts";
+import type { AzureCredentials } from "../spec/secret.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
-import type { Plan } from "../launch/launch.ts";
-import type { AzureCredentials } from "../spec/secret.ts";
-import type { Urn } from "../spec/storage.ts";
-
-/**
- * The requests that the driver makes. They reject with what the SDKs threw, and with the signal's reason when it aborts. Those that make, change or delete resolve when Azure has done it, not
- * when it has accepted it: a lack of capacity is only told at the end.
- */
-export interface AzureApi {
-  /** Undefined when there is none, or no such resource group. */
-  getVm(group: string, name: string, signal: AbortSignal, isExpanded?: boolean): Promise<VirtualMachine | undefined>;
-  listVms(group: string, signal: AbortSignal): Promise<readonly VirtualMachine[]>;
-  /** Makes a VM, and never changes one that exists: then it rejects with status 412. */
-  createVm(group: string, name: string, input: VirtualMachine, signal: AbortSignal): Promise<VirtualMachine>;
-  updateVm(group: string, name: string, input: VirtualMachineUpdate, signal: AbortSignal): Promise<void>;
-  deleteVm(group: string, name: string, signal: AbortSignal): Promise<void>;
-  listNics(group: string, signal: AbortSignal): Promise<readonly NetworkInterface[]>;
-  putNic(group: string, name: string, input: NetworkInterface, signal: AbortSignal): Promise<NetworkInterface>;
-  deleteNic(group: string, name: string, signal: AbortSignal): Promise<void>;
-  listDisks(group: string, signal: AbortSignal): Promise<readonly Disk[]>;
-  putDisk(group: string, name: string, input: Disk, signal: AbortSignal): Promise<void>;
-  deleteDisk(group: string, name: string, signal: AbortSignal): Promise<void>;
-  /** The plan of an image of the marketplace, if it has one. Undefined when there is no such image. */
-  getImage(location: string, urn: Urn, signal: AbortSignal): Promise<{ readonly plan: Plan | undefined } | undefined>;
-  /** Accepts the terms of a plan, unless they are accepted. */
-  acceptTerms(plan: Plan, signal: AbortSignal): Promise<void>;
-  /** The sizes of VMs that a location has. */
-  listSizes(location: string, signal: AbortSignal): Promise<readonly ResourceSku[]>;
-  /** Closes the connections. Calls that are under way fail. */
-  close(): void;
-}
+import type { AzureApi } from "./requests.ts";
 
 /** Options of {@link createAzureApi}. */
 export interface AzureApiOptions {

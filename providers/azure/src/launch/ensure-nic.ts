@@ -1,9 +1,9 @@
 import { MachineError } from "@millwright/core";
 import { toMachineError } from "../api/errors.ts";
-import type { Launch } from "./launch.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import { isSameName, nameInId, nicNameOf } from "../vm/names.ts";
 import { isOfCluster, isOwnedBy } from "../vm/owner-tags.ts";
+import type { Launch } from "./launch.ts";
 import { nicInput } from "./part-inputs.ts";
 
 /** Makes the NIC of a VM, unless there is a good one of an earlier try. */

@@ -1,12 +1,6 @@
 import type { MachineIdentity, Secret } from "@millwright/core";
+import type { Plan } from "../api/requests.ts";
 import type { AzureSpec } from "../spec/spec.ts";
-
-/** The plan of an image of the marketplace. */
-export interface Plan {
-  readonly name: string;
-  readonly product: string;
-  readonly publisher: string;
-}
 
 /** What a VM is made from. */
 export interface Launch {

@@ -1,14 +1,14 @@
 import { MachineError } from "@millwright/core";
-import { adopt, cleanUp } from "./adopt.ts";
-import { ensureNic } from "./ensure-nic.ts";
 import { readSdkFailure, toMachineError } from "../api/errors.ts";
-import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
+import type { DataDisk } from "../spec/storage.ts";
 import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
 import { dataDiskNameOf, isSameName, osDiskNameOf } from "../vm/names.ts";
 import { isOwnedBy } from "../vm/owner-tags.ts";
-import { diskInput } from "./part-inputs.ts";
 import { ownDisks, removeParts } from "../vm/parts.ts";
-import type { DataDisk } from "../spec/storage.ts";
+import { adopt, cleanUp } from "./adopt.ts";
+import { ensureNic } from "./ensure-nic.ts";
+import { candidatesOf, type Launch, type LaunchCandidate } from "./launch.ts";
+import { diskInput } from "./part-inputs.ts";
 import { vmInput } from "./vm-input.ts";
 
 /** Tries the candidates in their order, until there is capacity for one. What there is no capacity for leaves nothing behind. */

@@ -1,9 +1,9 @@
 import type { Disk } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
-import type { Launch, LaunchCandidate } from "./launch.ts";
-import { nicNameOf } from "../vm/names.ts";
-import { marketplaceImageId, subnetIdOf } from "./resource-ids.ts";
 import { type DataDisk, type ImageReference, isGiven, readUrn } from "../spec/storage.ts";
+import { nicNameOf } from "../vm/names.ts";
+import type { Launch, LaunchCandidate } from "./launch.ts";
+import { marketplaceImageId, subnetIdOf } from "./resource-ids.ts";
 
 /** The request that makes the NIC of a VM. */
 export function nicInput({ spec, vmName, subscriptionId, tags }: Launch): NetworkInterface {

@@ -1,9 +1,9 @@
 import { MachineError } from "@millwright/core";
-import type { Plan } from "./launch.ts";
-import type { MethodCall } from "../vm/method-call.ts";
 import { toMachineError } from "../api/errors.ts";
+import type { Plan } from "../api/requests.ts";
 import type { AzureSpec } from "../spec/spec.ts";
 import { type ImageReference, readUrn } from "../spec/storage.ts";
+import type { MethodCall } from "../vm/method-call.ts";
 
 /** The plan of the image of a class, with its terms accepted; undefined for an image without one, and where the class says not to look. */
 export async function planOf(

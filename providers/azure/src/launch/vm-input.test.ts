@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { ownerTagKeys } from "../vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec, refuse, sentBody } from "../testing/azure-cloud.ts";
+import { ownerTagKeys } from "../vm/owner-tags.ts";
 
 describe("the requests that make a VM", () => {
   it("sends nothing that a plain class does not ask for", async () => {

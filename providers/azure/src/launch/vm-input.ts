@@ -1,10 +1,10 @@
 import type { ImageReference as SdkImageReference, VirtualMachine } from "@azure/arm-compute";
 import { MachineError, type MachineIdentity, type Secret } from "@millwright/core";
-import type { Launch, LaunchCandidate } from "./launch.ts";
-import { dataDiskNameOf, nicNameOf, osDiskNameOf } from "../vm/names.ts";
-import { diskIdOf, nicIdOf } from "./resource-ids.ts";
 import { type AzureSpec, placementOf } from "../spec/spec.ts";
 import { type ImageReference, isGiven, readUrn } from "../spec/storage.ts";
+import { dataDiskNameOf, nicNameOf, osDiskNameOf } from "../vm/names.ts";
+import type { Launch, LaunchCandidate } from "./launch.ts";
+import { diskIdOf, nicIdOf } from "./resource-ids.ts";
 
 /** Azure's limit for custom data, before base64. */
 const longestUserData = 65_535;

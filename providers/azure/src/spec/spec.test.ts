@@ -1,8 +1,8 @@
 import { readProviderSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createAzureDriver } from "../driver.ts";
-import { azureSpecSchema } from "./spec.ts";
 import { plainProperties, plainSpec } from "../testing/azure-cloud.ts";
+import { azureSpecSchema } from "./spec.ts";
 
 const { storageProfile } = plainProperties;
 const disk = { lun: 0, diskSizeGB: 5, storageAccountType: "Premium_LRS" };

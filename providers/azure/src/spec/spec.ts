@@ -1,8 +1,11 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
 import { cloudNames } from "./clouds.ts";
-import { clusterTagStart, mostTags, roleTagStart } from "../vm/owner-tags.ts";
+import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
 import { checkStorage, isGiven, storageProfileSchema } from "./storage.ts";
+
+/** Azure's limit for the tags of one resource. */
+export const mostTags = 50;
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).regex(/\S/, "must not be blank");

@@ -1,6 +1,6 @@
+import type { DataDisk } from "../spec/storage.ts";
 import { dataDiskSuffix } from "./names.ts";
 import { ownerTagKeys, tagOf, type Tags } from "./owner-tags.ts";
-import type { DataDisk } from "../spec/storage.ts";
 
 /** The machine that a NIC was made for; undefined for any other. */
 export const machineOfNic = (name: string, tags: Tags | undefined): string | undefined =>

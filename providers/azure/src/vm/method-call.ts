@@ -1,7 +1,7 @@
 import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
-import type { ClusterKeys } from "./owner-tags.ts";
-import type { Session } from "./session.ts";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import type { AzureSpec } from "../spec/spec.ts";
+import type { Session } from "./session.ts";
 
 /** What a method works with. */
 export interface MethodCall {

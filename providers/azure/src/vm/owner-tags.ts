@@ -1,8 +1,9 @@
 import type { MachineIdentity } from "@millwright/core";
 import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { type AzureSpec, mostTags } from "../spec/spec.ts";
 import { isSameName } from "./names.ts";
 import { vmNameIn } from "./provider-id.ts";
-import type { AzureSpec } from "../spec/spec.ts";
 
 /**
  * The tags that the driver adds to those of the class, in the request that creates. What MCM's driver made has only those of the class. Azure allows no slash in names of tags and
@@ -23,29 +24,8 @@ export const ownerTagKeys = {
 /** Value of the tag {@link ownerTagKeys.managedBy}. */
 const managedBy = "millwright";
 
-/** What the two tag keys begin with that all resources of a cluster and role have. */
-export const clusterTagStart = "kubernetes.io-cluster-";
-/** @see clusterTagStart */
-export const roleTagStart = "kubernetes.io-role-";
-
-/** The two tag keys that all resources of a cluster and role have. */
-export interface ClusterKeys {
-  readonly cluster: string;
-  readonly role: string;
-}
-
-/** The keys of a class by which its resources are known. Of several that fit, the first in the alphabet; MCM's driver takes any. */
-export function clusterKeysOf({ tags }: Pick<AzureSpec, "tags">): ClusterKeys {
-  const keys = Object.keys(tags).toSorted();
-  const starting = (start: string): string => keys.find((key) => key.startsWith(start)) ?? "";
-  return { cluster: starting(clusterTagStart), role: starting(roleTagStart) };
-}
-
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
 export const specHashOf = (spec: AzureSpec): string => stableHash(spec).slice(0, 16);
-
-/** Azure's limit for the tags of one resource. */
-export const mostTags = 50;
 
 /**
  * All tags of a new resource. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out. What says no UID is

@@ -2,8 +2,8 @@ import type { Disk } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import { MachineError } from "@millwright/core";
 import { toMachineError } from "../api/errors.ts";
-import type { AzureRequest, MethodCall } from "./method-call.ts";
 import { machineOfDisk, machineOfNic } from "./machine-of-part.ts";
+import type { AzureRequest, MethodCall } from "./method-call.ts";
 import { isSameName, nameInId } from "./names.ts";
 import { isOwnedBy, type Tags } from "./owner-tags.ts";
 

@@ -1,5 +1,5 @@
-import { providerIdOf } from "./provider-id.ts";
 import type { AzureSpec } from "../spec/spec.ts";
+import { providerIdOf } from "./provider-id.ts";
 
 /** Provider id and node name of a VM. The location is that of the class, as MCM's driver has it: Azure may show it in other letters. */
 export const referenceOf = (

@@ -1,8 +1,7 @@
 import type { Disk, ResourceSku, VirtualMachine } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
-import type { AzureApi } from "../api/sdk.ts";
-import type { Plan } from "../launch/launch.ts";
+import type { AzureApi, Plan } from "../api/requests.ts";
 import type { Urn } from "../spec/storage.ts";
 import { needsInstanceView } from "./vm-state.ts";
 

@@ -2,8 +2,8 @@ import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Clock, MachineError } from "@millwright/core";
 import { createBatch, fieldOf } from "@millwright/core/driver-kit";
-import { unreadable } from "./gce-failure.ts";
 import type { GcpCredentials } from "../spec/secret.ts";
+import { unreadable } from "./gce-failure.ts";
 import { sendRequest } from "./send-request.ts";
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";

@@ -1,50 +1,14 @@
-import type { google } from "@google-cloud/compute/build/protos/protos.js";
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
+import type { GcpCredentials } from "../spec/secret.ts";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
-import { type Operation, readOperation } from "./operation.ts";
-import { managedBy, ownerLabelKeys } from "../vm/owner-tags.ts";
-import type { Place } from "../vm/provider-id.ts";
+import { readOperation } from "./operation.ts";
 import { outcomeOf, pauseBefore } from "./repetition.ts";
-import type { GcpCredentials } from "../spec/secret.ts";
+import type { GceApi } from "./requests.ts";
 import { callSdk, type SdkClients, sdkClients, sdkOrigin } from "./sdk-clients.ts";
 import { type OutgoingRequest, sendRequest } from "./send-request.ts";
-
-/** An instance in the types of the SDK. */
-export type InstanceResource = google.cloud.compute.v1.IInstance;
-/** A disk in the types of the SDK. */
-export type DiskResource = google.cloud.compute.v1.IDisk;
-/** A machine type in the types of the SDK. */
-export type MachineTypeResource = google.cloud.compute.v1.IMachineType;
-
-/** One page of a list. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly nextPageToken: string | undefined;
-}
-
-/** The requests that the driver makes. They reject with `GceFailure`, with what broke the connection, and with the signal's reason when it aborts. */
-export interface GceApi {
-  /** Undefined when there is no such instance. */
-  getInstance(place: Place, name: string, signal: AbortSignal): Promise<InstanceResource | undefined>;
-  listInstances(place: Place, pageToken: string | undefined, signal: AbortSignal): Promise<Page<InstanceResource>>;
-  insertInstance(place: Place, instance: InstanceResource, requestId: string, signal: AbortSignal): Promise<Operation>;
-  deleteInstance(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
-  /** Disks that the driver has made. */
-  listOwnDisks(place: Place, pageToken: string | undefined, signal: AbortSignal): Promise<Page<DiskResource>>;
-  deleteDisk(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
-  /** Returns when the operation is done, or earlier, as it is then. */
-  waitForOperation(place: Place, name: string, signal: AbortSignal): Promise<Operation>;
-  listOperations(
-    place: Place,
-    operationType: string,
-    pageToken: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Page<Operation>>;
-  getMachineType(place: Place, name: string, signal: AbortSignal): Promise<MachineTypeResource>;
-}
 
 /** Options of {@link createGceApi}. */
 export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "readTokenFile"> {
@@ -194,10 +158,10 @@ export function createGceApi(options: GceApiOptions): GceApi {
       );
       return readOperation(answer.latestResponse);
     },
-    async listOwnDisks(place, pageToken, signal) {
+    async listDisks(place, label, pageToken, signal) {
       const [items, , answer] = await request("disk_list", signal, (sdk, callOptions) =>
         sdk.disks.list(
-          { ...place, ...pageOf(pageToken), filter: `labels.${ownerLabelKeys.managedBy}="${managedBy}"` },
+          { ...place, ...pageOf(pageToken), filter: `labels.${label.key}="${label.value}"` },
           { ...callOptions, autoPaginate: false },
         ),
       );

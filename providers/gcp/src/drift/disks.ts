@@ -1,7 +1,7 @@
-import type { Compare } from "../find-drift.ts";
-import type { DiskResource, InstanceResource } from "../api/sdk.ts";
-import type { GcpSpec } from "../spec/spec.ts";
+import type { Compare } from "@millwright/core/driver-kit";
+import type { DiskResource, InstanceResource } from "../api/requests.ts";
 import { isScratch } from "../spec/disks.ts";
+import type { GcpSpec } from "../spec/spec.ts";
 import { nameIn } from "../vm/vm.ts";
 
 /**

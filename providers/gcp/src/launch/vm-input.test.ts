@@ -1,7 +1,7 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { keptDiskLabel, ownerLabelKeys } from "../vm/owner-tags.ts";
 import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody } from "../testing/gcp-cloud.ts";
+import { keptDiskLabel, ownerLabelKeys } from "../vm/owner-tags.ts";
 
 describe("the instance that is asked for", () => {
   it("sends what is required and nothing else", async () => {

@@ -1,58 +1,20 @@
-import { MachineError, type MachineIdentity, type Secret, userDataKey } from "@millwright/core";
-import { stableHash } from "@millwright/core/driver-kit";
-import { allLabels, keptDiskLabel, ownerLabelsOf } from "../vm/owner-tags.ts";
-import type { InstanceResource } from "../api/sdk.ts";
-import type { GcpSpec } from "../spec/spec.ts";
+import { MachineError, userDataKey } from "@millwright/core";
+import type { InstanceResource } from "../api/requests.ts";
 import { type Disk, isScratch } from "../spec/disks.ts";
 import type { NetworkInterface } from "../spec/network-interfaces.ts";
-
-/** What a VM is made from. */
-export interface Launch {
-  readonly spec: GcpSpec;
-  readonly project: string;
-  readonly machine: MachineIdentity;
-  readonly machineClass: string;
-  readonly userData: Secret;
-  /** The token of the creation; stored as a label. */
-  readonly token: string;
-}
-
-/** A type and a zone. */
-export interface LaunchCandidate {
-  readonly machineType: string;
-  readonly zone: string;
-}
+import type { GcpSpec } from "../spec/spec.ts";
+import { allLabels, keptDiskLabel, ownerLabelsOf } from "../vm/owner-tags.ts";
+import type { Launch, LaunchCandidate } from "./launch.ts";
 
 /** Google's limit for one value of metadata. */
 const longestUserData = 262_144;
-
-/** What to try in this order: the class itself, and then its fallbacks. */
-export function candidatesOf({ machineType, zone, fallbacks }: GcpSpec): readonly LaunchCandidate[] {
-  return [
-    { machineType, zone },
-    ...fallbacks.map((fallback) => ({
-      machineType: fallback.machineType ?? machineType,
-      zone: fallback.zone ?? zone,
-    })),
-  ];
-}
-
-/**
- * The id by which Compute Engine tells a request that comes again from a new one: a UUID that follows from the token of the creation and the candidate, so that another process has
- * the same.
- */
-export function requestIdOf(token: string, { machineType, zone }: LaunchCandidate): string {
-  const hex = stableHash([token, machineType, zone]);
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
 
 /**
  * The instance that is asked for, field by field as MCM's driver sends it (provider-drivers.md 2.3). Pure.
  *
  * @throws MachineError InvalidArgument for user data that Compute Engine would refuse
  */
-export function instanceResource(launch: Launch, { machineType, zone }: LaunchCandidate): InstanceResource {
+export function vmInput(launch: Launch, { machineType, zone }: LaunchCandidate): InstanceResource {
   const { spec, project, machine, machineClass, token } = launch;
   const own = ownerLabelsOf(spec, machine, machineClass, token);
   const { gpu, shieldedInstanceConfiguration: shielded, advancedMachineFeatures: advanced } = spec;

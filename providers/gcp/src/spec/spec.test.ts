@@ -1,8 +1,8 @@
 import { readProviderSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createGcpDriver } from "../driver.ts";
-import { gcpSpecSchema } from "./spec.ts";
 import { plainSpec } from "../testing/gcp-cloud.ts";
+import { gcpSpecSchema } from "./spec.ts";
 
 const [boot] = plainSpec.disks;
 const [card] = plainSpec.networkInterfaces;

@@ -1,8 +1,10 @@
 import { goObject } from "@millwright/core";
 import * as z from "zod";
-import { mostLabels } from "../vm/owner-tags.ts";
 import { checkDisks, diskSchema } from "./disks.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
+
+/** Compute Engine's limit for the labels of one thing. */
+export const mostLabels = 64;
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).min(1, "must not be empty");

@@ -10,8 +10,8 @@ import {
 import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished } from "vitest";
-import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { sdkClients } from "../api/sdk-clients.ts";
+import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec/spec.ts";
 
 export { aContext, aMachine, secretOf } from "@millwright/core/testing";

@@ -1,8 +1,8 @@
 import { MachineError } from "@millwright/core";
+import { type GcpSpec, isSpot } from "../spec/spec.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { isOwnedBy } from "./owner-tags.ts";
 import { type InstancePlace, providerIdOf, readProviderId } from "./provider-id.ts";
-import { type GcpSpec, isSpot } from "../spec/spec.ts";
 import { isHalted, nameIn, type Vm } from "./vm.ts";
 
 /** Where a VM of a machine can be: in the zone of its id, or in one of those of its class. */

@@ -1,12 +1,12 @@
 import { MachineError } from "@millwright/core";
 import { isMissing, isRefusal } from "../api/gce-failure.ts";
-import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { hasFailed, isAboutNothing, operationError } from "../api/operation.ts";
-import { keptDiskLabel, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
-import { type Place, readProviderId } from "./provider-id.ts";
-import type { DiskResource } from "../api/sdk.ts";
-import type { GcpSpec } from "../spec/spec.ts";
+import type { DiskResource, Place } from "../api/requests.ts";
 import { isScratch } from "../spec/disks.ts";
+import type { GcpSpec } from "../spec/spec.ts";
+import type { GcpRequest, MethodCall } from "./method-call.ts";
+import { keptDiskLabel, labelValueOf, ownerLabelKeys } from "./owner-tags.ts";
+import { readProviderId } from "./provider-id.ts";
 import { untilDone } from "./until-done.ts";
 import type { Vm } from "./vm.ts";
 

@@ -1,8 +1,8 @@
-import type { ClassIdentity, DriverContext, MachineRequest, Random } from "@millwright/core";
+import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
 import type { RecentLaunches } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "./owner-tags.ts";
-import type { Session } from "./session.ts";
+import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import type { GcpSpec } from "../spec/spec.ts";
+import type { Session } from "./session.ts";
 
 /** How long the driver waits for what Compute Engine shows late. */
 export interface Patience {
@@ -31,3 +31,6 @@ export type GcpRequest = MachineRequest<GcpSpec>;
 
 /** A class of this driver. */
 export type GcpClass = ClassIdentity<GcpSpec>;
+
+/** A request to make a machine of this driver. */
+export type CreateRequest = CreateMachineRequest<GcpSpec>;

@@ -1,7 +1,9 @@
 import type { MachineIdentity } from "@millwright/core";
 import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
-import { type Place, providerIdOf } from "./provider-id.ts";
-import type { GcpSpec } from "../spec/spec.ts";
+import type { Place } from "../api/requests.ts";
+import { type ClusterKeys, isInCluster } from "../spec/cluster-keys.ts";
+import { type GcpSpec, mostLabels } from "../spec/spec.ts";
+import { providerIdOf } from "./provider-id.ts";
 
 /**
  * The labels that the driver adds to those of the class, in the request that creates. VMs that MCM's driver made have only those of the class. Keys and values of labels
@@ -20,42 +22,17 @@ export const ownerLabelKeys = {
 /** Label of disks that the class wants to keep when their VM goes (`autoDelete: false`); its value says nothing. */
 export const keptDiskLabel = "millwright-kept";
 
-/** Compute Engine's limit for the labels of one thing. */
-export const mostLabels = 64;
-
 /** Value of the label {@link ownerLabelKeys.managedBy}. */
-export const managedBy = "millwright";
+const managedBy = "millwright";
+
+/** The label of all disks that the driver has made. */
+export const ownDiskLabel = { key: ownerLabelKeys.managedBy, value: managedBy } as const;
 
 const longestValue = 63;
 
 /** A text as the value of a label: itself where it can be one, a hash of it otherwise. */
 export const labelValueOf = (value: string): string =>
   new RegExp(`^[-_a-z0-9]{0,${longestValue}}$`).test(value) ? value : `sha-${stableHash(value).slice(0, 32)}`;
-
-/** The network tags that all VMs of a cluster and role have. */
-export interface ClusterKeys {
-  readonly cluster: string;
-  readonly role: string;
-}
-
-/**
- * The tags by which the VMs of a class, or of a list, are known. Of several that fit all count, in the order of the alphabet: Compute Engine does not promise to keep
- * theirs. MCM's driver takes the last.
- */
-export function clusterKeysOf(tags: readonly string[]): ClusterKeys {
-  const holding = (part: string): string =>
-    tags
-      .filter((tag) => tag.includes(part))
-      .toSorted()
-      .join(",");
-  return { cluster: holding("kubernetes-io-cluster-"), role: holding("kubernetes-io-role-") };
-}
-
-/** Whether VMs with these tags belong to a cluster and role. */
-export function isInCluster(tags: readonly string[], keys: ClusterKeys): boolean {
-  const { cluster, role } = clusterKeysOf(tags);
-  return keys.cluster !== "" && keys.role !== "" && cluster === keys.cluster && role === keys.role;
-}
 
 /** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
 export const specHashOf = (spec: GcpSpec): string => stableHash(spec).slice(0, 16);

@@ -1,10 +1,5 @@
 import { MachineError } from "@millwright/core";
-
-/** Where an instance is. */
-export interface Place {
-  readonly project: string;
-  readonly zone: string;
-}
+import type { Place } from "../api/requests.ts";
 
 /** What a provider id says. */
 export interface InstancePlace extends Place {

@@ -1,8 +1,9 @@
 import { MachineError } from "@millwright/core";
 import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { Operation } from "../api/operation.ts";
-import { type Place, providerIdOf } from "./provider-id.ts";
-import type { DiskResource, GceApi, InstanceResource, Page } from "../api/sdk.ts";
+import type { DiskResource, GceApi, InstanceResource, Page, Place } from "../api/requests.ts";
+import { ownDiskLabel } from "./owner-tags.ts";
+import { providerIdOf } from "./provider-id.ts";
 import { readVm, type Vm } from "./vm.ts";
 
 /** One project seen with one credential: the requests, and the questions that many machines ask at once. */
@@ -87,7 +88,7 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
       maxKeys,
       windowMs,
       ask: async ([key = ""], signal) =>
-        new Map([[key, (await allPages((token) => api.listOwnDisks(place, token, signal))).flat()]]),
+        new Map([[key, (await allPages((token) => api.listDisks(place, ownDiskLabel, token, signal))).flat()]]),
     }),
     operations: createBatch<readonly Operation[]>({
       maxKeys,

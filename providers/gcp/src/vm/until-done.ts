@@ -1,8 +1,8 @@
 import { MachineError } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
-import type { MethodCall } from "./method-call.ts";
 import type { Operation } from "../api/operation.ts";
-import type { Place } from "./provider-id.ts";
+import type { Place } from "../api/requests.ts";
+import type { MethodCall } from "./method-call.ts";
 
 /** Waits for an operation. The deadline of the call ends it; the operation goes on all the same. */
 export async function untilDone(begun: Operation, place: Place, call: MethodCall): Promise<Operation> {

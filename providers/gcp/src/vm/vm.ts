@@ -1,7 +1,7 @@
 import type { NodeAddress } from "@millwright/core";
+import type { InstanceResource, Place } from "../api/requests.ts";
 import type { Marks } from "./owner-tags.ts";
-import { type Place, providerIdOf } from "./provider-id.ts";
-import type { InstanceResource } from "../api/sdk.ts";
+import { providerIdOf } from "./provider-id.ts";
 
 /** An instance, as far as the driver looks at it. */
 export interface Vm extends Marks {

@@ -1,0 +1,39 @@
+import { type CreateMachineResponse, MachineError, type MachineErrorCode } from "@millwright/core";
+import { poll } from "@millwright/core/driver-kit";
+import { isCapacityCode } from "../api/error-codes.ts";
+import { type MethodCall, pausesOf } from "../vm/method-call.ts";
+import { endOf, isLive, isTerminated, referenceOf, type Vm } from "../vm/vm.ts";
+
+/**
+ * What it means that a VM ended before it ran. EC2 says `Server.…` where it is its own matter and `Client.…` where it is ours: a volume whose key may not be used ends every VM of the class, and
+ * would do so every few seconds; but somebody may also have ended this one.
+ */
+function codeOfEnd(reason: string): MachineErrorCode {
+  const code = reason.slice(reason.indexOf(".") + 1);
+  if (isCapacityCode(code)) return "ResourceExhausted";
+  return reason.startsWith("Client.") && !code.endsWith("InitiatedShutdown") ? "FailedPrecondition" : "Aborted";
+}
+
+/**
+ * Waits until EC2 shows the VM with a name: who looks for it then finds it.
+ *
+ * @throws MachineError Unavailable when EC2 does not in time; with a spent token when the VM has ended instead
+ */
+export async function ready(made: Vm, call: MethodCall): Promise<CreateMachineResponse> {
+  const { session, context, patience } = call;
+  let last = made;
+  const settled = await poll({ ...pausesOf(call), limitMs: patience.visibleMs }, async () => {
+    last = (await session.byId(made.id, context)) ?? last;
+    return isTerminated(last) || !isLive(last) || (last !== made && last.nodeName !== "") ? last : undefined;
+  });
+  if (settled !== undefined && isLive(settled)) return referenceOf(settled);
+  if (settled === undefined) {
+    const what =
+      last === made ? "does not show it yet" : "gives it no private DNS name; are DNS hostnames on in its VPC?";
+    throw new MachineError("Unavailable", `VM ${made.id} was made, but EC2 ${what}`);
+  }
+  // The token goes on standing for a VM that will never run.
+  throw new MachineError(codeOfEnd(settled.reason), `VM ${endOf(settled)} before it could be used`, {
+    tokenIsSpent: true,
+  });
+}

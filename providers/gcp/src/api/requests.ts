@@ -1,0 +1,47 @@
+import type { google } from "@google-cloud/compute/build/protos/protos.js";
+import type { Operation } from "./operation.ts";
+
+/** An instance in the types of the SDK. */
+export type InstanceResource = google.cloud.compute.v1.IInstance;
+/** A disk in the types of the SDK. */
+export type DiskResource = google.cloud.compute.v1.IDisk;
+/** A machine type in the types of the SDK. */
+export type MachineTypeResource = google.cloud.compute.v1.IMachineType;
+
+/** Where an instance is. */
+export interface Place {
+  readonly project: string;
+  readonly zone: string;
+}
+
+/** One page of a list. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextPageToken: string | undefined;
+}
+
+/** The requests that the driver makes. They reject with `GceFailure`, with what broke the connection, and with the signal's reason when it aborts. */
+export interface GceApi {
+  /** Undefined when there is no such instance. */
+  getInstance(place: Place, name: string, signal: AbortSignal): Promise<InstanceResource | undefined>;
+  listInstances(place: Place, pageToken: string | undefined, signal: AbortSignal): Promise<Page<InstanceResource>>;
+  insertInstance(place: Place, instance: InstanceResource, requestId: string, signal: AbortSignal): Promise<Operation>;
+  deleteInstance(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
+  /** Disks that carry a label. */
+  listDisks(
+    place: Place,
+    label: { readonly key: string; readonly value: string },
+    pageToken: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Page<DiskResource>>;
+  deleteDisk(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
+  /** Returns when the operation is done, or earlier, as it is then. */
+  waitForOperation(place: Place, name: string, signal: AbortSignal): Promise<Operation>;
+  listOperations(
+    place: Place,
+    operationType: string,
+    pageToken: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Page<Operation>>;
+  getMachineType(place: Place, name: string, signal: AbortSignal): Promise<MachineTypeResource>;
+}

@@ -1,0 +1,73 @@
+import { MachineError } from "@millwright/core";
+import { hasFailed, operationError } from "../api/operation.ts";
+import { isReclaimed, ownVm, vmsNamed } from "../vm/find-vm.ts";
+import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
+import { ownerLabelKeys, specHashOf } from "../vm/owner-tags.ts";
+import { providerIdOf } from "../vm/provider-id.ts";
+import { untilDone } from "../vm/until-done.ts";
+import { isHalted, isStarting, isStopping, nameIn, type Vm } from "../vm/vm.ts";
+import { endOfCreation } from "./end-of-creation.ts";
+import type { Launch } from "./launch.ts";
+
+/**
+ * The VM of a machine that is there already.
+ *
+ * @throws MachineError AlreadyExists when its name is taken by somebody else's
+ */
+export async function existing(request: CreateRequest, call: MethodCall): Promise<Vm | undefined> {
+  const { machine } = request;
+  const named = await vmsNamed({ ...request, machine: { ...machine, providerId: "" } }, call);
+  const own = ownVm(named, request, call);
+  const [stranger] = named;
+  if (own !== undefined || stranger === undefined) return own;
+  throw new MachineError(
+    "AlreadyExists",
+    `VM ${providerIdOf(stranger.place, stranger.name)} is not of this machine "${machine.name}", but of an earlier one or somebody else's; it must be deleted first`,
+  );
+}
+
+/**
+ * Takes a VM that is there already, once it is sure to stay.
+ *
+ * @throws MachineError AlreadyExists for one that was made from another spec; Aborted with a spent token for one that Compute Engine has taken back
+ */
+export async function adopt(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
+  const { place, name } = vm;
+  const id = providerIdOf(place, name);
+  const hash = vm.labels[ownerLabelKeys.specHash] ?? "";
+  // One that MCM's driver made does not say what it was made from.
+  if (hash !== "" && hash !== specHashOf(launch.spec)) {
+    throw new MachineError("AlreadyExists", `VM ${id} of this machine was made from another providerSpec`);
+  }
+  if (isStopping(vm)) throw new MachineError("Unavailable", `VM ${id} is being stopped or deleted (${vm.status})`);
+  if (isHalted(vm) && (await isReclaimed(vm, call))) return giveUp(vm, call);
+  return settled(vm, launch, call);
+}
+
+/** A VM that Compute Engine took back before anybody used it: it goes, and the next attempt makes another one. */
+async function giveUp(vm: Vm, call: MethodCall): Promise<never> {
+  const { session, context, random } = call;
+  const what = `deleting the reclaimed VM ${vm.name}`;
+  const begun = await session.api.deleteInstance(vm.place, vm.name, random.uuid(), context.signal);
+  const done = await untilDone(begun, vm.place, call);
+  if (hasFailed(done)) throw operationError(done, what);
+  throw new MachineError(
+    "Aborted",
+    `VM ${vm.name} was reclaimed before it could be used: Compute Engine took the spot VM back`,
+    {
+      tokenIsSpent: true,
+    },
+  );
+}
+
+/** Waits for the operation that makes a VM, if it still goes on: should it fail, it takes the VM away again. */
+async function settled(vm: Vm, launch: Launch, call: MethodCall): Promise<Vm> {
+  if (!isStarting(vm)) return vm;
+  const { session, context } = call;
+  const candidate = { machineType: nameIn(vm.instance.machineType), zone: vm.place.zone };
+  const inserts = await session.insertions(vm.place, context);
+  const begun = inserts.find(({ targetId }) => targetId === vm.id);
+  const done = begun === undefined ? undefined : await untilDone(begun, vm.place, call);
+  if (done !== undefined && hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
+  return vm;
+}

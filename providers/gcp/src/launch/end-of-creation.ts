@@ -1,0 +1,28 @@
+import type { MachineError } from "@millwright/core";
+import { type Operation, operationError } from "../api/operation.ts";
+import { type LeftDisk, removeLeftDisks } from "../vm/left-disks.ts";
+import type { MethodCall } from "../vm/method-call.ts";
+import { labelValueOf } from "../vm/owner-tags.ts";
+import type { Launch, LaunchCandidate } from "./launch.ts";
+
+/** What was tried, as errors say it. */
+export const scopeOf = ({ project }: Launch, { machineType, zone }: LaunchCandidate): string =>
+  `making ${machineType} in ${zone} (${project})`;
+
+/** The error of a creation that has failed. Deletes what it has left, for nobody has used it: Compute Engine takes away by itself what goes with the VM. */
+export async function endOfCreation(
+  operation: Operation,
+  launch: Launch,
+  candidate: LaunchCandidate,
+  call: MethodCall,
+): Promise<MachineError> {
+  const { spec, project, machine, token } = launch;
+  if (!spec.disks.every(({ autoDelete }) => autoDelete)) {
+    const uid = labelValueOf(machine.uid);
+    const label = labelValueOf(token);
+    const isOfCreation = (disk: LeftDisk): boolean => disk.machineUid === uid && disk.token === label;
+    await removeLeftDisks({ project, zone: candidate.zone }, isOfCreation, call);
+  }
+  // The request id goes on standing for an operation that came to nothing.
+  return operationError(operation, scopeOf(launch, candidate), { tokenIsSpent: true });
+}

@@ -1,0 +1,103 @@
+import { MachineError } from "@millwright/core";
+import { toMachineError } from "../api/errors.ts";
+import { isInsertionRefused, isRefusal } from "../api/gce-failure.ts";
+import { hasFailed, type Operation } from "../api/operation.ts";
+import type { Place } from "../api/requests.ts";
+import { removeLeftDisks } from "../vm/left-disks.ts";
+import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
+import { labelValueOf } from "../vm/owner-tags.ts";
+import { providerIdOf } from "../vm/provider-id.ts";
+import { untilDone } from "../vm/until-done.ts";
+import type { Vm } from "../vm/vm.ts";
+import { adopt, existing } from "./adopt.ts";
+import { endOfCreation, scopeOf } from "./end-of-creation.ts";
+import { candidatesOf, type Launch, type LaunchCandidate, requestIdOf } from "./launch.ts";
+import { vmInput } from "./vm-input.ts";
+
+/** The contract allows 4 KiB. */
+const longestMessage = 4_000;
+
+/** Tries the candidates in their order, until there is capacity for one. */
+export async function makeVm(launch: Launch, request: CreateRequest, call: MethodCall): Promise<Vm> {
+  const refusals: MachineError[] = [];
+  for (const candidate of candidatesOf(launch.spec)) {
+    try {
+      return await makeCandidate(launch, candidate, request, call);
+    } catch (error) {
+      const failure = toMachineError(error, call.context.signal, scopeOf(launch, candidate));
+      if (failure.code !== "ResourceExhausted") throw failure;
+      refusals.push(failure);
+    }
+  }
+  const retryAfterMs = Math.max(0, ...refusals.map((refusal) => refusal.retryAfterMs ?? 0));
+  throw new MachineError(
+    "ResourceExhausted",
+    refusals
+      .map(({ message }) => message)
+      .join("; ")
+      .slice(0, longestMessage),
+    {
+      cause: refusals.at(-1),
+      tokenIsSpent: true,
+      ...(retryAfterMs === 0 ? {} : { retryAfterMs }),
+    },
+  );
+}
+
+/**
+ * The name of an instance is unique in its zone and its request id follows from the token, so that neither a repetition nor another process makes a second one. Compute Engine takes
+ * the instance of an operation that fails away itself.
+ */
+async function makeCandidate(
+  launch: Launch,
+  candidate: LaunchCandidate,
+  request: CreateRequest,
+  call: MethodCall,
+): Promise<Vm> {
+  const { session, context } = call;
+  const place: Place = { project: launch.project, zone: candidate.zone };
+  try {
+    const done = await insert(launch, candidate, place, call);
+    if (hasFailed(done)) throw await endOfCreation(done, launch, candidate, call);
+  } catch (error) {
+    if (!isRefusal(error, "alreadyExists")) throw error;
+    const there = await existing(request, call);
+    if (there !== undefined) return adopt(there, launch, call);
+    // Something else of that name: a disk.
+    throw (await clearTheWay(launch, place, call)) ?? error;
+  }
+  const made = await session.find(place, launch.machine.name, context);
+  if (made !== undefined) return made;
+  throw new MachineError("Aborted", `VM ${providerIdOf(place, launch.machine.name)} was made and is gone again`, {
+    tokenIsSpent: true,
+  });
+}
+
+/** Asks for the VM, and waits for the operation that makes it. Remembers the machine where it does not learn how that ends. */
+async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, call: MethodCall): Promise<Operation> {
+  const { session, context, launches } = call;
+  const { machine, token } = launch;
+  const requestId = requestIdOf(token, candidate);
+  const begun = await session.api
+    .insertInstance(place, vmInput(launch, candidate), requestId, context.signal)
+    .catch((error: unknown) => {
+      if (!isInsertionRefused(error)) launches.asked(machine);
+      throw error;
+    });
+  return untilDone(begun, place, call).catch((error: unknown) => {
+    launches.asked(machine);
+    throw error;
+  });
+}
+
+/** Deletes disks of this machine whose VM somebody has deleted without them, and says so; undefined when there are none. */
+async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall): Promise<MachineError | undefined> {
+  const uid = labelValueOf(machine.uid);
+  const gone = await removeLeftDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
+  if (gone.length === 0) return undefined;
+  const names = gone.toSorted().join(", ");
+  return new MachineError(
+    "Aborted",
+    `disks of an earlier VM of machine "${machine.name}" were in the way and have been deleted: ${names}`,
+  );
+}
