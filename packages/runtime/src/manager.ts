@@ -26,7 +26,7 @@ import {
 } from "@millwright/kube";
 import { Registry } from "prom-client";
 import { createDriverHost } from "./drivers/driver-host.ts";
-import { createDriverMetrics } from "./drivers/driver-metrics.ts";
+import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { countFlow } from "./metrics/count-flow.ts";
 import { measureHeldObjects } from "./metrics/held-objects.ts";
 import { measureFleet } from "./metrics/measure-fleet.ts";

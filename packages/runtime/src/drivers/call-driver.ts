@@ -12,7 +12,7 @@ import {
 import type { Log } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
 import { cleanFields } from "./driver-failure.ts";
-import type { DriverMethod, DriverMetrics } from "./driver-metrics.ts";
+import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 
 /** What calls of drivers are made with. */
 export interface DriverCallerOptions {

@@ -1,6 +1,6 @@
 import { type DriverContext } from "@millwright/core";
 import { describe, expect, it, vi } from "vitest";
-import type { DriverMetrics } from "./driver-metrics.ts";
+import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 import {
   aCall,
   host,

@@ -31,7 +31,7 @@ import {
   readVolumeReply,
 } from "./check-reply.ts";
 import { toMachineError } from "./driver-failure.ts";
-import type { DriverMethod, DriverMetrics } from "./driver-metrics.ts";
+import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createStragglers } from "./stragglers.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";

@@ -12,7 +12,7 @@ import type { Log } from "@millwright/kube";
 import { vi } from "vitest";
 import { aDriver } from "./fake-driver.ts";
 import { createDriverHost } from "../drivers/driver-host.ts";
-import type { DriverMetrics } from "../drivers/driver-metrics.ts";
+import type { DriverMetrics } from "../metrics/driver-metrics.ts";
 
 /** The machine of every call. */
 export const machine: Machine = {
