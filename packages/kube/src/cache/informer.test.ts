@@ -3,9 +3,9 @@ import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
-import { createInformer } from "./informer.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";
+import { createInformer } from "./informer.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../client/api-error.ts";
-import type { KubeObject } from "../objects/kube-object.ts";
-import type { StoreSubscriber } from "./store.ts";
 import type { WatchEvent } from "../client/watch.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import { added, bookmark, broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+import type { StoreSubscriber } from "./store.ts";
 
 const endOfList = (version: number) => bookmark(version, { "k8s.io/initial-events-end": "true" });
 const refusal = () => new ApiError({ status: 422, reason: "Invalid", message: "resourceVersionMatch: Forbidden" });

@@ -2,13 +2,13 @@ import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../client/api-error.ts";
-import { createInformer } from "./informer.ts";
-import type { KubeObject } from "../objects/kube-object.ts";
-import { nodeResource } from "../objects/built-in-resources.ts";
-import type { StoreSubscriber } from "./store.ts";
-import { createFakeApi } from "../testing/fake-api.ts";
 import type { WatchEvent } from "../client/watch.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
+import { createFakeApi } from "../testing/fake-api.ts";
 import { broken, gone, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+import { createInformer } from "./informer.ts";
+import type { StoreSubscriber } from "./store.ts";
 
 const colourOf = (object: KubeObject) => object.metadata.labels?.["colour"];
 

@@ -1,21 +1,21 @@
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import { orAborted } from "@millwright/core/foundation";
-import type { ApiClient } from "../client/api-client.ts";
-import type { ReadOptions, Scope } from "../client/call-options.ts";
-import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/api-error.ts";
 import { backoffDelay } from "../backoff.ts";
 import type { BackoffOptions } from "../backoff.ts";
+import type { ApiClient } from "../client/api-client.ts";
+import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/api-error.ts";
+import type { ReadOptions, Scope } from "../client/call-options.ts";
 import { type Contact, createContactRecord } from "../client/contact.ts";
-import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
-import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { listPages } from "../client/list-all.ts";
+import type { WatchEvent } from "../client/watch.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 import { sleepUntilBack } from "./sleep-until-back.ts";
 import type { Replacement, Store } from "./store.ts";
+import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
 import { createVersionWaiters } from "./version-waiters.ts";
-import type { WatchEvent } from "../client/watch.ts";
 
 /** Options of {@link createReflector}. */
 export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOptions {

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import type { ApiClient } from "../client/api-client.ts";
 import { ApiError } from "../client/api-error.ts";
 import { createContactRecord } from "../client/contact.ts";
-import { createInformer } from "./informer.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
-import { sleepUntilBack } from "./sleep-until-back.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import { createInformer } from "./informer.ts";
+import { sleepUntilBack } from "./sleep-until-back.ts";
 
 describe("the sleep of one who found no server", () => {
   function fallAsleep(ms: number) {

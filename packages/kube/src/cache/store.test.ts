@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import type { KubeObject } from "../objects/kube-object.ts";
 import type { Log } from "../log.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import { createStore } from "./store.ts";
 import type { StoreSubscriber } from "./store.ts";
 import { trimObject } from "./trim.ts";

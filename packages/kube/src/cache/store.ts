@@ -1,7 +1,7 @@
-import { keyFor, keyOf } from "../objects/kube-object.ts";
-import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { keyFor, keyOf } from "../objects/kube-object.ts";
+import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
 import { runInSlices } from "../slices.ts";
 import type { SliceOptions } from "../slices.ts";

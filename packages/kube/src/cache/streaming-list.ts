@@ -2,9 +2,9 @@ import type { Clock, ResourceType } from "@millwright/core";
 import type { ApiClient } from "../client/api-client.ts";
 import { isApiError } from "../client/api-error.ts";
 import type { Scope } from "../client/call-options.ts";
+import type { WatchEvent } from "../client/watch.ts";
 import { startDeadline } from "../deadline.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
-import type { WatchEvent } from "../client/watch.ts";
 
 /** The server did as if it had not been asked for a streaming list. */
 export class StreamingIgnored extends Error {

@@ -1,9 +1,9 @@
 import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
-import { createInformer } from "./informer.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import { createInformer } from "./informer.ts";
 import { waitForCache } from "./wait-for-cache.ts";
 
 test("waits for the cache to see a write, and says so when it does not in time", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createApiClient } from "./api-client.ts";
-import { isConflict, isNotFound } from "./api-error.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { answer, serve, servedNode as node } from "../testing/served-client.ts";
+import { createApiClient } from "./api-client.ts";
+import { isConflict, isNotFound } from "./api-error.ts";
 
 test("asks for metadata alone where that is all that counts, and takes whole objects from a server that has no such thing", async () => {
   const answers = [node, { metadata: {}, items: [node] }, node, { type: "ADDED", object: node }];

@@ -1,5 +1,11 @@
 import { systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
+import type { ClusterConfig } from "../connection/cluster-config.ts";
+import { parseJson } from "../json/parse-json.ts";
+import type { Log } from "../log.ts";
+import { isApiObject, isRecord } from "../objects/kube-object.ts";
+import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "../objects/kube-object.ts";
+import { apiVersionOf, describeType, withTypeMeta } from "../objects/resource-type.ts";
 import { ApiError } from "./api-error.ts";
 import type {
   CallOptions,
@@ -11,19 +17,13 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./call-options.ts";
-import type { ClusterConfig } from "../connection/cluster-config.ts";
 import type { Contact } from "./contact.ts";
-import { isApiObject, isRecord } from "../objects/kube-object.ts";
-import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "../objects/kube-object.ts";
-import { readListPage } from "./list-page.ts";
-import type { Log } from "../log.ts";
 import { acceptOf, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
+import { readListPage } from "./list-page.ts";
 import { patchContentType } from "./patch.ts";
 import type { PatchOptions } from "./patch.ts";
 import { collectionPath, objectPath, queryString } from "./resource-path.ts";
 import type { Query } from "./resource-path.ts";
-import { apiVersionOf, describeType, withTypeMeta } from "../objects/resource-type.ts";
-import { parseJson } from "../json/parse-json.ts";
 import { createTransport } from "./transport.ts";
 import type { HttpMethod, Transport } from "./transport.ts";
 import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";

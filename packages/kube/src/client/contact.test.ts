@@ -1,12 +1,12 @@
 import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
-import type { ApiClient } from "./api-client.ts";
-import { ApiError } from "./api-error.ts";
-import { createContactRecord } from "./contact.ts";
 import { createInformer } from "../cache/informer.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import type { ApiClient } from "./api-client.ts";
+import { ApiError } from "./api-error.ts";
+import { createContactRecord } from "./contact.ts";
 
 it("is lost from the start until the first answer, and from a failure until the next", async () => {
   const clock = createVirtualClock();

@@ -1,8 +1,8 @@
 import type { ResourceType } from "@millwright/core";
-import type { ApiClient } from "./api-client.ts";
-import type { CallOptions, ReadOptions, Scope } from "./call-options.ts";
-import { isGone } from "./api-error.ts";
 import type { ApiObject, KubeObject, ListMeta, ObjectList } from "../objects/kube-object.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isGone } from "./api-error.ts";
+import type { CallOptions, ReadOptions, Scope } from "./call-options.ts";
 
 /** Options of {@link listAll}. */
 export interface ListAllOptions extends Scope, ReadOptions {

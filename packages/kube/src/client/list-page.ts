@@ -1,9 +1,9 @@
 import { elementsOf, findValue } from "../json/json-text.ts";
-import { isRecord } from "../objects/kube-object.ts";
-import { textWithoutManagedFields } from "./managed-fields.ts";
 import { parseJson } from "../json/parse-json.ts";
+import { isRecord } from "../objects/kube-object.ts";
 import { createSlices } from "../slices.ts";
 import type { SliceOptions } from "../slices.ts";
+import { textWithoutManagedFields } from "./managed-fields.ts";
 
 /** Stands for the items while the rest is parsed. */
 const cutOut = "items";

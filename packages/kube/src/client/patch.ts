@@ -1,8 +1,8 @@
 import type { ResourceType } from "@millwright/core";
-import type { WriteOptions } from "./call-options.ts";
 import { isRecord } from "../objects/kube-object.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import { apiVersionOf, describeType } from "../objects/resource-type.ts";
+import type { WriteOptions } from "./call-options.ts";
 
 /**
  * How a patch is meant.

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ApiClient } from "./api-client.ts";
-import { isTooManyRequests, isUnanswered } from "./api-error.ts";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
 import { answer, serve, servedNode as node } from "../testing/served-client.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isTooManyRequests, isUnanswered } from "./api-error.ts";
 
 const busy = { kind: "Status", code: 429, reason: "TooManyRequests", message: "slow down" };
 

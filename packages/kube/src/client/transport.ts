@@ -1,16 +1,16 @@
 import { ConfigError } from "@millwright/core/foundation";
 import type { Clock } from "@millwright/core";
 import type { Dispatcher } from "undici";
-import { createAdaptiveLimit } from "./adaptive-limit.ts";
-import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
-import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
 import type { ClusterConfig, Credentials } from "../connection/cluster-config.ts";
-import { type Contact, createContactRecord } from "./contact.ts";
 import { createConnections } from "../connection/connections.ts";
 import { startDeadline } from "../deadline.ts";
 import type { Deadline } from "../deadline.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { createAdaptiveLimit } from "./adaptive-limit.ts";
+import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
+import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
+import { type Contact, createContactRecord } from "./contact.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 /** The methods that the Kubernetes API knows. */

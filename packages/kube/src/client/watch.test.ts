@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Clock, systemClock } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
+import { nodeResource } from "../objects/built-in-resources.ts";
+import { startLoopbackServer } from "../testing/loopback-server.ts";
 import { createApiClient } from "./api-client.ts";
 import { isGone } from "./api-error.ts";
 import type { WatchOptions } from "./call-options.ts";
-import { nodeResource } from "../objects/built-in-resources.ts";
-import { startLoopbackServer } from "../testing/loopback-server.ts";
 import type { WatchEvent } from "./watch.ts";
 
 const closers: (() => Promise<void>)[] = [];

@@ -1,14 +1,14 @@
 import type { Clock, Random } from "@millwright/core";
-import { ApiError, apiErrorFromStatus, isApiError } from "./api-error.ts";
 import { startDeadline } from "../deadline.ts";
 import { readLines } from "../json/json-lines.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { messageOf } from "../log.ts";
 import { isApiObject, isRecord } from "../objects/kube-object.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
-import type { LocalReason } from "./api-error.ts";
-import { messageOf } from "../log.ts";
-import { textWithoutManagedFields } from "./managed-fields.ts";
-import { parseJson } from "../json/parse-json.ts";
 import { createSlices } from "../slices.ts";
+import { ApiError, apiErrorFromStatus, isApiError } from "./api-error.ts";
+import type { LocalReason } from "./api-error.ts";
+import { textWithoutManagedFields } from "./managed-fields.ts";
 import type { Transport, TransportStream } from "./transport.ts";
 
 /**

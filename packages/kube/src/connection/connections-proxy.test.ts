@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
-import { loadKubeConfig } from "./load-kube-config.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { makeCertificate } from "../testing/certificate.ts";
+import { loadKubeConfig } from "./load-kube-config.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
-import { loadKubeConfig } from "./load-kube-config.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { makeCertificate } from "../testing/certificate.ts";
 import type { TestCertificate } from "../testing/certificate.ts";
+import { loadKubeConfig } from "./load-kube-config.ts";
 
 let folder = "";
 beforeAll(async () => {

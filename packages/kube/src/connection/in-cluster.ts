@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "@millwright/core/foundation";
+import { messageOf } from "../log.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { fileExists } from "./file-exists.ts";
 import { followPemFile, followTokenFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
-import { messageOf } from "../log.ts";
 
 /** Where the kubelet puts what a pod needs to talk to the API server. */
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -1,12 +1,12 @@
 import { ConfigError } from "@millwright/core/foundation";
 import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
+import { isRecord } from "../objects/kube-object.ts";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";
 import type { FollowedFile } from "./followed-file.ts";
 import { followTls } from "./followed-tls.ts";
 import type { TlsFiles } from "./followed-tls.ts";
 import type { KubeConfigFiles } from "./kube-config-files.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import { credentialsOf } from "./user-credentials.ts";
 
 /** What {@link readCluster} needs. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { ConfigError } from "@millwright/core/foundation";
-import type { ExecPlugin } from "./exec-credentials.ts";
 import { isRecord } from "../objects/kube-object.ts";
+import type { ExecPlugin } from "./exec-credentials.ts";
 
 /** What kubectl takes an entry without a version for. */
 const defaultApiVersion = "client.authentication.k8s.io/v1";

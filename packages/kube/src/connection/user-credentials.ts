@@ -1,11 +1,11 @@
 import { ConfigError } from "@millwright/core/foundation";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
+import { firstLine, messageOf } from "../log.ts";
+import { isRecord } from "../objects/kube-object.ts";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { createExecCredentials } from "./exec-credentials.ts";
 import { followTokenFile } from "./followed-file.ts";
 import type { UserFiles } from "./kube-config-files.ts";
-import { firstLine, messageOf } from "../log.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import { readExecPlugin } from "./read-exec-plugin.ts";
 
 /** A user of a kubeconfig, and what its credentials are made from. */

@@ -1,14 +1,14 @@
 import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test, vi } from "vitest";
-import { createController, done } from "./controller.ts";
-import type { ControllerOptions, Reconcile } from "./controller.ts";
-import { keyOf } from "../objects/kube-object.ts";
-import type { KubeObject } from "../objects/kube-object.ts";
-import type { Log } from "../log.ts";
 import { createStore } from "../cache/store.ts";
 import { ApiError } from "../client/api-error.ts";
+import type { Log } from "../log.ts";
+import { keyOf } from "../objects/kube-object.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import { conflictError, tooManyRequestsError } from "../testing/errors.ts";
+import { createController, done } from "./controller.ts";
+import type { ControllerOptions, Reconcile } from "./controller.ts";
 import { watchTriggers } from "./watch-triggers.ts";
 
 function setUp(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {

@@ -1,13 +1,13 @@
 import type { Clock, Random } from "@millwright/core";
-import { isConflict } from "../client/api-error.ts";
 import type { BackoffOptions } from "../backoff.ts";
+import { isConflict } from "../client/api-error.ts";
 import { startDeadline } from "../deadline.ts";
-import { createHotLoopGuard } from "./hot-loop-guard.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
+import { createHotLoopGuard } from "./hot-loop-guard.ts";
+import type { QueueObserver } from "./queue-meter.ts";
 import { createQueue } from "./queue.ts";
 import type { Queue } from "./queue.ts";
-import type { QueueObserver } from "./queue-meter.ts";
 import type { Priority } from "./ready-line.ts";
 
 /**

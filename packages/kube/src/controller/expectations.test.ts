@@ -1,10 +1,10 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { ApiError, mayHaveHappened } from "../client/api-error.ts";
-import { createExpectations, fulfilFromStore } from "./expectations.ts";
-import type { KubeObject } from "../objects/kube-object.ts";
 import { createStore } from "../cache/store.ts";
+import { ApiError, mayHaveHappened } from "../client/api-error.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
+import { createExpectations, fulfilFromStore } from "./expectations.ts";
 
 const child = (name: string, more: object = {}): KubeObject => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion: "1", ...more },

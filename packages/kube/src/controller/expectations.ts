@@ -1,7 +1,7 @@
 import type { Clock } from "@millwright/core";
+import type { ReadonlyStore } from "../cache/store.ts";
 import { isBeingDeleted } from "../objects/finalizers.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
-import type { ReadonlyStore } from "../cache/store.ts";
 
 /** Options of {@link createExpectations}. */
 export interface ExpectationsOptions {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { createStore } from "../cache/store.ts";
 import { keyOf } from "../objects/kube-object.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
-import { createStore } from "../cache/store.ts";
 import { priorityOfChange, watchTriggers } from "./watch-triggers.ts";
 
 const machine = (version: number, metadata: object = {}, status: object = {}): KubeObject => ({

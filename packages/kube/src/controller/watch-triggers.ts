@@ -1,8 +1,8 @@
-import type { Controller } from "./controller.ts";
+import type { ReadonlyStore } from "../cache/store.ts";
 import { equalJson } from "../json/json-merge-patch.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
+import type { Controller } from "./controller.ts";
 import type { Priority } from "./ready-line.ts";
-import type { ReadonlyStore } from "../cache/store.ts";
 
 /** Options of {@link watchTriggers}. */
 export interface WatchTriggerOptions<T extends ApiObject> {

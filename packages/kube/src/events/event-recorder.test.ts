@@ -2,12 +2,12 @@ import { seededRandom } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
 import type { ApiClient } from "../client/api-client.ts";
-import { createEventRecorder } from "./event-recorder.ts";
-import type { EventRecorderOptions } from "./event-recorder.ts";
-import type { ApiObject } from "../objects/kube-object.ts";
 import { eventResource } from "../objects/built-in-resources.ts";
+import type { ApiObject } from "../objects/kube-object.ts";
 import { serverError } from "../testing/errors.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import { createEventRecorder } from "./event-recorder.ts";
+import type { EventRecorderOptions } from "./event-recorder.ts";
 
 const machine: ApiObject = {
   apiVersion: "machine.sapcloud.io/v1alpha1",

@@ -1,12 +1,12 @@
 import { orAborted } from "@millwright/core/foundation";
 import type { Clock, Random, Timer } from "@millwright/core";
+import { backoffDelay } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";
 import { isNotFound, isTransient } from "../client/api-error.ts";
-import { backoffDelay } from "../backoff.ts";
-import type { ApiObject, ObjectMeta } from "../objects/kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { eventResource } from "../objects/built-in-resources.ts";
+import type { ApiObject, ObjectMeta } from "../objects/kube-object.ts";
 import { createEventSeriesMemory } from "./event-series.ts";
 import type { EventRecord, EventSeries } from "./event-series.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
 import { isRecord } from "../objects/kube-object.ts";
+import { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
 import { parseJson } from "./parse-json.ts";
 
 test("holds what changed and nothing else", () => {

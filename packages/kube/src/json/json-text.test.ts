@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { elementsOf, findMember, findValue } from "./json-text.ts";
 import { textWithoutManagedFields } from "../client/managed-fields.ts";
+import { elementsOf, findMember, findValue } from "./json-text.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 

@@ -1,11 +1,11 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient } from "../client/api-client.ts";
 import { ignoreNotFound, isAlreadyExists, isConflict, isNotFound } from "../client/api-error.ts";
-import { isApiObject } from "../objects/kube-object.ts";
-import type { KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import { leaseResource } from "../objects/built-in-resources.ts";
+import { isApiObject } from "../objects/kube-object.ts";
+import type { KubeObject, ObjectRef } from "../objects/kube-object.ts";
 import { decideElection, observe } from "./decide.ts";
 import type { Observation, Term } from "./decide.ts";
 import { leaseSpec, readLease } from "./lease.ts";

@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "../connection/cluster-config.ts";
-import type { ObjectRef } from "../objects/kube-object.ts";
 import type { LoadKubeConfigOptions } from "../connection/load-kube-config.ts";
 import type { LogLevel } from "../log.ts";
+import type { ObjectRef } from "../objects/kube-object.ts";
 import type { ElectionSettings } from "./settings.ts";
 
 /** How the thread reaches the cluster. Functions cannot be handed to a thread, so it loads a kubeconfig by itself. */

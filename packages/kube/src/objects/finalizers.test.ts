@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
-import { nodeResource } from "./built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
+import { nodeResource } from "./built-in-resources.ts";
+import { addFinalizerPatch, hasFinalizer, isBeingDeleted, removeFinalizerPatch } from "./finalizers.ts";
 
 const node = { metadata: { name: "a", resourceVersion: "5", finalizers: ["theirs", "ours"] } };
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { podResource } from "./built-in-resources.ts";
 import type { ApiObject, ObjectMeta } from "./kube-object.ts";
 import {
   adoptPatch,
@@ -8,7 +9,6 @@ import {
   newControllerRef,
   releasePatch,
 } from "./owner-references.ts";
-import { podResource } from "./built-in-resources.ts";
 
 const owner: ApiObject = { metadata: { name: "set", uid: "owner-uid" } };
 const ref = newControllerRef({ ...podResource, kind: "MachineSet", group: "machine.sapcloud.io" }, owner);

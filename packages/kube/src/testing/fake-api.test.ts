@@ -1,10 +1,10 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, test } from "vitest";
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound } from "../client/api-error.ts";
-import type { KubeObject } from "../objects/kube-object.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";
-import { createFakeApi } from "./fake-api.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import { conflictError, serverError } from "./errors.ts";
+import { createFakeApi } from "./fake-api.ts";
 
 const ref = { namespace: "n", name: "p" };
 const pod = (more: object = {}): KubeObject => ({ metadata: { ...ref }, spec: { x: 1 }, ...more });

@@ -3,12 +3,12 @@
 import { seededRandom, systemClock } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ApiClient } from "../client/api-client.ts";
+import { patchContentType } from "../client/patch.ts";
+import type { WatchEvent } from "../client/watch.ts";
 import { applyMergePatch } from "../json/json-merge-patch.ts";
 import { keyFor } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject, ObjectRef } from "../objects/kube-object.ts";
-import { patchContentType } from "../client/patch.ts";
 import { describeType } from "../objects/resource-type.ts";
-import type { WatchEvent } from "../client/watch.ts";
 import { createFakeCalls } from "./fake-calls.ts";
 import type { FakeCall, FakeFault } from "./fake-calls.ts";
 import { createFakeStorage, plain } from "./fake-storage.ts";

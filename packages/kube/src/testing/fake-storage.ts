@@ -1,12 +1,12 @@
 import { orAborted } from "@millwright/core/foundation";
+import { deepFreeze } from "../cache/trim.ts";
 import { ApiError } from "../client/api-error.ts";
+import type { WatchEvent } from "../client/watch.ts";
 import { equalJson } from "../json/json-merge-patch.ts";
+import { parseJson } from "../json/parse-json.ts";
 import { isApiObject } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { compareResourceVersions } from "../objects/resource-version.ts";
-import { parseJson } from "../json/parse-json.ts";
-import { deepFreeze } from "../cache/trim.ts";
-import type { WatchEvent } from "../client/watch.ts";
 
 interface Entry {
   readonly resource: string;

@@ -1,15 +1,15 @@
 import { seededRandom } from "@millwright/core/foundation";
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect } from "vitest";
+import { createReflector } from "../cache/reflector.ts";
+import type { ReflectorOptions } from "../cache/reflector.ts";
+import { createStore } from "../cache/store.ts";
 import type { ApiClient } from "../client/api-client.ts";
 import { ApiError } from "../client/api-error.ts";
 import type { ListOptions, WatchOptions } from "../client/call-options.ts";
-import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
-import { createReflector } from "../cache/reflector.ts";
-import type { ReflectorOptions } from "../cache/reflector.ts";
-import { nodeResource } from "../objects/built-in-resources.ts";
-import { createStore } from "../cache/store.ts";
 import type { WatchEvent } from "../client/watch.ts";
+import { nodeResource } from "../objects/built-in-resources.ts";
+import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
 
 /** The server's answer about a version that it has forgotten. */
 export const gone = () => new ApiError({ status: 410, reason: "Expired", message: "too old" });
