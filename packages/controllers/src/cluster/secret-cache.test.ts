@@ -2,11 +2,10 @@ import { machineClassResource } from "@millwright/core";
 import { type ApiObject, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, expect, it } from "vitest";
-import { aMachineClass, named, testNamespace } from "../testing/builders.ts";
+import { aMachineClass, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import type { SecretObject } from "./node-objects.ts";
 
-const ref = (name: string) => ({ namespace: testNamespace, name });
 const values = { userData: "Ym9vdA==" };
 const stop = new AbortController();
 afterEach(() => stop.abort());
@@ -16,7 +15,7 @@ async function setUp() {
   const { api, clock, newContext, run } = createTestCluster();
   api.seed(machineClassResource, aMachineClass());
   for (const name of ["small", "foreign"])
-    api.seed<SecretObject>(secretResource, { metadata: ref(name), data: values });
+    api.seed<SecretObject>(secretResource, { metadata: refOf(name), data: values });
   const { caches } = newContext();
   const end = new AbortController();
   stop.signal.addEventListener("abort", () => end.abort());
@@ -24,7 +23,7 @@ async function setUp() {
   const { secrets } = caches;
   const reads = () => api.calls.filter(({ verb, resource }) => verb === "get" && resource.startsWith("secrets"));
   const change = async (change: object): Promise<void> => {
-    api.change(secretResource, ref("small"), change);
+    api.change(secretResource, refOf("small"), change);
     await clock.advance(10);
   };
   return { api, clock, secrets, reads, change };
@@ -65,7 +64,7 @@ it("sees a secret that a class refers to later", async () => {
 it("lets values go with the last class that refers to them", async () => {
   const { api, clock, secrets, reads } = await setUp();
   await secrets.read(["small"]);
-  api.remove(machineClassResource, ref("small"));
+  api.remove(machineClassResource, refOf("small"));
   await clock.advance(10);
   expect(secrets.valuesOf("small")).toBeUndefined();
   api.seed(machineClassResource, aMachineClass({ metadata: { uid: "another" } }));
@@ -87,7 +86,7 @@ it("has values read again when they change, and not when only a finalizer does",
 
 it("takes what it reads for the newest, although the watch is behind", async () => {
   const { api, secrets } = await setUp();
-  api.change(secretResource, ref("small"), { data: { userData: "bmV3" } });
+  api.change(secretResource, refOf("small"), { data: { userData: "bmV3" } });
   // No turn of the event loop for the watch.
   await secrets.read(["small"]);
   expect(secrets.valuesOf("small")).toEqual({ userData: "bmV3" });
@@ -95,19 +94,19 @@ it("takes what it reads for the newest, although the watch is behind", async () 
 
 it("takes a secret for gone that is gone when it is read", async () => {
   const { api, secrets } = await setUp();
-  api.remove(secretResource, ref("small"));
+  api.remove(secretResource, refOf("small"));
   // No turn of the event loop for the watch.
   await secrets.read(["small"]);
-  expect([secrets.store.getByRef(ref("small")), secrets.valuesOf("small")]).toEqual([undefined, undefined]);
+  expect([secrets.store.getByRef(refOf("small")), secrets.valuesOf("small")]).toEqual([undefined, undefined]);
 });
 
 it("forgets the values of a secret that goes", async () => {
   const { api, clock, secrets, reads } = await setUp();
   await secrets.read(["small"]);
-  api.remove(secretResource, ref("small"));
+  api.remove(secretResource, refOf("small"));
   await clock.advance(10);
   expect(secrets.valuesOf("small")).toBeUndefined();
-  api.seed<SecretObject>(secretResource, { metadata: { ...ref("small"), uid: "another" }, data: values });
+  api.seed<SecretObject>(secretResource, { metadata: { ...refOf("small"), uid: "another" }, data: values });
   await clock.advance(10);
   await secrets.read(["small"]);
   expect([secrets.valuesOf("small"), reads().length]).toEqual([values, 2]);

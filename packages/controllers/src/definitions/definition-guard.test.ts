@@ -10,16 +10,15 @@ import { createVirtualClock, type VirtualClock } from "@millwright/core/testing"
 import { ApiError, customResourceDefinitionResource, type Log } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createControlCaches, type ControlCaches } from "../cluster/caches.ts";
+import { type ControlCaches, createControlCaches } from "../cluster/caches.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { aMachine, aMachineSet, beingDeleted, named, ownedBy, testNamespace } from "../testing/builders.ts";
+import { aMachine, aMachineSet, beingDeleted, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";
 import { createDefinitionGuard, type DefinitionGuard, kindsOf } from "./definition-guard.ts";
 import { createDefinitionWatch } from "./definition-watch.ts";
 import { definitionName } from "./definition-state.ts";
 
 const machines = definitionName("Machine");
 const sets = definitionName("MachineSet");
-const at = (name: string) => ({ namespace: testNamespace, name });
 
 describe("the guard of deletions", () => {
   let clock: VirtualClock;
@@ -60,7 +59,7 @@ describe("the guard of deletions", () => {
     return guard;
   };
   const machine = (name: string): Machine => {
-    const found = caches.machines.store.getByRef(at(name));
+    const found = caches.machines.store.getByRef(refOf(name));
     if (found === undefined) throw new Error(`there is no machine ${name}`);
     return found;
   };
@@ -77,7 +76,7 @@ describe("the guard of deletions", () => {
     for (const name of ["a", "b", "c"])
       expect(guard.holdOf("Machine", machine(name), false)).toEqual({ verdict: "goes" });
     expect(questions()).toBe(1);
-    await api.delete(machineResource, at("late"));
+    await api.delete(machineResource, refOf("late"));
     await settle();
     expect(guard.holdOf("Machine", machine("late"), false)).toEqual({ verdict: "ask" });
   });
@@ -93,7 +92,7 @@ describe("the guard of deletions", () => {
     api.endWatches();
     await settle();
     await api.delete(customResourceDefinitionResource, { name: machines });
-    await api.delete(machineResource, at("a"));
+    await api.delete(machineResource, refOf("a"));
     await settle(3_000);
     expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "ask" });
     await guard.ask("Machine", machine("a"));
@@ -110,11 +109,11 @@ describe("the guard of deletions", () => {
     const guard = await start();
     const { store } = caches.machines;
     const writer = createWriter<Machine>({ api, type: machineResource, store, definitions: guard });
-    await writer.delete(at("a"), machine("a").metadata.uid ?? "");
+    await writer.delete(refOf("a"), machine("a").metadata.uid ?? "");
     expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "goes" });
     api.inject({ verb: "delete", error: refusal });
-    await expect(writer.delete(at("b"), machine("b").metadata.uid ?? "")).rejects.toThrow("may not");
-    await api.delete(machineResource, at("b"));
+    await expect(writer.delete(refOf("b"), machine("b").metadata.uid ?? "")).rejects.toThrow("may not");
+    await api.delete(machineResource, refOf("b"));
     await settle();
     expect(guard.holdOf("Machine", machine("b"), false)).toEqual({ verdict: "ask" });
     expect(questions()).toBe(0);

@@ -9,13 +9,13 @@ import { secretResource } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DriverOutcome } from "../machine/driver-port.ts";
-import { aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
+import { aMachineClass, type Change, named, refOf, testNamespace } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import type { CapacityDriver, ClassCall } from "./capacity-driver.ts";
 import { type CapacityController, createCapacityController } from "./capacity-controller.ts";
 
 const MINUTE = 60_000;
-const ref = { namespace: testNamespace, name: "small" };
+const ref = refOf("small");
 const medium = { cpu: 2, gpu: 0, memory: "8Gi" };
 const large = { cpu: 8, gpu: 0, memory: "32Gi" };
 const aTemplate = (capacity: NodeTemplate["capacity"], more: Partial<NodeTemplate> = {}): NodeTemplate => ({
@@ -47,23 +47,20 @@ function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { reado
   };
 }
 
-let running: RunningControllers | undefined;
-let capacity: CapacityController | undefined;
-afterEach(async () => {
-  await Promise.all([running?.stop(), capacity?.close()]);
-});
-
 const aSecret = (key: string) => ({
   metadata: { name: "small", namespace: testNamespace },
   data: { userData: btoa("boot"), key: btoa(key) },
 });
 
-async function start(
+let capacity: CapacityController | undefined;
+afterEach(async () => capacity?.close());
+
+const start = (
   driver: CapacityDriver,
   change: Change<MachineClass> = {},
   prepare: (api: FakeApi) => void = () => {},
-): Promise<RunningControllers> {
-  running = await runControllers(
+): Promise<RunningControllers> =>
+  runControllers(
     (context) => {
       capacity = createCapacityController(context, driver);
       return [capacity.controller];
@@ -74,8 +71,6 @@ async function start(
       prepare(api);
     },
   );
-  return running;
-}
 const classOf = ({ api }: RunningControllers) => api.peek<MachineClass>(machineClassResource, ref);
 const markOf = (cluster: RunningControllers) =>
   classOf(cluster)?.metadata.annotations?.[annotationKeys.filledNodeTemplate];

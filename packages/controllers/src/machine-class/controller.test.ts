@@ -1,19 +1,14 @@
 import { finalizers, type MachineClass, machineClassResource, machineResource } from "@millwright/core";
 import { conflictError, type FakeApi } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import { aMachine, aMachineClass, annotated, inPhase, named, testNamespace } from "../testing/builders.ts";
+import { describe, expect, it } from "vitest";
+import { aMachine, aMachineClass, annotated, inPhase, named, refOf } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineClassController } from "./controller.ts";
 
-const ref = { namespace: testNamespace, name: "small" };
+const ref = refOf("small");
 const heldBySomebody = { metadata: { finalizers: ["theirs", finalizers.machine] } };
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
-async function start(prepare: (api: FakeApi) => void): Promise<RunningControllers> {
-  running = await runControllers((context) => [createMachineClassController(context, 1)], prepare);
-  return running;
-}
+const start = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
+  runControllers((context) => [createMachineClassController(context, 1)], prepare);
 const finalizersOf = ({ api }: RunningControllers) =>
   api.peek<MachineClass>(machineClassResource, ref)?.metadata.finalizers;
 

@@ -1,15 +1,13 @@
 import {
   annotationKeys,
   type Machine,
-  type MachineDeployment,
   machineClassResource,
   machineDeploymentResource,
   machineResource,
 } from "@millwright/core";
 import { equalJson } from "@millwright/kube";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Condition, findCondition } from "../conditions/set-condition.ts";
-import { createMachineSetController } from "../machine-set/controller.ts";
 import {
   aMachine,
   aMachineClass,
@@ -20,16 +18,16 @@ import {
   inPhase,
   named,
   ownedBy,
-  testNamespace,
+  refOf,
 } from "../testing/builders.ts";
 import { someSurroundings } from "../testing/judged-machines.ts";
-import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
+import type { RunningControllers } from "../testing/running-controllers.ts";
 import { lastly } from "../testing/snapshots.ts";
 import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
-import { createMachineDeploymentController } from "./controller.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import type { SetView } from "./sizes/set-size.ts";
 import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const big = { spec: { template: { spec: { class: { name: "big" } } } } };
@@ -198,49 +196,35 @@ describe("the conditions of a pass", () => {
 });
 
 describe("the controllers", () => {
-  let cluster: RunningControllers;
-  afterEach(() => cluster.stop());
-  const at = { namespace: testNamespace, name: "pool" };
-  const conditionOf = (type: string): string => {
-    const found = cluster.api.peek<MachineDeployment>(machineDeploymentResource, at)?.status?.conditions;
-    return tell(findCondition(found, type) ?? { type, status: "absent" });
-  };
-  const start = async (): Promise<void> => {
-    cluster = await runControllers(
-      (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
-      (api) => void api.seed(machineDeploymentResource, aMachineDeployment()),
-    );
-  };
+  const told = (cluster: RunningControllers, type: string): string =>
+    tell(conditionOf(cluster, type) ?? { type, status: "absent" });
 
   it("look again when a class comes and when it goes", async () => {
-    await start();
+    const cluster = await withDeployment();
     const missing = "False NotScalingUp Scaling up would be blocked because MachineClass small does not exist";
-    expect(conditionOf("ScalingUp")).toBe(missing);
+    expect(told(cluster, "ScalingUp")).toBe(missing);
     cluster.api.seed(machineClassResource, aMachineClass());
     await cluster.settle(1000);
-    expect(conditionOf("ScalingUp")).toBe("False NotScalingUp");
-    cluster.api.remove(machineClassResource, { namespace: testNamespace, name: "small" });
+    expect(told(cluster, "ScalingUp")).toBe("False NotScalingUp");
+    cluster.api.remove(machineClassResource, refOf("small"));
     await cluster.settle(1000);
-    expect(conditionOf("ScalingUp")).toBe(missing);
+    expect(told(cluster, "ScalingUp")).toBe(missing);
   });
 
   it("say when a deletion becomes slow, without anything else happening, and write nothing before that", async () => {
-    await start();
+    const cluster = await withDeployment();
     cluster.api.seed(machineClassResource, aMachineClass());
     await cluster.settle(20_000);
     const [machine] = cluster.machines();
     expect(machine).toBeDefined();
-    await cluster.api.delete(machineResource, {
-      namespace: testNamespace,
-      name: machine?.metadata.name ?? "",
-    });
+    await cluster.api.delete(machineResource, refOf(machine?.metadata.name ?? ""));
     await cluster.settle(10_000);
     cluster.api.calls.length = 0;
     await cluster.settle(14 * 60_000);
     expect(cluster.api.writes()).toEqual([]);
-    expect(conditionOf("ScalingDown")).toBe("True ScalingDown Scaling down from 4 to 3 replicas");
+    expect(told(cluster, "ScalingDown")).toBe("True ScalingDown Scaling down from 4 to 3 replicas");
     await cluster.settle(60_000);
-    expect(conditionOf("ScalingDown")).toBe(
+    expect(told(cluster, "ScalingDown")).toBe(
       `True ScalingDown Scaling down from 4 to 3 replicas\n* Machine ${machine?.metadata.name} is in deletion since more than 15m`,
     );
   });
@@ -262,21 +246,21 @@ describe("the controllers", () => {
       "* Rollout waits for the maintenance window that opens at ",
     ],
   ])("say that a rollout goes on and waits for %s", async (_, annotations, hold) => {
-    await start();
+    const cluster = await withDeployment();
     for (const name of ["small", "big"]) cluster.api.seed(machineClassResource, aMachineClass({ metadata: { name } }));
     await cluster.settle(2_000);
     for (const { metadata } of cluster.machines())
-      cluster.api.change(machineResource, { namespace: testNamespace, name: metadata.name }, inPhase("Available"));
+      cluster.api.change(machineResource, refOf(metadata.name), inPhase("Available"));
     await cluster.settle(2_000);
-    expect(conditionOf("RollingOut")).toBe("False NotRollingOut");
+    expect(told(cluster, "RollingOut")).toBe("False NotRollingOut");
     const template = { spec: { class: { name: "big" } } };
     const change = { metadata: { annotations }, spec: { template } };
-    await cluster.api.patch(machineDeploymentResource, at, change, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, change, { kind: "merge" });
     await cluster.settle(10_000);
-    const told = conditionOf("RollingOut");
-    expect(told).toMatch(/^True RollingOut Rolling out 3 not up-to-date replicas/);
-    expect(told).toContain(hold);
+    const waiting = told(cluster, "RollingOut");
+    expect(waiting).toMatch(/^True RollingOut Rolling out 3 not up-to-date replicas/);
+    expect(waiting).toContain(hold);
     await cluster.settle(600_000);
-    expect(conditionOf("RollingOut")).toBe(told);
+    expect(told(cluster, "RollingOut")).toBe(waiting);
   });
 });

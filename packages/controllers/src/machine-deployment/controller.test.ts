@@ -8,70 +8,20 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import { ApiError, controllerRefOf } from "@millwright/kube";
-import type { FakeApi } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
-import { createMachineSetController } from "../machine-set/controller.ts";
+import { describe, expect, it } from "vitest";
+import { aMachineDeployment, aMachineSet, type Change, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
 import {
-  aMachineDeployment,
-  aMachineSet,
-  type Change,
-  inPhase,
-  named,
-  ownedBy,
-  testNamespace,
-} from "../testing/builders.ts";
-import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-import { createMachineDeploymentController } from "./controller.ts";
+  changeDeployment,
+  conditionOf,
+  deploymentOf,
+  live,
+  pool,
+  setsOf,
+  startDeployments,
+  withDeployment,
+} from "../testing/running-deployment.ts";
 
-const at = (name: string) => ({ namespace: testNamespace, name });
-const pool = at("pool");
 const bigClass = { spec: { template: { spec: { class: { name: "big" } } } } };
-
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
-async function start(prepare: (api: FakeApi) => void): Promise<RunningControllers> {
-  running = await runControllers(
-    (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
-    prepare,
-  );
-  return running;
-}
-const withDeployment = (...changes: readonly Change<MachineDeployment>[]) =>
-  start((api) => void api.seed(machineDeploymentResource, aMachineDeployment(...changes)));
-
-const deploymentOf = ({ api }: RunningControllers) => api.peek<MachineDeployment>(machineDeploymentResource, pool);
-const setsOf = ({ api }: RunningControllers) => api.all<MachineSet>(machineSetResource);
-const conditionOf = (cluster: RunningControllers, type: string) =>
-  findCondition(deploymentOf(cluster)?.status?.conditions, type);
-const change = async (cluster: RunningControllers, patch: Change<MachineDeployment>): Promise<void> => {
-  const { generation = 1 } = deploymentOf(cluster)?.metadata ?? {};
-  cluster.api.change(machineDeploymentResource, pool, { metadata: { generation: generation + 1 } });
-  cluster.api.change(machineDeploymentResource, pool, patch);
-  await cluster.settle();
-};
-
-/** What machine controllers would do: machines start to run, and those on their way out go. Until nothing changes any more. */
-async function live(cluster: RunningControllers): Promise<void> {
-  for (let round = 0; round < 30; round++) {
-    const due = cluster
-      .machines()
-      .filter(
-        ({ metadata, status }) =>
-          metadata.deletionTimestamp !== undefined || status?.currentStatus?.phase !== "Running",
-      );
-    if (due.length === 0) return;
-    for (const { metadata } of due) {
-      if (metadata.deletionTimestamp === undefined)
-        cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
-      else cluster.api.remove(machineResource, at(metadata.name));
-    }
-    // In no time at all the controllers would take so many passes for a hot loop.
-    await cluster.settle(1_000);
-  }
-  throw new Error("the cluster does not come to rest");
-}
 
 describe("MachineDeployment controller", () => {
   it("brings a new deployment up", async () => {
@@ -105,17 +55,17 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment();
     await live(cluster);
     const [first] = setsOf(cluster);
-    await change(cluster, bigClass);
+    await changeDeployment(cluster, bigClass);
     await live(cluster);
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(["big", "big", "big"]);
     expect(new Set(setsOf(cluster).map(({ spec }) => spec.replicas))).toEqual(new Set([0, 3]));
 
-    await change(cluster, { spec: { rollbackTo: { revision: 0 } } });
+    await changeDeployment(cluster, { spec: { rollbackTo: { revision: 0 } } });
     await live(cluster);
     expect(deploymentOf(cluster)?.spec.rollbackTo).toBeUndefined();
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(["small", "small", "small"]);
     expect(setsOf(cluster)).toHaveLength(2);
-    const again = cluster.api.peek<MachineSet>(machineSetResource, at(first?.metadata.name ?? ""));
+    const again = cluster.api.peek<MachineSet>(machineSetResource, refOf(first?.metadata.name ?? ""));
     expect(again?.metadata.annotations).toMatchObject({
       [annotationKeys.revision]: "3",
       [annotationKeys.revisionHistory]: "1",
@@ -127,7 +77,7 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment();
     await live(cluster);
     const before = cluster.machines().map(({ metadata }) => metadata.uid);
-    await change(cluster, { spec: { template: { spec: { drainTimeout: "1h" } } } });
+    await changeDeployment(cluster, { spec: { template: { spec: { drainTimeout: "1h" } } } });
     expect(cluster.machines().map(({ spec }) => spec.drainTimeout)).toEqual(["1h", "1h", "1h"]);
     expect(cluster.machines().map(({ metadata }) => metadata.uid)).toEqual(before);
     expect(setsOf(cluster)).toHaveLength(1);
@@ -137,7 +87,7 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment({ spec: { strategy: { type: "Recreate" } } });
     await live(cluster);
     for (const to of ["big", "small"]) {
-      await change(cluster, { spec: { template: { spec: { class: { name: to } } } } });
+      await changeDeployment(cluster, { spec: { template: { spec: { class: { name: to } } } } });
       expect(cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toEqual([]);
       expect(cluster.machines()).toHaveLength(3);
       await live(cluster);
@@ -150,7 +100,7 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment();
     await live(cluster);
     for (const replicas of [0, 5, 2]) {
-      await change(cluster, { spec: { replicas } });
+      await changeDeployment(cluster, { spec: { replicas } });
       await live(cluster);
       expect(cluster.machines()).toHaveLength(replicas);
       expect(conditionOf(cluster, "Progressing")?.reason).toBe("NewMachineSetAvailable");
@@ -161,13 +111,13 @@ describe("MachineDeployment controller", () => {
   it("does not roll out while paused but scales, and counts the deadline from the end of the pause", async () => {
     const cluster = await withDeployment({ spec: { progressDeadlineSeconds: 600 } });
     await live(cluster);
-    await change(cluster, { spec: { ...bigClass.spec, paused: true, replicas: 4 } });
+    await changeDeployment(cluster, { spec: { ...bigClass.spec, paused: true, replicas: 4 } });
     await live(cluster);
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(["small", "small", "small", "small"]);
     expect(setsOf(cluster)).toHaveLength(1);
     expect(conditionOf(cluster, "Progressing")).toMatchObject({ status: "Unknown", reason: "DeploymentPaused" });
     await cluster.settle(3_600_000);
-    await change(cluster, { spec: { paused: false } });
+    await changeDeployment(cluster, { spec: { paused: false } });
     expect(conditionOf(cluster, "Progressing")?.status).not.toBe("False");
     await live(cluster);
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(["big", "big", "big", "big"]);
@@ -188,7 +138,7 @@ describe("MachineDeployment controller", () => {
   });
 
   it("adopts sets that it selects, and releases sets that it no longer selects", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
       api.seed(machineSetResource, aMachineSet(named("orphan")));
       api.seed(
@@ -199,7 +149,8 @@ describe("MachineDeployment controller", () => {
         }),
       );
     });
-    const owner = (name: string) => controllerRefOf(cluster.api.peek(machineSetResource, at(name)) ?? { metadata: {} });
+    const owner = (name: string) =>
+      controllerRefOf(cluster.api.peek(machineSetResource, refOf(name)) ?? { metadata: {} });
     expect(owner("orphan")).toMatchObject({ kind: "MachineDeployment", uid: "uid-pool" });
     expect(owner("stray")).toBeUndefined();
     // The orphan has the template that is wanted: it is the new set, whatever its name.
@@ -210,7 +161,7 @@ describe("MachineDeployment controller", () => {
     const first = await withDeployment();
     const taken = setsOf(first)[0]?.metadata.name ?? "";
     await first.stop();
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
       api.seed(machineSetResource, aMachineSet(named(taken), ownedBy(aMachineDeployment(named("other")))));
     });
@@ -230,7 +181,7 @@ describe("MachineDeployment controller", () => {
     const first = await withDeployment();
     const taken = setsOf(first)[0]?.metadata.name ?? "";
     await first.stop();
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       const deployment = api.seed(machineDeploymentResource, aMachineDeployment());
       api.seed(machineSetResource, aMachineSet(named(taken), ownedBy(deployment), bigClass));
     });
@@ -241,7 +192,7 @@ describe("MachineDeployment controller", () => {
   });
 
   it("uses the set that it made although the answer got lost", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
       const error = new ApiError({ status: 504, reason: "Timeout", message: "late" });
       api.inject({ verb: "create", type: machineSetResource, phase: "after", error });
@@ -254,7 +205,7 @@ describe("MachineDeployment controller", () => {
   });
 
   it("shows why a set cannot be created, and that it was created after all", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
       const error = new ApiError({ status: 403, reason: "Forbidden", message: "exceeded quota: sets" });
       api.inject({ verb: "create", type: machineSetResource, error, times: 4 });
@@ -271,7 +222,7 @@ describe("MachineDeployment controller", () => {
   });
 
   it("shows that machines cannot be created", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startDeployments((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment());
       const error = new ApiError({ status: 403, reason: "Forbidden", message: "exceeded quota" });
       api.inject({ verb: "create", type: machineResource, error, times: 3 });
@@ -289,7 +240,7 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment({ spec: { revisionHistoryLimit: 1 } });
     await live(cluster);
     for (const to of ["big", "huge"]) {
-      await change(cluster, { spec: { template: { spec: { class: { name: to } } } } });
+      await changeDeployment(cluster, { spec: { template: { spec: { class: { name: to } } } } });
       await live(cluster);
     }
     await cluster.settle();
@@ -339,7 +290,7 @@ describe("MachineDeployment controller", () => {
     const cluster = await withDeployment();
     await live(cluster);
     const machines = cluster.machines().length;
-    await change(cluster, { spec: { selector: { matchLabels: { name: "elsewhere" } } } });
+    await changeDeployment(cluster, { spec: { selector: { matchLabels: { name: "elsewhere" } } } });
     expect(conditionOf(cluster, "SpecValid")?.status).toBe("False");
     expect(deploymentOf(cluster)?.status).toMatchObject({ replicas: machines, readyReplicas: machines });
     expect(conditionOf(cluster, "Available")?.status).toBe("True");
@@ -348,7 +299,7 @@ describe("MachineDeployment controller", () => {
 
   it("follows a Running machine that turns Failed while another turns Running (F43)", async () => {
     const cluster = await withDeployment({ spec: { replicas: 2 } });
-    const [a, b] = cluster.machines().map(({ metadata }) => at(metadata.name));
+    const [a, b] = cluster.machines().map(({ metadata }) => refOf(metadata.name));
     if (a === undefined || b === undefined) throw new Error("two machines were expected");
     cluster.api.change(machineResource, a, inPhase("Running"));
     await cluster.settle();

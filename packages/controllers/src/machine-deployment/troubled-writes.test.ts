@@ -9,8 +9,7 @@ import {
 } from "@millwright/core";
 import { type ApiClient, type ApiObject, isConflict } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import type { ControllerContext } from "../cluster/context.ts";
+import { describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import {
@@ -20,29 +19,24 @@ import {
   type Change,
   inPhase,
   named,
+  refOf,
   testNamespace,
 } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineDeploymentController } from "./controller.ts";
+import { deploymentOf, pool } from "../testing/running-deployment.ts";
 
-const at = (name: string) => ({ namespace: testNamespace, name });
 const big: Change<MachineDeployment> = { spec: { template: { spec: { class: { name: "big" } } } } };
 
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
 /** Both controllers with one worker each; `see` may look over the shoulder of their API client. */
-async function start(
+const start = (
   prepare: (api: FakeApi) => void,
   see: (api: ApiClient) => ApiClient = (api) => api,
-): Promise<RunningControllers> {
-  const make = (context: ControllerContext) => {
+): Promise<RunningControllers> =>
+  runControllers((context) => {
     const seen = { ...context, control: see(context.control) };
     return [createMachineDeploymentController(seen, 1), createMachineSetController(seen, 1)];
-  };
-  running = await runControllers(make, prepare);
-  return running;
-}
+  }, prepare);
 type Patched = Parameters<ApiClient["patch"]>;
 /** An API client that tells of its patches before they are sent, and of those that failed. */
 const telling =
@@ -63,16 +57,14 @@ const startDeployment = (...changes: readonly Change<MachineDeployment>[]) =>
   start((api) => void api.seed(machineDeploymentResource, aMachineDeployment(...changes)));
 const setOfClass = ({ api }: RunningControllers, name: string): MachineSet | undefined =>
   api.all<MachineSet>(machineSetResource).find(({ spec }) => spec.template.spec.class?.name === name);
-const deploymentOf = ({ api }: RunningControllers) =>
-  api.peek<MachineDeployment>(machineDeploymentResource, at("pool"));
 
 /** All machines run, and those on their way out are gone. */
 async function live(cluster: RunningControllers, rounds = 20): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const { metadata } of cluster.machines()) {
       if (metadata.deletionTimestamp === undefined)
-        cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
-      else cluster.api.remove(machineResource, at(metadata.name));
+        cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
+      else cluster.api.remove(machineResource, refOf(metadata.name));
     }
     await cluster.settle(1_000);
   }
@@ -84,7 +76,7 @@ describe("writes of sets and deployments", () => {
     const cluster = await start((api) => void api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } })));
     cluster.api.inject({ verb: "patch", type: machineResource, error: serverError(), times: 3 });
     const template = { spec: { nodeTemplate: { metadata: { labels: { a: "b" } } }, drainTimeout: "1h" } };
-    cluster.api.change(machineSetResource, at("set"), { spec: { template } });
+    cluster.api.change(machineSetResource, refOf("set"), { spec: { template } });
     await cluster.settle(30_000);
     expect(cluster.machines().map(({ spec }) => [spec.drainTimeout, spec.nodeTemplate?.metadata?.labels])).toEqual([
       ["1h", { a: "b" }],
@@ -118,7 +110,7 @@ describe("writes of sets and deployments", () => {
     );
     await live(cluster);
     const change = (patch: Change<MachineDeployment>) =>
-      cluster.api.patch(machineDeploymentResource, at("pool"), patch, { kind: "merge" });
+      cluster.api.patch(machineDeploymentResource, pool, patch, { kind: "merge" });
     for (const patch of [
       big,
       { spec: { paused: true } },
@@ -144,7 +136,7 @@ describe("writes of sets and deployments", () => {
     const cluster = await startDeployment({ spec: { replicas: 2 } });
     await live(cluster, 3);
     const [kept] = cluster.machines();
-    const name = at(kept?.metadata.name ?? "");
+    const name = refOf(kept?.metadata.name ?? "");
     cluster.api.change(machineResource, name, {
       ...annotated({ [annotationKeys.preserve]: "now" }),
       ...inPhase("Failed"),
@@ -173,10 +165,10 @@ describe("writes of sets and deployments", () => {
       telling(refuse, () => {}),
     );
     await live(cluster, 3);
-    await cluster.api.patch(machineDeploymentResource, at("pool"), big, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, big, { kind: "merge" });
     await cluster.settle(2_000);
     for (const { metadata } of cluster.machines())
-      cluster.api.change(machineResource, at(metadata.name), inPhase("Running"));
+      cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
     // From here on nothing happens but time.
     await cluster.settle(2 * 3_600_000);
     expect(setOfClass(cluster, "small")?.spec.replicas).toBe(2);
@@ -196,11 +188,11 @@ describe("writes of sets and deployments", () => {
     });
     // Counters and conditions change at once.
     for (const { metadata } of cluster.machines())
-      cluster.api.change(machineResource, at(metadata.name), { spec: { providerID: "vm" }, ...inPhase("Running") });
+      cluster.api.change(machineResource, refOf(metadata.name), { spec: { providerID: "vm" }, ...inPhase("Running") });
     await cluster.settle();
-    const status = cluster.api.peek<MachineSet>(machineSetResource, at(name))?.status;
+    const status = cluster.api.peek<MachineSet>(machineSetResource, refOf(name))?.status;
     expect(status?.readyReplicas).toBe(0);
-    cluster.api.change<MachineSet>(machineSetResource, at(name), {
+    cluster.api.change<MachineSet>(machineSetResource, refOf(name), {
       status: { machineSetCondition: [...(status?.machineSetCondition ?? []), theirs] },
     });
     await cluster.settle(30_000);
@@ -216,7 +208,7 @@ describe("writes of sets and deployments", () => {
     cluster.api.calls.length = 0;
     for (let round = 0; round < 5; round++) {
       for (const { metadata } of cluster.machines())
-        cluster.api.change<Machine>(machineResource, at(metadata.name), { status: { lastKnownState: `${round}` } });
+        cluster.api.change<Machine>(machineResource, refOf(metadata.name), { status: { lastKnownState: `${round}` } });
       await cluster.settle(600_000);
     }
     expect(cluster.api.calls.filter(({ verb }) => verb !== "watch" && verb !== "list")).toEqual([]);

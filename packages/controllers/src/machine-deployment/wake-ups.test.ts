@@ -19,12 +19,12 @@ import {
   labelled,
   named,
   ownedBy,
+  refOf,
   testNamespace,
 } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createMachineDeploymentController } from "./controller.ts";
 
-const at = (name: string) => ({ namespace: testNamespace, name });
 const recreate: Change<MachineDeployment> = { spec: { strategy: { type: "Recreate", rollingUpdate: null } } };
 const oldClass: Change<MachineSet> = { spec: { template: { spec: { class: { name: "old" } } } } };
 const a = aMachineDeployment(named("a"));
@@ -78,14 +78,14 @@ describe("a deployment is looked at", () => {
   it("74: with the one before when a set comes to be another's", async () => {
     cluster.api.seed(machineSetResource, set);
     await start(a, b);
-    cluster.api.change(machineSetResource, at("set"), { metadata: ownedBy(b).metadata });
+    cluster.api.change(machineSetResource, refOf("set"), { metadata: ownedBy(b).metadata });
     expect(await looked()).toEqual(["a", "b"]);
   });
 
   it("74: not for a set that is told of once more", async () => {
     cluster.api.seed(machineSetResource, set);
     await start(a, b);
-    const told = context.caches.sets.store.getByRef(at("set"));
+    const told = context.caches.sets.store.getByRef(refOf("set"));
     if (told === undefined) throw new Error("the set is not there");
     context.caches.sets.store.applyWrite(told);
     cluster.api.compact();
@@ -98,7 +98,7 @@ describe("a deployment is looked at", () => {
     cluster.api.seed(machineResource, machine);
     await start(a, b);
     const writes = cluster.api.writes().length;
-    cluster.api.change<Machine>(machineResource, at("machine"), { status: { lastKnownState: "x" } });
+    cluster.api.change<Machine>(machineResource, refOf("machine"), { status: { lastKnownState: "x" } });
     expect(await looked()).toEqual(["a"]);
     expect(cluster.api.writes()).toHaveLength(writes);
   });
@@ -127,9 +127,9 @@ describe("a deployment is looked at", () => {
     for (const name of ["m1", "m2"]) cluster.api.seed(machineResource, aMachine(named(name), ownedBy(last)));
     await start(owner);
     const sets = () => cluster.api.all<MachineSet>(machineSetResource).length;
-    cluster.api.remove(machineResource, at("m1"));
+    cluster.api.remove(machineResource, refOf("m1"));
     expect([await looked(), sets()]).toEqual([["a"], 1]);
-    cluster.api.remove(machineResource, at("m2"));
+    cluster.api.remove(machineResource, refOf("m2"));
     expect([await looked(), sets()]).toEqual([["a"], 2]);
   });
 });

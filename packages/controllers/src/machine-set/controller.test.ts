@@ -7,40 +7,21 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { ApiError, controllerRefOf } from "@millwright/kube";
-import { type FakeApi, notFoundError } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { controllerRefOf } from "@millwright/kube";
+import { notFoundError } from "@millwright/kube/testing";
+import { describe, expect, it } from "vitest";
 import { findCondition } from "../conditions/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
-  type Change,
   createdAt,
   inPhase,
   named,
   ownedBy,
-  testNamespace,
+  refOf,
 } from "../testing/builders.ts";
-import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-import { createMachineSetController } from "./controller.ts";
-
-const ref = { namespace: testNamespace, name: "set" };
-const at = (name: string) => ({ namespace: testNamespace, name });
-const quota = new ApiError({ status: 403, reason: "Forbidden", message: "exceeded quota: machines" });
-
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
-async function start(prepare: (api: FakeApi) => void): Promise<RunningControllers> {
-  running = await runControllers((context) => [createMachineSetController(context, 2)], prepare);
-  return running;
-}
-const withSet = (...changes: readonly Change<MachineSet>[]) =>
-  start((api) => void api.seed(machineSetResource, aMachineSet(...changes)));
-const setOf = ({ api }: RunningControllers): MachineSet | undefined => api.peek<MachineSet>(machineSetResource, ref);
-const failureOf = (cluster: RunningControllers) =>
-  findCondition(setOf(cluster)?.status?.machineSetCondition, "ReplicaFailure");
+import { setOf, setRef, startSets, withSet } from "../testing/running-set.ts";
 
 describe("MachineSet controller", () => {
   it("creates the machines of a new set, and its finalizer before them", async () => {
@@ -73,7 +54,7 @@ describe("MachineSet controller", () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     const [machine] = cluster.machines();
     cluster.api.calls.length = 0;
-    cluster.api.change(machineResource, at(machine?.metadata.name ?? ""), inPhase("Running"));
+    cluster.api.change(machineResource, refOf(machine?.metadata.name ?? ""), inPhase("Running"));
     await cluster.settle(1_000);
     expect(setOf(cluster)?.status).toMatchObject({ readyReplicas: 1, availableReplicas: 1 });
     expect(cluster.api.writes()).toHaveLength(1);
@@ -81,14 +62,14 @@ describe("MachineSet controller", () => {
 
   it("scales down and up again", async () => {
     const cluster = await withSet();
-    cluster.api.change(machineSetResource, ref, { spec: { replicas: 1 } });
+    cluster.api.change(machineSetResource, setRef, { spec: { replicas: 1 } });
     await cluster.settle();
     const going = cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     expect(going).toHaveLength(2);
-    cluster.api.change(machineSetResource, ref, { spec: { replicas: 2 } });
+    cluster.api.change(machineSetResource, setRef, { spec: { replicas: 2 } });
     await cluster.settle();
     expect(cluster.machines()).toHaveLength(4);
-    for (const { metadata } of going) cluster.api.remove(machineResource, at(metadata.name));
+    for (const { metadata } of going) cluster.api.remove(machineResource, refOf(metadata.name));
     await cluster.settle();
     expect(setOf(cluster)?.status?.replicas).toBe(2);
   });
@@ -96,7 +77,7 @@ describe("MachineSet controller", () => {
   it("replaces a machine that somebody deletes", async () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     const [machine] = cluster.machines();
-    cluster.api.remove(machineResource, at(machine?.metadata.name ?? ""));
+    cluster.api.remove(machineResource, refOf(machine?.metadata.name ?? ""));
     await cluster.settle();
     expect(cluster.machines()).toHaveLength(1);
     expect(cluster.machines()[0]?.metadata.name).not.toBe(machine?.metadata.name);
@@ -104,7 +85,7 @@ describe("MachineSet controller", () => {
 
   it("adopts matching orphans, leaves other owners in place, asks the API server once", async () => {
     const other = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "x" };
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2 } }));
       for (const name of ["a", "b"])
         api.seed(machineResource, aMachine(named(name), { metadata: { ownerReferences: [other] } }));
@@ -128,14 +109,14 @@ describe("MachineSet controller", () => {
   it("really releases a machine that no longer matches (F18), and replaces it", async () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     const name = cluster.machines()[0]?.metadata.name ?? "";
-    cluster.api.change(machineResource, at(name), { metadata: { labels: { name: "debugging" } } });
+    cluster.api.change(machineResource, refOf(name), { metadata: { labels: { name: "debugging" } } });
     await cluster.settle();
-    expect(cluster.api.peek<Machine>(machineResource, at(name))?.metadata.ownerReferences).toEqual([]);
+    expect(cluster.api.peek<Machine>(machineResource, refOf(name))?.metadata.ownerReferences).toEqual([]);
     expect(cluster.machines()).toHaveLength(2);
   });
 
   it("leaves machines of other controllers alone", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 0 } }));
       api.seed(machineResource, aMachine(named("theirs"), ownedBy(aMachineSet(named("other")))));
     });
@@ -143,7 +124,7 @@ describe("MachineSet controller", () => {
   });
 
   it("leaves machines of a set of its name that is gone to the garbage collector: they are not its own", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
       for (const name of ["a", "b", "c", "d", "e"])
         api.seed(machineResource, aMachine(named(name), ownedBy(aMachineSet({ metadata: { uid: "gone" } }))));
@@ -154,110 +135,8 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
   });
 
-  it("shows a refused creation while it stands, tries again with patience, and stops showing it on success", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet());
-      api.inject({ verb: "create", type: machineResource, error: quota, times: 3 });
-    });
-    expect(failureOf(cluster)).toMatchObject({
-      status: "True",
-      reason: "FailedCreate",
-      message: "exceeded quota: machines",
-    });
-    expect(cluster.events).toContain("FailedCreate Error creating: exceeded quota: machines");
-    // One write tells both that the machines are missing and why.
-    expect(cluster.api.writes().filter(({ subresource }) => subresource === "status")).toHaveLength(1);
-    const attempts = () => cluster.api.calls.filter(({ verb }) => verb === "create").length;
-    // The second attempt is that of the pass which the changed status wakes.
-    expect(attempts()).toBe(2);
-    await cluster.settle(60_000);
-    expect(cluster.machines()).toHaveLength(3);
-    expect(failureOf(cluster)).toBeUndefined();
-    expect(attempts()).toBe(6);
-  });
-
-  it("shows a refused deletion, and stops showing it when the machine is wanted again (F23)", async () => {
-    const cluster = await withSet({ spec: { replicas: 1 } });
-    cluster.api.inject({ verb: "delete", error: quota, times: 1_000 });
-    cluster.api.change(machineSetResource, ref, { spec: { replicas: 0 } });
-    await cluster.settle();
-    expect(failureOf(cluster)).toMatchObject({ reason: "FailedDelete" });
-    expect(cluster.machines()[0]?.status).toBeUndefined();
-    cluster.api.change(machineSetResource, ref, { spec: { replicas: 1 } });
-    await cluster.settle();
-    expect(failureOf(cluster)).toBeUndefined();
-  });
-
-  it("draws another name when the one it drew is taken", async () => {
-    const first = await withSet({ spec: { replicas: 1 } });
-    const taken = first.machines()[0]?.metadata.name ?? "";
-    await first.stop();
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.seed(machineResource, aMachine(named(taken), ownedBy(aMachineSet(named("other")))));
-    });
-    expect(cluster.machines()).toHaveLength(2);
-    expect(failureOf(cluster)).toBeUndefined();
-  });
-
-  it("does not create a second time what was created although the answer got lost", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.inject({
-        verb: "create",
-        phase: "after",
-        error: new ApiError({ status: 504, reason: "Timeout", message: "late" }),
-      });
-    });
-    await cluster.settle(60_000);
-    expect(cluster.machines()).toHaveLength(1);
-    expect(failureOf(cluster)).toBeUndefined();
-  });
-
-  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes (F7)", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.inject({
-        verb: "create",
-        error: new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" }),
-      });
-    });
-    await cluster.settle(80_000);
-    expect(cluster.machines()).toEqual([]);
-    await cluster.settle(20_000);
-    expect(cluster.machines()).toHaveLength(1);
-  });
-
-  it("asks again at once for what a fault of the server kept from being made", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.inject({
-        verb: "create",
-        error: new ApiError({ status: 503, reason: "ServiceUnavailable", message: "busy" }),
-      });
-    });
-    await cluster.settle(5_000);
-    expect(cluster.machines()).toHaveLength(1);
-    expect(failureOf(cluster)).toBeUndefined();
-  });
-
-  it("stays as long as a machine may still come of a creation without answer", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      api.inject({
-        verb: "create",
-        error: new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" }),
-      });
-    });
-    await cluster.api.delete(machineSetResource, ref);
-    await cluster.settle(60_000);
-    expect(setOf(cluster)).toBeDefined();
-    await cluster.settle(5 * 60_000);
-    expect(setOf(cluster)).toBeUndefined();
-  });
-
   it("freezes a set with far too many machines, says so once, and unfreezes it when they are gone", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet());
       for (let index = 0; index < 8; index++)
         api.seed(machineResource, aMachine(named(`m${index}`), inPhase("Running"), ownedBy(aMachineSet())));
@@ -267,7 +146,7 @@ describe("MachineSet controller", () => {
     expect(frozen()).toMatchObject({ status: "True", reason: "OverShootingReplicaCount" });
     const going = cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     expect(going).toHaveLength(5);
-    for (const { metadata } of going) cluster.api.remove(machineResource, at(metadata.name));
+    for (const { metadata } of going) cluster.api.remove(machineResource, refOf(metadata.name));
     await cluster.settle();
     expect(setOf(cluster)?.metadata.labels).not.toHaveProperty("freeze");
     expect(frozen()).toBeUndefined();
@@ -279,7 +158,7 @@ describe("MachineSet controller", () => {
 
   it("makes what its deployment leaves room for, by the UID of the deployment, as soon as that changes", async () => {
     const deployment = aMachineDeployment({ spec: { replicas: 1 } });
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineDeploymentResource, deployment);
       api.seed(machineSetResource, aMachineSet(ownedBy(deployment), { spec: { replicas: 10 } }));
       api.seed(
@@ -295,13 +174,13 @@ describe("MachineSet controller", () => {
       cluster.machines().filter((machine) => controllerRefOf(machine)?.name === name);
     expect(machinesOf("set")).toHaveLength(4);
     expect(machinesOf("stray")).toHaveLength(3);
-    await cluster.api.patch(machineDeploymentResource, at("pool"), { spec: { replicas: 3 } }, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, refOf("pool"), { spec: { replicas: 3 } }, { kind: "merge" });
     await cluster.settle();
     expect(machinesOf("set")).toHaveLength(6);
   });
 
   it("keeps failures by itself as far as it may", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2, autoPreserveFailedMachineMax: 1 } }));
       api.seed(
         machineResource,
@@ -309,7 +188,7 @@ describe("MachineSet controller", () => {
       );
       api.seed(machineResource, aMachine(named("young"), inPhase("Failed"), ownedBy(aMachineSet())));
     });
-    const machine = (name: string) => cluster.api.peek<Machine>(machineResource, at(name))?.metadata;
+    const machine = (name: string) => cluster.api.peek<Machine>(machineResource, refOf(name))?.metadata;
     expect(machine("young")?.annotations).toEqual({ [annotationKeys.preserve]: "auto-preserved" });
     expect([machine("young")?.deletionTimestamp, machine("old")?.deletionTimestamp]).toEqual([
       undefined,
@@ -319,46 +198,19 @@ describe("MachineSet controller", () => {
     expect(cluster.machines()).toHaveLength(3);
   });
 
-  it("lets what is refused for one machine keep it from no other", async () => {
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 2 } }));
-      for (const name of ["a", "b"])
-        api.seed(machineResource, aMachine(named(name), inPhase("Failed"), ownedBy(aMachineSet())));
-      api.inject({ verb: "delete", key: `${testNamespace}/a`, error: quota, times: 1_000 });
-    });
-    expect(failureOf(cluster)).toMatchObject({ reason: "FailedDelete", message: "exceeded quota: machines" });
-    expect(cluster.api.peek<Machine>(machineResource, at("b"))?.metadata.deletionTimestamp).toBeDefined();
-    expect(cluster.machines()).toHaveLength(3);
-  });
-
-  it("gives up no other machine when the answer to a deletion is lost, until it knows", async () => {
-    const lost = new ApiError({ status: 0, reason: "NoAnswer", message: "connection reset" });
-    const cluster = await start((api) => {
-      api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } }));
-      for (const name of ["a", "b"])
-        api.seed(machineResource, aMachine(named(name), inPhase("Running"), ownedBy(aMachineSet())));
-      api.inject({ verb: "delete", error: lost });
-    });
-    const going = () => cluster.machines().filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
-    await cluster.settle(60_000);
-    expect(going()).toBe(0);
-    await cluster.settle(60_000);
-    expect(going()).toBe(1);
-  });
-
   it("takes its machines with it and goes after the last", async () => {
     const cluster = await withSet();
-    await cluster.api.delete(machineSetResource, ref);
+    await cluster.api.delete(machineSetResource, setRef);
     await cluster.settle();
     expect(cluster.machines().every(({ metadata }) => metadata.deletionTimestamp !== undefined)).toBe(true);
     expect(setOf(cluster)?.status?.replicas).toBe(3);
-    for (const { metadata } of cluster.machines()) cluster.api.remove(machineResource, at(metadata.name));
+    for (const { metadata } of cluster.machines()) cluster.api.remove(machineResource, refOf(metadata.name));
     await cluster.settle();
     expect(setOf(cluster)).toBeUndefined();
   });
 
   it("says what is wrong with a set that it cannot read, once, and lets it go (F4)", async () => {
-    const cluster = await start((api) => {
+    const cluster = await startSets((api) => {
       const set = aMachineSet();
       // A list where a map belongs: no reader takes it, and the type must be fooled to seed it.
       const broken: MachineSet = JSON.parse(JSON.stringify({ ...set, spec: { ...set.spec, selector: [] } }));
@@ -369,7 +221,7 @@ describe("MachineSet controller", () => {
     cluster.api.calls.length = 0;
     await cluster.settle(3_600_000);
     expect(cluster.api.writes()).toEqual([]);
-    await cluster.api.delete(machineSetResource, ref);
+    await cluster.api.delete(machineSetResource, setRef);
     await cluster.settle();
     expect(setOf(cluster)).toBeUndefined();
   });

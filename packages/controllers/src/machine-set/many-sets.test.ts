@@ -1,15 +1,12 @@
 import { machineResource, type MachineSet, machineSetResource } from "@millwright/core";
-import { afterEach, describe, expect, it } from "vitest";
-import { aMachine, aMachineSet, type Change, inPhase, named, ownedBy, testNamespace } from "../testing/builders.ts";
+import { describe, expect, it } from "vitest";
+import { aMachine, aMachineSet, type Change, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createMachineSetController } from "./controller.ts";
 
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
 /** Sets with so many running machines each. */
-async function start(machines: number, ...sets: readonly Change<MachineSet>[]): Promise<RunningControllers> {
-  running = await runControllers(
+const start = (machines: number, ...sets: readonly Change<MachineSet>[]): Promise<RunningControllers> =>
+  runControllers(
     (context) => [createMachineSetController(context, 1)],
     (api) => {
       for (const set of sets.map((change) => aMachineSet(change))) {
@@ -19,8 +16,6 @@ async function start(machines: number, ...sets: readonly Change<MachineSet>[]): 
       }
     },
   );
-  return running;
-}
 
 // machineset-machinedeployment.md, section 22: 20, 24, and "two overshooting sets".
 describe("sets beside each other", () => {
@@ -41,8 +36,6 @@ describe("sets beside each other", () => {
     const deletions = () => cluster.api.calls.filter(({ verb }) => verb === "delete").length;
     await cluster.settle(3_600_000);
     expect(deletions()).toBe(3);
-    expect(
-      cluster.api.peek<MachineSet>(machineSetResource, { namespace: testNamespace, name: "set" })?.status?.replicas,
-    ).toBe(3);
+    expect(cluster.api.peek<MachineSet>(machineSetResource, refOf("set"))?.status?.replicas).toBe(3);
   });
 });

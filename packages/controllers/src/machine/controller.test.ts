@@ -1,10 +1,9 @@
-import { type Machine, machineClassResource, type MachineClass, machineResource } from "@millwright/core";
-import { nodeResource, podResource, secretResource } from "@millwright/kube";
-import { serverError } from "@millwright/kube/testing";
+import { type Machine, machineResource } from "@millwright/core";
+import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
 import type { Node } from "../cluster/node-objects.ts";
-import { aMachineClass, type Change, named, testNamespace } from "../testing/builders.ts";
-import { aSecret, nodeRef, ready, ref, secretRef, setUp } from "../testing/machine-process.ts";
+import { named } from "../testing/builders.ts";
+import { nodeRef, ready, ref, setUp } from "../testing/machine-process.ts";
 
 describe("the life of a machine", () => {
   it("goes from nothing to Running with two patches and two status writes, and then patches the node", async () => {
@@ -142,144 +141,6 @@ describe("the life of a machine", () => {
   });
 });
 
-describe("failure", () => {
-  it("is tried again in its time, not before, until the machine is Failed for good", async () => {
-    const { clock, driver, start, create, phase } = setUp();
-    create({ metadata: { creationTimestamp: "2026-01-01T00:00:00Z" } });
-    driver.fail("ensureVm", "Internal", 1_000);
-    await start();
-    await clock.advance(7_900);
-    expect([phase(), driver.calls.length]).toEqual(["CrashLoopBackOff", 1]);
-    await clock.advance(2_200);
-    expect([phase(), driver.calls.length]).toEqual(["CrashLoopBackOff", 2]);
-    // 10, 20, 40, 80, 160 s, then every 3 min, less up to a fifth.
-    await clock.advance(23 * 60_000);
-    const calls = driver.calls.length;
-    expect([phase(), calls > 8 && calls < 15]).toEqual(["Failed", true]);
-    await clock.advance(24 * 3_600_000);
-    expect([phase(), driver.calls.length]).toEqual(["Failed", calls]);
-  });
-
-  it("of a node to join makes the machine Failed after the creation timeout", async () => {
-    const { clock, start, create, phase } = setUp();
-    create();
-    await start();
-    await clock.advance(20 * 60_000);
-    expect(phase()).toBe("Pending");
-    await clock.advance(2);
-    expect(phase()).toBe("Failed");
-  });
-
-  it("of a deletion keeps the machine until the VM is gone", async () => {
-    const { api, clock, driver, start, create, machine } = setUp();
-    create();
-    await start();
-    await clock.advance(10);
-    driver.fail("deleteVm", "Unavailable", 2);
-    driver.fail("deleteVm", "PermissionDenied", 1);
-    await api.delete(machineResource, ref);
-    await clock.advance(5_000);
-    expect(machine()?.status?.lastOperation).toMatchObject({ state: "Failed", type: "Delete" });
-    expect(driver.calls.filter((call) => call.startsWith("deleteVm"))).toHaveLength(3);
-    await clock.advance(600_000);
-    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
-  });
-});
-
-describe("what cannot work", () => {
-  type Setup = ReturnType<typeof setUp>;
-  const breakClass = ({ api }: Setup) => api.change(machineClassResource, secretRef, { provider: null });
-  it.each<[string, (setup: Setup) => unknown, (setup: Setup) => unknown, string]>([
-    [
-      "a missing class",
-      ({ api }) => api.remove(machineClassResource, secretRef),
-      ({ api }) => api.seed(machineClassResource, aMachineClass()),
-      'MachineClass "small" does not exist',
-    ],
-    [
-      "an invalid class",
-      breakClass,
-      ({ api }) => api.change<MachineClass>(machineClassResource, secretRef, { provider: "mock" }),
-      'MachineClass "small": provider:',
-    ],
-    [
-      "a class of another driver",
-      ({ api }) => api.change(machineClassResource, secretRef, { provider: "aws" }),
-      ({ api }) => api.change(machineClassResource, secretRef, { provider: "mock" }),
-      'MachineClass "small": provider: no driver "aws" is loaded',
-    ],
-    [
-      "a missing secret",
-      ({ api }) => api.remove(secretResource, secretRef),
-      ({ api }) => api.seed(secretResource, aSecret({ userData: "x" })),
-      'Secret "small" does not exist',
-    ],
-    [
-      "missing user data",
-      ({ api }) => api.change(secretResource, secretRef, { data: { userData: null } }),
-      ({ api }) => api.change(secretResource, secretRef, { data: aSecret({ userData: "x" }).data }),
-      'key "userData" is missing in Secret "small"',
-    ],
-  ])(
-    "because of %s is said in one line and one write, costs no pass, and goes on when mended",
-    async (_, harm, mend, text) => {
-      const setup = setUp();
-      const { api, clock, driver, start, create, machine, phase } = setup;
-      harm(setup);
-      create();
-      const process = await start();
-      await clock.advance(10);
-      expect(phase()).toBe("CrashLoopBackOff");
-      expect(machine()?.status?.lastOperation?.description).toContain(text);
-      expect(machine()?.status?.lastOperation?.description).not.toContain("\n");
-      const passes = process.passes();
-      await clock.advance(600_000);
-      expect([api.writes().length, driver.calls, process.passes() - passes]).toEqual([1, [], 0]);
-      mend(setup);
-      await clock.advance(10);
-      expect(phase()).toBe("Pending");
-    },
-  );
-
-  it("because of one class wakes no machine of another", async () => {
-    const { api, clock, start, create } = setUp();
-    create();
-    const process = await start();
-    await clock.advance(2_000);
-    const passes = process.passes();
-    api.seed(machineClassResource, aMachineClass(named("large")));
-    api.seed(secretResource, { metadata: { namespace: testNamespace, name: "unrelated" } });
-    await clock.advance(2_000);
-    expect(process.passes()).toBe(passes);
-    api.change(secretResource, secretRef, { data: { more: "eA==" } });
-    await clock.advance(2_000);
-    expect(process.passes()).toBeGreaterThan(passes);
-  });
-
-  it("because the driver refuses is tried again as soon as the class changes", async () => {
-    const { api, clock, driver, start, create, phase } = setUp();
-    driver.fail("ensureVm", "InvalidArgument", 1);
-    create();
-    await start();
-    await clock.advance(10);
-    expect(phase()).toBe("CrashLoopBackOff");
-    api.change(machineClassResource, secretRef, { providerSpec: { size: 2 } });
-    await clock.advance(10);
-    expect([phase(), driver.calls.length]).toEqual(["Pending", 2]);
-  });
-
-  it("because the node refuses its template does not keep the machine from Running", async () => {
-    const { api, clock, start, create, join, phase } = setUp();
-    api.inject({ verb: "patch", type: nodeResource, error: serverError(), times: 1_000 });
-    create();
-    await start();
-    await clock.advance(10);
-    join();
-    await clock.advance(10);
-    expect(phase()).toBe("Running");
-  });
-});
-
 it("looks after machines one by one: trouble of one is none of the others'", async () => {
   const { api, clock, driver, start, create } = setUp();
   create(named("a"), { spec: { class: { name: "unknown" } } });
@@ -321,53 +182,4 @@ it("deletes a VM whose machine vanished while it was made", async () => {
   end.resolve();
   await clock.advance(10);
   expect([driver.calls, driver.vms.size]).toEqual([["ensureVm machine", "deleteVm machine"], 0]);
-});
-
-describe("a machine whose class was taken away", () => {
-  const taken = async (...twin: readonly Change<MachineClass>[]) => {
-    const setup = setUp();
-    const { api, clock, start, create } = setup;
-    api.seed(machineClassResource, aMachineClass(named("twin"), ...twin));
-    create();
-    await start();
-    await clock.advance(10);
-    api.remove(machineClassResource, secretRef);
-    await api.delete(machineResource, ref);
-    await clock.advance(1_000);
-    return setup;
-  };
-
-  it("is deleted through another class of the same driver, region and credentials", async () => {
-    const { driver, machine } = await taken();
-    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
-  });
-
-  it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
-    const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
-    expect(machine()?.status?.lastOperation?.description).toContain(
-      'it was made by driver "mock" from MachineClass "small" with Secret "small": restore them',
-    );
-    expect(driver.vms.size).toBe(1);
-    api.seed(machineClassResource, aMachineClass({ metadata: { uid: "uid-of-the-next" } }));
-    await clock.advance(1_000);
-    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
-  });
-});
-
-it("says in the machine what the API server refuses during its deletion, once, and goes on when it is allowed", async () => {
-  const { api, clock, start, create, join, machine } = setUp();
-  create();
-  await start();
-  await clock.advance(10);
-  join();
-  await clock.advance(10);
-  api.inject({ verb: "patch", type: nodeResource, times: 5, error: serverError() });
-  await api.delete(machineResource, ref);
-  await clock.advance(100);
-  expect(machine()?.status?.lastOperation).toMatchObject({
-    state: "Failed",
-    description: expect.stringMatching(/^Drain failed due to - .* Will retry in next sync\. Initiate node drain$/),
-  });
-  await clock.advance(120_000);
-  expect(machine()).toBeUndefined();
 });

@@ -3,7 +3,8 @@ import { nodeResource, podDisruptionBudgetResource, podResource } from "@millwri
 import { notFoundError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { aPod } from "../testing/drain-objects.ts";
-import { aFleet, fleetOf, MINUTE, nodeOf, refOf } from "../testing/machine-fleet.ts";
+import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
+import { refOf } from "../testing/builders.ts";
 
 /** So many machines that run, and what becomes of them, counted from now on. */
 async function runningMachines(count: number) {

@@ -2,7 +2,8 @@ import { machineResource } from "@millwright/core";
 import { podResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aPod } from "../testing/drain-objects.ts";
-import { aFleet, fleetOf, nodeOf, refOf } from "../testing/machine-fleet.ts";
+import { aFleet, fleetOf, nodeOf } from "../testing/machine-fleet.ts";
+import { refOf } from "../testing/builders.ts";
 
 const [NODES, PODS] = [100, 100];
 

@@ -1,31 +1,13 @@
-import {
-  annotationKeys,
-  type MachineDeployment,
-  machineDeploymentResource,
-  machineResource,
-  type MachineSet,
-  machineSetResource,
-} from "@millwright/core";
-import { afterEach, describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
-import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
-import { createMachineSetController } from "../machine-set/controller.ts";
-import { aMachine, aMachineDeployment, inPhase, named, ownedBy, testNamespace } from "../testing/builders.ts";
-import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-
-const ref = { namespace: testNamespace, name: "pool" };
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
+import { annotationKeys, machineDeploymentResource, machineResource } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachine, inPhase, named, ownedBy, refOf } from "../testing/builders.ts";
+import { conditionOf, deploymentOf, pool, setsOf, withDeployment } from "../testing/running-deployment.ts";
 
 /** A deployment of three, and as many machines more that somebody made for its set. */
 async function withTooMany(extra: number) {
-  const cluster = await runControllers(
-    (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
-    (api) => void api.seed(machineDeploymentResource, aMachineDeployment()),
-  );
-  running = cluster;
+  const cluster = await withDeployment();
   const set = () => {
-    const [only] = cluster.api.all<MachineSet>(machineSetResource);
+    const [only] = setsOf(cluster);
     if (only === undefined) throw new Error("there is no set");
     return only;
   };
@@ -37,12 +19,11 @@ async function withTooMany(extra: number) {
     );
   }
   await cluster.settle(2_000);
-  const deployment = () => cluster.api.peek<MachineDeployment>(machineDeploymentResource, ref);
-  const frozen = () => findCondition(deployment()?.status?.conditions, "Frozen");
+  const deployment = () => deploymentOf(cluster);
+  const frozen = () => conditionOf(cluster, "Frozen");
   const finishDeletions = async () => {
     for (const { metadata } of cluster.machines())
-      if (metadata.deletionTimestamp !== undefined)
-        cluster.api.remove(machineResource, { namespace: testNamespace, name: metadata.name });
+      if (metadata.deletionTimestamp !== undefined) cluster.api.remove(machineResource, refOf(metadata.name));
     await cluster.settle(2_000);
   };
   return { cluster, set, deployment, frozen, finishDeletions };
@@ -73,13 +54,13 @@ describe("protection against overshooting", () => {
 
   it("lets a frozen deployment shrink, and grow only afterwards (F5)", async () => {
     const { cluster, set, finishDeletions } = await withTooMany(6);
-    await cluster.api.patch(machineDeploymentResource, ref, { spec: { replicas: 5 } }, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, { spec: { replicas: 5 } }, { kind: "merge" });
     await cluster.settle(2_000);
     expect(set().spec.replicas).toBe(3);
-    await cluster.api.patch(machineDeploymentResource, ref, { spec: { replicas: 2 } }, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, { spec: { replicas: 2 } }, { kind: "merge" });
     await cluster.settle(2_000);
     expect(set().spec.replicas).toBe(2);
-    await cluster.api.patch(machineDeploymentResource, ref, { spec: { replicas: 5 } }, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, { spec: { replicas: 5 } }, { kind: "merge" });
     await cluster.settle(2_000);
     expect(set().spec.replicas).toBe(2);
     await finishDeletions();
@@ -90,7 +71,7 @@ describe("protection against overshooting", () => {
   it("unfreezes on request, once, and does not freeze again for the same machines", async () => {
     const { cluster, set, deployment, frozen } = await withTooMany(3);
     const request = { metadata: { annotations: { [annotationKeys.unfreeze]: "" } } };
-    await cluster.api.patch(machineDeploymentResource, ref, request, { kind: "merge" });
+    await cluster.api.patch(machineDeploymentResource, pool, request, { kind: "merge" });
     await cluster.settle(60_000);
     expect(frozen()).toBeUndefined();
     for (const object of [set(), deployment()]) {
@@ -103,7 +84,7 @@ describe("protection against overshooting", () => {
     const { cluster, deployment } = await withTooMany(0);
     await cluster.api.patch(
       machineDeploymentResource,
-      ref,
+      pool,
       { metadata: { labels: { freeze: "True" } } },
       { kind: "merge" },
     );

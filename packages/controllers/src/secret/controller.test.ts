@@ -1,24 +1,19 @@
 import { finalizers, machineClassResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { SecretObject } from "../cluster/node-objects.ts";
-import { aMachineClass, named, testNamespace } from "../testing/builders.ts";
+import { aMachineClass, named, refOf, testNamespace } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createSecretController } from "./controller.ts";
 
-const ref = { namespace: testNamespace, name: "small" };
+const ref = refOf("small");
 const aSecret = (name: string, own: readonly string[] = []): SecretObject => ({
   metadata: { name, namespace: testNamespace, uid: `uid-${name}`, finalizers: own },
   data: { userData: "eA==" },
 });
-let running: RunningControllers | undefined;
-afterEach(async () => running?.stop());
-
-async function start(prepare: (api: FakeApi) => void): Promise<RunningControllers> {
-  running = await runControllers((context) => [createSecretController(context, 1)], prepare);
-  return running;
-}
+const start = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
+  runControllers((context) => [createSecretController(context, 1)], prepare);
 const finalizersOf = ({ api }: RunningControllers, name = "small") =>
   api.peek<SecretObject>(secretResource, { ...ref, name })?.metadata.finalizers;
 

@@ -20,6 +20,9 @@ import type { Node } from "../cluster/node-objects.ts";
 /** The namespace that all built objects live in. */
 export const testNamespace = "shoot--test";
 
+/** Where the object of that name is. */
+export const refOf = (name: string) => ({ namespace: testNamespace, name });
+
 /** Part of an object, laid over it like a merge patch: maps are merged, lists replaced, null removes. */
 export type Change<T> = T extends readonly unknown[]
   ? T

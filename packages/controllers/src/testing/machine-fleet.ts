@@ -9,7 +9,7 @@ import { ApiError, type EventRecord, nodeResource, secretResource } from "@millw
 import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
-import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, testNamespace } from "./builders.ts";
+import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";
 import { createMachineController } from "../machine/controller.ts";
@@ -19,9 +19,6 @@ import { defaultMachineSettings, type MachineSettings } from "../machine/snapsho
 export const MINUTE = 60_000;
 
 const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });
-
-/** Where an object of the namespace is. */
-export const refOf = (name: string) => ({ namespace: testNamespace, name });
 
 /** The node of a machine. */
 export const nodeOf = (name: string) => ({ name: `node-of-${name}` });

@@ -2,6 +2,7 @@ import { type Machine, machineResource, seededRandom } from "@millwright/core";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { type ApiObject, type Controller, type EventRecord, keyOf } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
+import { onTestFinished } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { testNamespace } from "./builders.ts";
@@ -16,13 +17,14 @@ export interface RunningControllers {
   settle(ms?: number): Promise<void>;
   /** Machines of the namespace, by name. */
   machines(): readonly Machine[];
+  /** Ends them before the test does. */
   stop(): Promise<void>;
 }
 
 /** Turns of the event loop in which everything that is ready has run, with a margin. */
 const TURNS = 60;
 
-/** Starts what `make` makes, with caches that follow the fake API server. Seed it with `prepare`. */
+/** Starts what `make` makes, with caches that follow the fake API server, until the test is over. Seed it with `prepare`. */
 export async function runControllers(
   make: (context: ControllerContext) => readonly Controller[],
   prepare: (api: FakeApi) => void = () => {},
@@ -58,6 +60,11 @@ export async function runControllers(
     await clock.advance(ms);
     await settle();
   };
+  const end = async (): Promise<void> => {
+    stop.abort(new Error("the test is over"));
+    await Promise.allSettled(running);
+  };
+  onTestFinished(end);
   await settle();
   return {
     api,
@@ -65,9 +72,6 @@ export async function runControllers(
     events,
     settle,
     machines: () => api.all<Machine>(machineResource).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
-    stop: async () => {
-      stop.abort(new Error("the test is over"));
-      await Promise.allSettled(running);
-    },
+    stop: end,
   };
 }

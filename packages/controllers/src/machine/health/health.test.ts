@@ -1,10 +1,10 @@
 import { finalizers, machineResource } from "@millwright/core";
-import { type FakeApi } from "@millwright/kube/testing";
+import type { FakeApi } from "@millwright/kube/testing";
 import { nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inPhase } from "../../testing/builders.ts";
-import { aFleet, fleetOf, MINUTE, nodeOf, refOf } from "../../testing/machine-fleet.ts";
+import { inPhase, refOf } from "../../testing/builders.ts";
+import { aFleet, fleetOf, MINUTE, nodeOf } from "../../testing/machine-fleet.ts";
 
 const HOUR = 60 * MINUTE;
 

@@ -1,7 +1,7 @@
 import { type Machine, machineResource } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aMachine, type Change, inPhase, named } from "../../testing/builders.ts";
-import { aFleet, fleetOf, MINUTE, refOf } from "../../testing/machine-fleet.ts";
+import { aMachine, type Change, inPhase, named, refOf } from "../../testing/builders.ts";
+import { aFleet, fleetOf, MINUTE } from "../../testing/machine-fleet.ts";
 
 describe("many machines that turn Unknown at once", () => {
   it("are not replaced within the hour, then one after the other", async () => {

@@ -2,8 +2,8 @@ import { machineDeploymentResource, machineResource } from "@millwright/core";
 import { ApiError } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { labelled, testNamespace } from "../../testing/builders.ts";
-import { aFleet, fleetOf, MINUTE, refOf } from "../../testing/machine-fleet.ts";
+import { labelled, refOf, testNamespace } from "../../testing/builders.ts";
+import { aFleet, fleetOf, MINUTE } from "../../testing/machine-fleet.ts";
 
 describe("the replacement gate", () => {
   it("lets one of two machines pass that time out at the same moment, with many workers", async () => {

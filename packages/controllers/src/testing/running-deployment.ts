@@ -1,0 +1,66 @@
+import {
+  type Machine,
+  type MachineDeployment,
+  machineDeploymentResource,
+  machineResource,
+  type MachineSet,
+  machineSetResource,
+} from "@millwright/core";
+import type { FakeApi } from "@millwright/kube/testing";
+import { type Condition, findCondition } from "../conditions/set-condition.ts";
+import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
+import { createMachineSetController } from "../machine-set/controller.ts";
+import { aMachineDeployment, type Change, inPhase, refOf } from "./builders.ts";
+import { runControllers, type RunningControllers } from "./running-controllers.ts";
+
+/** The deployment of {@link withDeployment}. */
+export const pool = refOf("pool");
+
+/** Starts the controllers of deployments and sets. Nobody lets their machines run: see {@link live}. */
+export const startDeployments = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
+  runControllers(
+    (context) => [createMachineDeploymentController(context, 2), createMachineSetController(context, 2)],
+    prepare,
+  );
+
+/** Them, with one deployment. */
+export const withDeployment = (...changes: readonly Change<MachineDeployment>[]): Promise<RunningControllers> =>
+  startDeployments((api) => void api.seed(machineDeploymentResource, aMachineDeployment(...changes)));
+
+/** It, as it is now. */
+export const deploymentOf = ({ api }: RunningControllers): MachineDeployment | undefined =>
+  api.peek<MachineDeployment>(machineDeploymentResource, pool);
+
+/** All sets, oldest first. */
+export const setsOf = ({ api }: RunningControllers): readonly MachineSet[] => api.all<MachineSet>(machineSetResource);
+
+/** A condition of the deployment. */
+export const conditionOf = (cluster: RunningControllers, type: string): Condition | undefined =>
+  findCondition(deploymentOf(cluster)?.status?.conditions, type);
+
+/** A user changes the spec of the deployment, and the controllers do what they can at once. */
+export async function changeDeployment(cluster: RunningControllers, patch: Change<MachineDeployment>): Promise<void> {
+  const { generation = 1 } = deploymentOf(cluster)?.metadata ?? {};
+  cluster.api.change(machineDeploymentResource, pool, { metadata: { generation: generation + 1 } });
+  cluster.api.change(machineDeploymentResource, pool, patch);
+  await cluster.settle();
+}
+
+const isDue = ({ metadata, status }: Machine): boolean =>
+  metadata.deletionTimestamp !== undefined || status?.currentStatus?.phase !== "Running";
+
+/** What machine controllers would do: machines start to run, and those on their way out go. Until nothing changes any more. */
+export async function live(cluster: RunningControllers): Promise<void> {
+  for (let round = 0; round < 30; round++) {
+    const due = cluster.machines().filter(isDue);
+    if (due.length === 0) return;
+    for (const { metadata } of due) {
+      if (metadata.deletionTimestamp === undefined)
+        cluster.api.change(machineResource, refOf(metadata.name), inPhase("Running"));
+      else cluster.api.remove(machineResource, refOf(metadata.name));
+    }
+    // In no time at all the controllers would take so many passes for a hot loop.
+    await cluster.settle(1_000);
+  }
+  throw new Error("the cluster does not come to rest");
+}
