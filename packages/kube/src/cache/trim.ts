@@ -6,7 +6,7 @@ const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 /**
  * What a store keeps of an object by default: all but `metadata.managedFields` and the last-applied annotation, which are
  * most of the bytes of a Node. Made by rest-copy: `delete` would leave the object in the engine's slow form and save
- * nothing (toolchain.md section 2: 11.4 KiB against 3.0).
+ * nothing (measured on a Node: 11.4 KiB against 3.0).
  */
 export function trimObject<T extends ApiObject>(object: T): T {
   const { managedFields, annotations, ...metadata } = object.metadata as T["metadata"] & {

@@ -22,7 +22,7 @@ export interface WatchEvent {
 
 /**
  * How long a watch may be silent before its connection is given up, milliseconds: half-open connections are to be noticed
- * within 60 s (fault-scenarios.md 10), with the time to connect anew. TCP keep-alive finds a dead host sooner (see
+ * within 60 s, with the time to connect anew. TCP keep-alive finds a dead host sooner (see
  * connection/connections.ts), but not a dead process, nor a balancer that answers for one.
  *
  * A kube-apiserver sends bookmarks every minute or so, which means that a healthy watch in which nothing happens gets this
