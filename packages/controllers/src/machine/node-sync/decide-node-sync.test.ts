@@ -1,10 +1,10 @@
 import type { Machine, NodeTemplateSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../cluster/node-objects.ts";
-import { aMachine, aMachineClass, type Change } from "../../testing/builders.ts";
-import { aSnapshot, itsNode, unusable, withVm } from "../../testing/snapshots.ts";
+import { aMachine, type Change } from "../../testing/builders.ts";
+import { itsNode, withVm } from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
-import { decideNodeSync } from "./decide-node-sync.ts";
+import { aHeldNode, bare, decideNode, nodeFinalizer } from "../../testing/synced-nodes.ts";
 
 const nodeTemplate = {
   metadata: { labels: { zone: "a" }, annotations: { owner: "team" } },
@@ -12,7 +12,6 @@ const nodeTemplate = {
 };
 const lastTemplate = "node.machine.sapcloud.io/last-applied-anno-labels-taints";
 const lastCapacity = "node.machine.sapcloud.io/last-applied-virtual-capacity";
-const finalizer = "node.machine.sapcloud.io/machine-controller";
 const nameLabel = "node.gardener.cloud/machine-name";
 
 /** As the Go implementation writes it: other order of fields, time that is null. */
@@ -20,7 +19,6 @@ const written =
   '{"metadata":{"creationTimestamp":null,"annotations":{"owner":"team"},"labels":{"zone":"a"}},"spec":{"taints":[{"key":"gpu","value":"yes","effect":"NoSchedule"}]}}';
 const templated = (template: Change<NodeTemplateSpec> = {}): Machine =>
   aMachine(withVm, { spec: { nodeTemplate } }, { spec: { nodeTemplate: template } });
-const bare = aMachine(withVm);
 
 /** The node as the template wants it, with things of others on it. */
 const aSoundNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
@@ -29,7 +27,7 @@ const aSoundNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
     metadata: {
       labels: { zone: "a", other: "x", [nameLabel]: "machine" },
       annotations: { owner: "team", more: "y", [lastTemplate]: written },
-      finalizers: ["theirs", finalizer],
+      finalizers: ["theirs", nodeFinalizer],
       ...change.metadata,
     },
     spec: {
@@ -40,12 +38,8 @@ const aSoundNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
       ...change.spec,
     },
   });
-/** A node that only has what is no template's business. */
-const aHeldNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
-  itsNode({ ...change, metadata: { finalizers: [finalizer], ...change.metadata } });
-
 const decide = (node: Node | undefined, machine: Machine = templated(), change: Partial<MachineSnapshot> = {}) =>
-  decideNodeSync(aSnapshot({ machine, node, ...change }));
+  decideNode(node, machine, change);
 const patchOf = (...given: Parameters<typeof decide>) => {
   const [action] = decide(...given).actions;
   return action?.kind === "PatchNode" ? action.patch : undefined;
@@ -66,7 +60,7 @@ describe("decideNodeSync", () => {
                 [lastTemplate]:
                   '{"metadata":{"creationTimestamp":null,"labels":{"zone":"a"},"annotations":{"owner":"team"}},"spec":{"taints":[{"key":"gpu","value":"yes","effect":"NoSchedule"}]}}',
               },
-              finalizers: [finalizer],
+              finalizers: [nodeFinalizer],
               resourceVersion: "7",
             },
             spec: { taints: [{ key: "gpu", value: "yes", effect: "NoSchedule" }] },
@@ -101,7 +95,7 @@ describe("decideNodeSync", () => {
 
   it("puts only name and finalizer on a node without template", () => {
     expect(patchOf({ metadata: { name: "node" } }, bare)).toEqual({
-      metadata: { labels: { [nameLabel]: "machine" }, finalizers: [finalizer] },
+      metadata: { labels: { [nameLabel]: "machine" }, finalizers: [nodeFinalizer] },
     });
   });
 
@@ -272,126 +266,5 @@ describe("decideNodeSync", () => {
     expect(patchOf(aSoundNode({ metadata: { labels: { zone: "a" } } }), machine, { problems })).toEqual({
       metadata: { labels: { [nameLabel]: "machine" } },
     });
-  });
-});
-
-describe("the virtual capacity of a node", () => {
-  const withCapacity = (virtualCapacity: Readonly<Record<string, string | number>>): Partial<MachineSnapshot> => ({
-    classView: {
-      state: "usable",
-      machineClass: aMachineClass({
-        nodeTemplate: {
-          capacity: { cpu: "1", gpu: "0", memory: "1Gi" },
-          instanceType: "small",
-          region: "r",
-          zone: "z",
-          virtualCapacity,
-        },
-      }),
-    },
-  });
-  const aNodeWith = (capacity: Readonly<Record<string, string>>, record?: string): Node =>
-    aHeldNode({
-      metadata: { annotations: record === undefined ? {} : { [lastCapacity]: record } },
-      status: { capacity: { cpu: "4", memory: "16Gi", ...capacity } },
-    });
-  const changesOf = (node: Node, change: Partial<MachineSnapshot>) => {
-    const { actions } = decide(node, bare, change);
-    return actions.map((action) =>
-      action.kind === "PatchNode" || action.kind === "PatchNodeStatus" ? action.patch : action,
-    );
-  };
-
-  it.each<[string, Node, Readonly<Record<string, string | number>>, readonly object[]]>([
-    ["is left alone when it is right", aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5"}'), { "a.com/x": "5" }, []],
-    [
-      "is compared by amount, not by text",
-      aNodeWith({ "a.com/x": "1073741824" }, '{"a.com/x":"1Gi"}'),
-      { "a.com/x": "1024Mi" },
-      [],
-    ],
-    [
-      "is set on a new node, after a record of it",
-      aNodeWith({}),
-      { "b.com/y": 2, "a.com/x": "5" },
-      [
-        { metadata: { annotations: { [lastCapacity]: '{"a.com/x":"5","b.com/y":"2"}' } } },
-        { capacity: { "b.com/y": "2", "a.com/x": "5" } },
-      ],
-    ],
-    [
-      "follows the class",
-      aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5"}'),
-      { "a.com/x": "6" },
-      [{ metadata: { annotations: { [lastCapacity]: '{"a.com/x":"6"}' } } }, { capacity: { "a.com/x": "6" } }],
-    ],
-    [
-      "is reverted when somebody edits it",
-      aNodeWith({ "a.com/x": "9" }, '{"a.com/x":"5"}'),
-      { "a.com/x": "5" },
-      [{ capacity: { "a.com/x": "5" } }],
-    ],
-    [
-      "is removed with the class's, and stays on record until it is gone",
-      aNodeWith({ "a.com/x": "5", "b.com/y": "1" }, '{"a.com/x":"5","b.com/y":"1"}'),
-      { "a.com/x": "5" },
-      [{ capacity: { "b.com/y": null } }],
-    ],
-    [
-      "is forgotten when it is gone",
-      aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5","b.com/y":"1"}'),
-      { "a.com/x": "5" },
-      [{ metadata: { annotations: { [lastCapacity]: '{"a.com/x":"5"}' } } }],
-    ],
-    [
-      "leaves no record of nothing",
-      aNodeWith({}, '{"a.com/x":"5"}'),
-      {},
-      [{ metadata: { annotations: { [lastCapacity]: null } } }],
-    ],
-    [
-      "never touches what the kubelet reports",
-      aNodeWith({}),
-      { cpu: "99", "kubernetes.io/x": "1", "x.kubernetes.io/y": "1", "/z": "1", "a/b/c": "1" },
-      [],
-    ],
-    [
-      "does not remove what the kubelet reports, whatever the record says",
-      aNodeWith({}, '{"cpu":"4"}'),
-      {},
-      [{ metadata: { annotations: { [lastCapacity]: null } } }],
-    ],
-    ["is not the business of others", aNodeWith({ "theirs.com/x": "1" }), {}, []],
-  ])("%s", (_, node, virtualCapacity, expected) => {
-    expect(changesOf(node, withCapacity(virtualCapacity))).toEqual(expected);
-  });
-
-  it.each(["{", "[]", '{"a.com/x":{}}'])(
-    "is recorded anew, with one warning, when the record %j cannot be read",
-    (text) => {
-      const { actions, because } = decide(aNodeWith({ "a.com/x": "5" }, text), bare, withCapacity({ "a.com/x": "5" }));
-      expect(actions).toMatchObject([{ patch: { metadata: { annotations: { [lastCapacity]: '{"a.com/x":"5"}' } } } }]);
-      expect(because).toEqual([
-        {
-          type: "Warning",
-          reason: "LastAppliedUnreadable",
-          message:
-            "Annotation node.machine.sapcloud.io/last-applied-virtual-capacity of Node node cannot be read; it is written anew, and nothing that was applied before is removed",
-        },
-      ]);
-    },
-  );
-
-  it("reads numbers that somebody else recorded", () => {
-    expect(changesOf(aNodeWith({ "a.com/x": "5" }, '{"a.com/x":5}'), withCapacity({ "a.com/x": "5" }))).toEqual([]);
-  });
-
-  it("stays as it is while the class cannot be read", () => {
-    const node = aNodeWith({ "a.com/x": "5" }, '{"a.com/x":"5"}');
-    expect(changesOf(node, { classView: unusable("InvalidMachineClass", "broken") })).toEqual([]);
-  });
-
-  it("is none for a class without node template", () => {
-    expect(changesOf(itsNode({ metadata: { finalizers: [finalizer] }, status: {} }), {})).toEqual([]);
   });
 });

@@ -1,0 +1,24 @@
+import type { Machine } from "@millwright/core";
+import type { Node } from "../cluster/node-objects.ts";
+import type { MachineDecision } from "../machine/decision.ts";
+import { decideNodeSync } from "../machine/node-sync/decide-node-sync.ts";
+import type { MachineSnapshot } from "../machine/snapshot.ts";
+import { aMachine } from "./builders.ts";
+import { aSnapshot, itsNode, withVm } from "./snapshots.ts";
+
+/** The finalizer by which a machine holds its node. */
+export const nodeFinalizer = "node.machine.sapcloud.io/machine-controller";
+
+/** A machine without node template. */
+export const bare = aMachine(withVm);
+
+/** A node that only has what is no template's business. */
+export const aHeldNode = (change: Parameters<typeof itsNode>[0] = {}): Node =>
+  itsNode({ ...change, metadata: { finalizers: [nodeFinalizer], ...change.metadata } });
+
+/** What is decided about the node of a machine. */
+export const decideNode = (
+  node: Node | undefined,
+  machine: Machine = bare,
+  change: Partial<MachineSnapshot> = {},
+): MachineDecision => decideNodeSync(aSnapshot({ machine, node, ...change }));
