@@ -3,47 +3,14 @@ import type { DrainRule } from "@millwright/core";
 import type { Pod } from "../cluster/node-objects.ts";
 import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
-import { aDrainView, aMove, drainTerms, volumesFor } from "../testing/drain-views.ts";
+import { aDrainView, aMove, drainTerms } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
-import type { DrainTerms, DrainView } from "./drain-view.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import { decideDrain } from "./decide-drain.ts";
+import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
 
 const MINUTE = 60_000;
-const inGrace = { metadata: { deletionTimestamp: later(20_000).toISOString() } };
 const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "" } } };
-
-/** What a pass does and waits for, a line each. */
-function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): readonly string[] {
-  const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
-  const actions = progress.actions.map((action) => {
-    if (action.kind === "PatchNode") return `PatchNode ${JSON.stringify(action.patch)}`;
-    if (action.kind === "AskVolumeIds") return `AskVolumeIds ${action.volumes.join()}`;
-    if (action.kind === "RecordDrain")
-      return `RecordDrain ${action.record.moves.map(({ pod, detachedAt }) => `${pod}${detachedAt === undefined ? "" : " away"}`).join()}`;
-    return `${action.kind}${action.kind === "DeletePod" && action.atOnce ? " at once" : ""} ${action.name}`;
-  });
-  const end =
-    progress.state === "drained"
-      ? progress.isForced
-        ? "forced"
-        : "drained"
-      : progress.blockers.map(({ kind, pod }) => `${kind} ${pod.replace("default/", "")}`).join(", ");
-  return [...actions, end];
-}
-
-const wakeOf = (view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): number | undefined => {
-  const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
-  return progress.state === "draining" ? progress.wakeAfterMs : undefined;
-};
-
-const evicted = (...names: readonly string[]): ReadonlyMap<string, EvictionView> =>
-  new Map(names.map((name) => [`uid-${name}`, { state: "accepted" }]));
-
-const refused = (name: string, change: Partial<Extract<EvictionView, { readonly state: "refused" }>> = {}) =>
-  new Map<string, EvictionView>([
-    [`uid-${name}`, { state: "refused", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],
-  ]);
 
 describe("a node", () => {
   const open = aNode();
@@ -180,144 +147,6 @@ describe("the order of rules", () => {
   });
 });
 
-describe("pods with volumes", () => {
-  const priority = (name: string, value: number): Pod =>
-    aPodWithVolume(name, { spec: { volumes: [], priority: value } });
-  const two = { pods: [priority("low", 1), priority("high", 9)], volumes: volumesFor("low", "high") };
-
-  it("leave one after another by priority, recorded before they are told", () => {
-    expect(linesOf(two)).toEqual(["RecordDrain default/high", "EvictPod high", "leaving high, turn low"]);
-  });
-
-  it("leave by name where none is more important", () => {
-    const pods = [aPodWithVolume("b"), aPodWithVolume("a")];
-    expect(linesOf({ pods, volumes: volumesFor("a", "b") })).toEqual([
-      "RecordDrain default/a",
-      "EvictPod a",
-      "leaving a, turn b",
-    ]);
-  });
-
-  it("do not hold up pods without", () => {
-    expect(linesOf({ ...two, pods: [...two.pods, aPod("web")] })).toEqual([
-      "RecordDrain default/high",
-      "EvictPod web",
-      "EvictPod high",
-      "leaving web, leaving high, turn low",
-    ]);
-  });
-
-  it("do not hold each other up by a budget", () => {
-    const budgets = [
-      aBudget({ spec: { selector: { matchLabels: { app: "db" } } }, status: { disruptionsAllowed: 0 } }),
-    ];
-    const held = { ...two.pods[1], metadata: { ...two.pods[1]?.metadata, name: "high", labels: { app: "db" } } };
-    expect(linesOf({ ...two, pods: [priority("low", 1), held], budgets })).toEqual([
-      "RecordDrain default/low",
-      "EvictPod low",
-      "budget high, leaving low",
-    ]);
-  });
-
-  const record = { moves: [aMove("high")] };
-  const away = { moves: [aMove("high", { detachedAt: testNow.toISOString() })] };
-
-  it("wait while the one before is leaving", () => {
-    const going = aPodWithVolume("high", inGrace);
-    expect(linesOf({ ...two, pods: [priority("low", 1), going], record })).toEqual(["turn low, leaving high"]);
-  });
-
-  it("wait while its volume is still attached, but not for ever", () => {
-    const view = { pods: [priority("low", 1)], volumes: volumesFor("low"), record };
-    const attached = {
-      attachedHere: new Set(["pv-high"]),
-      attachedElsewhere: new Set<string>(),
-      wantedClaims: new Set<string>(),
-      unplacedClaims: new Set<string>(),
-    };
-    expect(linesOf({ ...view, attached })).toEqual(["detaching high, turn low"]);
-    expect(wakeOf({ ...view, attached })).toBe(150_001);
-    expect(linesOf({ ...view, attached }, {}, later(150_001))).toEqual([
-      "RecordDrain default/high,default/low",
-      "EvictPod low",
-      "detaching high, leaving low",
-    ]);
-  });
-
-  it("wait until it is attached elsewhere, from a time that is stored", () => {
-    const view = { pods: [priority("low", 1)], volumes: volumesFor("low") };
-    const attached = {
-      attachedHere: new Set<string>(),
-      attachedElsewhere: new Set<string>(),
-      wantedClaims: new Set(["default/data-high"]),
-      unplacedClaims: new Set<string>(),
-    };
-    expect(linesOf({ ...view, attached, record })).toEqual([
-      "RecordDrain default/high away",
-      "reattaching high, turn low",
-    ]);
-    expect(linesOf({ ...view, attached, record: away }, {}, later(89_000))).toEqual(["reattaching high, turn low"]);
-    expect(linesOf({ ...view, attached, record: away }, {}, later(90_000))).toEqual([
-      "RecordDrain default/low",
-      "EvictPod low",
-      "leaving low",
-    ]);
-    const there = { ...attached, attachedElsewhere: new Set(["pv-high"]) };
-    expect(linesOf({ ...view, attached: there, record: away })).toEqual([
-      "RecordDrain default/low",
-      "EvictPod low",
-      "leaving low",
-    ]);
-  });
-
-  it("are followed to the end also when no pod is left", () => {
-    const attached = {
-      attachedHere: new Set(["pv-high"]),
-      attachedElsewhere: new Set<string>(),
-      wantedClaims: new Set<string>(),
-      unplacedClaims: new Set<string>(),
-    };
-    expect(linesOf({ record, attached })).toEqual(["detaching high"]);
-    expect(linesOf({ record, attached }, {}, later(150_001))).toEqual(["RecordDrain ", "drained"]);
-  });
-
-  it("count a volume that two of them share with the last one only", () => {
-    const shared = new Map([...volumesFor("a"), ["uid-b", volumesFor("a").get("uid-a") ?? []]]);
-    const attached = {
-      attachedHere: new Set(["pv-a"]),
-      attachedElsewhere: new Set<string>(),
-      wantedClaims: new Set<string>(),
-      unplacedClaims: new Set<string>(),
-    };
-    const moves = [aMove("a", { detachedAt: testNow.toISOString() })];
-    const view = { pods: [aPodWithVolume("b")], volumes: shared, attached, record: { moves } };
-    expect(linesOf(view, {}, later(5_000))).toEqual(["RecordDrain default/b", "EvictPod b", "leaving b"]);
-    const completed = aPodWithVolume("b", { status: { phase: "Succeeded" } });
-    expect(linesOf({ ...view, pods: [completed] }, {}, later(5_000))).toEqual(["detaching a"]);
-  });
-
-  it("that are told once more keep the word of their last refusal, so that what is said does not flap", () => {
-    const queued = (isBudget: boolean) =>
-      new Map<string, EvictionView>([["uid-a", { state: "queued", refusal: { message: "no", isBudget } }]]);
-    expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["refused a"]);
-    expect(linesOf({ pods: [aPod("a")], evictions: queued(true) })).toEqual(["budget a"]);
-  });
-
-  it("are told again when the order was lost: with the process, or by a refusal", () => {
-    expect(linesOf({ ...two, record: away })).toEqual([
-      "RecordDrain default/high",
-      "EvictPod high",
-      "leaving high, turn low",
-    ]);
-    expect(linesOf({ ...two, record, evictions: refused("high") })).toEqual([
-      "RecordDrain default/low",
-      "EvictPod low",
-      "refused high, leaving low",
-    ]);
-    expect(linesOf({ ...two, record, evictions: evicted("high") })).toEqual(["leaving high, turn low"]);
-  });
-});
-
 describe("a pod that says little", () => {
   it("is told to go all the same", () => {
     const bare: Pod = { metadata: { name: "bare" } };
@@ -333,29 +162,6 @@ describe("a pod that says little", () => {
     const progress = decideDrain(aDrainView({ pods: [over], record: { moves: [aMove("db")] } }), drainTerms(), testNow);
     expect(progress).toMatchObject({ state: "draining", blockers: [] });
     expect(progress).not.toHaveProperty("message");
-  });
-});
-
-describe("volumes that the driver may know better", () => {
-  const view = { pods: [aPodWithVolume("db"), aPod("a")], volumes: volumesFor("db") };
-
-  it("are asked for at once, in one question, while pods without volumes leave", () => {
-    expect(linesOf({ ...view, unasked: ["pv-db"] })).toEqual([
-      "AskVolumeIds pv-db",
-      "EvictPod a",
-      "leaving a, lookup db",
-    ]);
-  });
-
-  it("are waited for until the answer is due, and not longer", () => {
-    const asked = { ...view, pods: [aPodWithVolume("db")], answersUntil: later(10_000).getTime() };
-    expect(linesOf(asked)).toEqual(["lookup db"]);
-    expect(wakeOf(asked)).toBe(10_000);
-    expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
-  });
-
-  it("are not asked for when no pod with volumes is to go", () => {
-    expect(linesOf({ ...view, pods: [aPod("a")], unasked: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
-import { aDrainView, aMove, drainTerms, volumesFor } from "../testing/drain-views.ts";
+import { aDrainView, aMove, drainTerms, volumePlaces, volumesFor } from "../testing/drain-views.ts";
 import { testNow } from "../testing/snapshots.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
 import { type DrainPreview, rehearseDrain } from "./rehearse-drain.ts";
@@ -32,12 +32,7 @@ describe("rehearseDrain", () => {
     const preview = rehearse({
       pods,
       volumes: volumesFor("db-0", "db-1"),
-      attached: {
-        attachedHere: new Set(["pv-db-0", "pv-db-1"]),
-        attachedElsewhere: new Set(),
-        wantedClaims: new Set(),
-        unplacedClaims: new Set(),
-      },
+      attached: volumePlaces({ attachedHere: ["pv-db-0", "pv-db-1"] }),
     });
     expect(stepsOf(preview)).toEqual(["evict default/a default/b default/db-1", "evict default/db-0"]);
     expect(preview.outcome).toBe("completes");
@@ -119,12 +114,7 @@ describe("rehearseDrain", () => {
 
   it("goes on with the volumes of a pod that an earlier pass told to go", () => {
     const record = { moves: [aMove("gone")] };
-    const attached = {
-      attachedHere: new Set(["pv-gone"]),
-      attachedElsewhere: new Set<string>(),
-      wantedClaims: new Set<string>(),
-      unplacedClaims: new Set<string>(),
-    };
+    const attached = volumePlaces({ attachedHere: ["pv-gone"] });
     expect(rehearse({ record, attached })).toMatchObject({ outcome: "completes", steps: [], blockedBy: [] });
   });
 

@@ -5,6 +5,18 @@ import { testNow } from "./snapshots.ts";
 
 const MINUTE = 60_000;
 
+/** Where volumes are and who wants them: names by place, none where nothing is said. */
+export function volumePlaces(
+  places: Partial<Readonly<Record<keyof DrainView["attached"], readonly string[]>>> = {},
+): DrainView["attached"] {
+  return {
+    attachedHere: new Set(places.attachedHere),
+    attachedElsewhere: new Set(places.attachedElsewhere),
+    wantedClaims: new Set(places.wantedClaims),
+    unplacedClaims: new Set(places.unplacedClaims),
+  };
+}
+
 /** A cordoned node without pods. */
 export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   node: aNode({ spec: { unschedulable: true } }),
@@ -14,12 +26,7 @@ export const aDrainView = (change: Partial<DrainView> = {}): DrainView => ({
   volumes: new Map(),
   unasked: [],
   answersUntil: 0,
-  attached: {
-    attachedHere: new Set(),
-    attachedElsewhere: new Set(),
-    wantedClaims: new Set(),
-    unplacedClaims: new Set(),
-  },
+  attached: volumePlaces(),
   evictions: new Map(),
   record: { moves: [] },
   ...change,

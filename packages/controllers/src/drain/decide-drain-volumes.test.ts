@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../cluster/node-objects.ts";
+import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
+import { aMove, volumePlaces, volumesFor } from "../testing/drain-views.ts";
+import { later, testNow } from "../testing/snapshots.ts";
+import type { EvictionView } from "./eviction-view.ts";
+import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
+
+describe("pods with volumes", () => {
+  const priority = (name: string, value: number): Pod =>
+    aPodWithVolume(name, { spec: { volumes: [], priority: value } });
+  const two = { pods: [priority("low", 1), priority("high", 9)], volumes: volumesFor("low", "high") };
+
+  it("leave one after another by priority, recorded before they are told", () => {
+    expect(linesOf(two)).toEqual(["RecordDrain default/high", "EvictPod high", "leaving high, turn low"]);
+  });
+
+  it("leave by name where none is more important", () => {
+    const pods = [aPodWithVolume("b"), aPodWithVolume("a")];
+    expect(linesOf({ pods, volumes: volumesFor("a", "b") })).toEqual([
+      "RecordDrain default/a",
+      "EvictPod a",
+      "leaving a, turn b",
+    ]);
+  });
+
+  it("do not hold up pods without", () => {
+    expect(linesOf({ ...two, pods: [...two.pods, aPod("web")] })).toEqual([
+      "RecordDrain default/high",
+      "EvictPod web",
+      "EvictPod high",
+      "leaving web, leaving high, turn low",
+    ]);
+  });
+
+  it("do not hold each other up by a budget", () => {
+    const budgets = [
+      aBudget({ spec: { selector: { matchLabels: { app: "db" } } }, status: { disruptionsAllowed: 0 } }),
+    ];
+    const held = { ...two.pods[1], metadata: { ...two.pods[1]?.metadata, name: "high", labels: { app: "db" } } };
+    expect(linesOf({ ...two, pods: [priority("low", 1), held], budgets })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "budget high, leaving low",
+    ]);
+  });
+
+  const record = { moves: [aMove("high")] };
+  const away = { moves: [aMove("high", { detachedAt: testNow.toISOString() })] };
+
+  it("wait while the one before is leaving", () => {
+    const going = aPodWithVolume("high", inGrace);
+    expect(linesOf({ ...two, pods: [priority("low", 1), going], record })).toEqual(["turn low, leaving high"]);
+  });
+
+  it("wait while its volume is still attached, but not for ever", () => {
+    const view = { pods: [priority("low", 1)], volumes: volumesFor("low"), record };
+    const attached = volumePlaces({ attachedHere: ["pv-high"] });
+    expect(linesOf({ ...view, attached })).toEqual(["detaching high, turn low"]);
+    expect(wakeOf({ ...view, attached })).toBe(150_001);
+    expect(linesOf({ ...view, attached }, {}, later(150_001))).toEqual([
+      "RecordDrain default/high,default/low",
+      "EvictPod low",
+      "detaching high, leaving low",
+    ]);
+  });
+
+  it("wait until it is attached elsewhere, from a time that is stored", () => {
+    const view = { pods: [priority("low", 1)], volumes: volumesFor("low") };
+    const attached = volumePlaces({ wantedClaims: ["default/data-high"] });
+    expect(linesOf({ ...view, attached, record })).toEqual([
+      "RecordDrain default/high away",
+      "reattaching high, turn low",
+    ]);
+    expect(linesOf({ ...view, attached, record: away }, {}, later(89_000))).toEqual(["reattaching high, turn low"]);
+    expect(linesOf({ ...view, attached, record: away }, {}, later(90_000))).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "leaving low",
+    ]);
+    const there = { ...attached, attachedElsewhere: new Set(["pv-high"]) };
+    expect(linesOf({ ...view, attached: there, record: away })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "leaving low",
+    ]);
+  });
+
+  it("are followed to the end also when no pod is left", () => {
+    const attached = volumePlaces({ attachedHere: ["pv-high"] });
+    expect(linesOf({ record, attached })).toEqual(["detaching high"]);
+    expect(linesOf({ record, attached }, {}, later(150_001))).toEqual(["RecordDrain ", "drained"]);
+  });
+
+  it("count a volume that two of them share with the last one only", () => {
+    const shared = new Map([...volumesFor("a"), ["uid-b", volumesFor("a").get("uid-a") ?? []]]);
+    const attached = volumePlaces({ attachedHere: ["pv-a"] });
+    const moves = [aMove("a", { detachedAt: testNow.toISOString() })];
+    const view = { pods: [aPodWithVolume("b")], volumes: shared, attached, record: { moves } };
+    expect(linesOf(view, {}, later(5_000))).toEqual(["RecordDrain default/b", "EvictPod b", "leaving b"]);
+    const completed = aPodWithVolume("b", { status: { phase: "Succeeded" } });
+    expect(linesOf({ ...view, pods: [completed] }, {}, later(5_000))).toEqual(["detaching a"]);
+  });
+
+  it("that are told once more keep the word of their last refusal, so that what is said does not flap", () => {
+    const queued = (isBudget: boolean) =>
+      new Map<string, EvictionView>([["uid-a", { state: "queued", refusal: { message: "no", isBudget } }]]);
+    expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["refused a"]);
+    expect(linesOf({ pods: [aPod("a")], evictions: queued(true) })).toEqual(["budget a"]);
+  });
+
+  it("are told again when the order was lost: with the process, or by a refusal", () => {
+    expect(linesOf({ ...two, record: away })).toEqual([
+      "RecordDrain default/high",
+      "EvictPod high",
+      "leaving high, turn low",
+    ]);
+    expect(linesOf({ ...two, record, evictions: refused("high") })).toEqual([
+      "RecordDrain default/low",
+      "EvictPod low",
+      "refused high, leaving low",
+    ]);
+    expect(linesOf({ ...two, record, evictions: evicted("high") })).toEqual(["leaving high, turn low"]);
+  });
+});
+
+describe("volumes that the driver may know better", () => {
+  const view = { pods: [aPodWithVolume("db"), aPod("a")], volumes: volumesFor("db") };
+
+  it("are asked for at once, in one question, while pods without volumes leave", () => {
+    expect(linesOf({ ...view, unasked: ["pv-db"] })).toEqual([
+      "AskVolumeIds pv-db",
+      "EvictPod a",
+      "leaving a, lookup db",
+    ]);
+  });
+
+  it("are waited for until the answer is due, and not longer", () => {
+    const asked = { ...view, pods: [aPodWithVolume("db")], answersUntil: later(10_000).getTime() };
+    expect(linesOf(asked)).toEqual(["lookup db"]);
+    expect(wakeOf(asked)).toBe(10_000);
+    expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
+  });
+
+  it("are not asked for when no pod with volumes is to go", () => {
+    expect(linesOf({ ...view, pods: [aPod("a")], unasked: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
+  });
+});

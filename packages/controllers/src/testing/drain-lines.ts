@@ -1,0 +1,47 @@
+import { decideDrain } from "../drain/decide-drain.ts";
+import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
+import type { EvictionView } from "../drain/eviction-view.ts";
+import { aDrainView, drainTerms } from "./drain-views.ts";
+import { later, testNow } from "./snapshots.ts";
+
+/** Metadata of a pod that was told to go and still has time to do so. */
+export const inGrace = { metadata: { deletionTimestamp: later(20_000).toISOString() } };
+
+/** What a pass does and waits for, a line each. */
+export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {}, now = testNow): readonly string[] {
+  const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
+  const actions = progress.actions.map((action) => {
+    if (action.kind === "PatchNode") return `PatchNode ${JSON.stringify(action.patch)}`;
+    if (action.kind === "AskVolumeIds") return `AskVolumeIds ${action.volumes.join()}`;
+    if (action.kind === "RecordDrain")
+      return `RecordDrain ${action.record.moves.map(({ pod, detachedAt }) => `${pod}${detachedAt === undefined ? "" : " away"}`).join()}`;
+    return `${action.kind}${action.kind === "DeletePod" && action.atOnce ? " at once" : ""} ${action.name}`;
+  });
+  const end =
+    progress.state === "drained"
+      ? progress.isForced
+        ? "forced"
+        : "drained"
+      : progress.blockers.map(({ kind, pod }) => `${kind} ${pod.replace("default/", "")}`).join(", ");
+  return [...actions, end];
+}
+
+/** When the next pass is due at the latest, if it is not over. */
+export const wakeOf = (
+  view: Partial<DrainView>,
+  terms: Partial<DrainTerms> = {},
+  now = testNow,
+): number | undefined => {
+  const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
+  return progress.state === "draining" ? progress.wakeAfterMs : undefined;
+};
+
+/** The pods of these names were told to go, and may. */
+export const evicted = (...names: readonly string[]): ReadonlyMap<string, EvictionView> =>
+  new Map(names.map((name) => [`uid-${name}`, { state: "accepted" }]));
+
+/** The pod of that name was told to go, and may not. */
+export const refused = (name: string, change: Partial<Extract<EvictionView, { readonly state: "refused" }>> = {}) =>
+  new Map<string, EvictionView>([
+    [`uid-${name}`, { state: "refused", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],
+  ]);
