@@ -1,15 +1,10 @@
-import type { NodeCondition } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, annotated, inPhase, named } from "../../testing/builders.ts";
-import { aSnapshot, itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
+import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { defaultMachineSettings, type MachineSnapshot } from "../snapshot.ts";
-import { decideHealth } from "./decide-health.ts";
 import { noObstacle } from "./repair-view.ts";
+import { creating, decide, healthy, nodeWith, sick } from "../../testing/node-health.ts";
 
-const sick: readonly NodeCondition[] = [{ type: "Ready", status: "Unknown" }];
-const healthy: readonly NodeCondition[] = [{ type: "Ready", status: "True" }];
-const nodeWith = (conditions: readonly NodeCondition[]) => itsNode({ status: { conditions } });
-const creating = lastly("Create", "Processing", "Creating machine on cloud provider");
 const unknown = aMachine(
   withVm,
   inPhase("Unknown"),
@@ -18,7 +13,7 @@ const unknown = aMachine(
 );
 /** Unhealthy since `inPhase` has it, and just over the health timeout. */
 const overdue = later(1);
-const phaseAfter = (snapshot: MachineSnapshot, now: Date) => decideHealth(snapshot, now).status?.currentStatus?.phase;
+const phaseAfter = (change: Partial<MachineSnapshot>, now: Date) => decide(change, now).status?.currentStatus?.phase;
 const obstacle = (change: Partial<MachineSnapshot["repair"]>) => ({
   repair: { ...noObstacle, group: "deployment pool", ...change },
 });
@@ -27,13 +22,13 @@ describe("a node that does not join", () => {
   const machine = aMachine(withVm, inPhase("Pending"), creating);
 
   it("is waited for until the creation timeout", () => {
-    expect(decideHealth(aSnapshot({ machine }), testNow)).toMatchObject({ because: [], wakeAfterMs: 600_001 });
-    expect(decideHealth(aSnapshot({ machine }), later(600_000))).toMatchObject({ because: [], wakeAfterMs: 1 });
+    expect(decide({ machine })).toMatchObject({ because: [], wakeAfterMs: 600_001 });
+    expect(decide({ machine }, later(600_000))).toMatchObject({ because: [], wakeAfterMs: 1 });
   });
 
   it("makes the machine Failed a moment later", () => {
     const text = "Machine machine failed to join the cluster in 20m0s minutes.";
-    expect(decideHealth(aSnapshot({ machine }), later(600_001))).toMatchObject({
+    expect(decide({ machine }, later(600_001))).toMatchObject({
       status: {
         currentStatus: { phase: "Failed", timeoutActive: false },
         lastOperation: { type: "Create", state: "Failed", description: text },
@@ -44,10 +39,7 @@ describe("a node that does not join", () => {
 
   it("is waited for as long as nobody can see nodes, and for the whole timeout from then on", () => {
     const late = later(900_000);
-    const unseen = decideHealth(
-      aSnapshot({ machine, ...obstacle({ contact: { isLost: true, regainedAt: undefined } }) }),
-      late,
-    );
+    const unseen = decide({ machine, ...obstacle({ contact: { isLost: true, regainedAt: undefined } }) }, late);
     const text =
       "Whether the node of machine machine has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer";
     expect(unseen.status).toMatchObject({
@@ -57,22 +49,22 @@ describe("a node that does not join", () => {
     expect(unseen.because).toEqual([]);
     const back = obstacle({ contact: { isLost: false, regainedAt: late.getTime() } });
     const told = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
-    const seen = decideHealth(aSnapshot({ machine: told, ...back }), late);
+    const seen = decide({ machine: told, ...back }, late);
     expect(seen).toMatchObject({
       status: { lastOperation: { type: "Create", description: "Creating machine on cloud provider" } },
       wakeAfterMs: 1_200_001,
     });
-    expect(phaseAfter(aSnapshot({ machine, ...back }), later(900_000 + 1_200_001))).toBe("Failed");
+    expect(phaseAfter({ machine, ...back }, later(900_000 + 1_200_001))).toBe("Failed");
   });
 
   it("keeps type and code of the last operation", () => {
     const told = aMachine(machine, {
       status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },
     });
-    const { status } = decideHealth(aSnapshot({ machine: told }), later(600_001));
+    const { status } = decide({ machine: told }, later(600_001));
     expect(status?.lastOperation).toMatchObject({ type: "HealthCheck", errorCode: "Internal" });
     const silent = aMachine(withVm, inPhase("Pending"));
-    const next = decideHealth(aSnapshot({ machine: silent }), later(600_001)).status;
+    const next = decide({ machine: silent }, later(600_001)).status;
     expect(next?.lastOperation?.type).toBe("Create");
   });
 
@@ -82,11 +74,11 @@ describe("a node that does not join", () => {
       { spec: { creationTimeout: "1h" } },
       annotated({ "node.machine.sapcloud.io/effective-creation-timeout": "9m59s" }),
     );
-    expect(decideHealth(aSnapshot({ machine: hurried }), testNow).status?.currentStatus?.phase).toBe("Failed");
+    expect(decide({ machine: hurried }).status?.currentStatus?.phase).toBe("Failed");
   });
 
   it("does not count for a node that is there and not healthy yet, before the timeout", () => {
-    const decision = decideHealth(aSnapshot({ machine, node: nodeWith(sick) }), testNow);
+    const decision = decide({ machine, node: nodeWith(sick) });
     expect(decision.status).toMatchObject({ conditions: sick, currentStatus: { phase: "Pending" } });
   });
 });
@@ -96,10 +88,10 @@ describe("an Unknown machine", () => {
     ["unhealthy", nodeWith(sick), "Ready is Unknown"],
     ["missing", undefined, "the node is missing"],
   ])("is Failed when its node was %s for longer than the health timeout", (_, node, conditions) => {
-    const snapshot = aSnapshot({ machine: unknown, node, ...obstacle({}) });
-    expect(decideHealth(snapshot, testNow)).toMatchObject({ status: unknown.status, wakeAfterMs: 1 });
+    const view = { machine: unknown, node, ...obstacle({}) };
+    expect(decide(view)).toMatchObject({ status: unknown.status, wakeAfterMs: 1 });
     const text = `Machine machine health checks failing for 10m0s - changing its phase to Failed. Node conditions: ${conditions}`;
-    expect(decideHealth(snapshot, overdue)).toMatchObject({
+    expect(decide(view, overdue)).toMatchObject({
       actions: [{ kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" }],
       status: {
         conditions: sick,
@@ -117,14 +109,14 @@ describe("an Unknown machine", () => {
 
   it("goes by its own timeout", () => {
     const patient = aMachine(unknown, { spec: { healthTimeout: "1h" } });
-    expect(decideHealth(aSnapshot({ machine: patient }), overdue)).toMatchObject({ wakeAfterMs: 3_000_000 });
+    expect(decide({ machine: patient }, overdue)).toMatchObject({ wakeAfterMs: 3_000_000 });
     const hurried = aMachine(unknown, { spec: { healthTimeout: "5m" } });
-    expect(phaseAfter(aSnapshot({ machine: hurried }), testNow)).toBe("Failed");
+    expect(phaseAfter({ machine: hurried }, testNow)).toBe("Failed");
   });
 
   it("stays Unknown where the health timeout is disabled", () => {
     const machine = aMachine(unknown, { spec: { disableHealthTimeout: true } });
-    expect(decideHealth(aSnapshot({ machine }), later(86_400_000))).toEqual({
+    expect(decide({ machine }, later(86_400_000))).toEqual({
       actions: [],
       because: [],
       status: machine.status,
@@ -139,37 +131,37 @@ describe("an Unknown machine", () => {
         lastOperation: { lastUpdateTime: "2026-01-01T00:09:59Z" },
       },
     });
-    expect(phaseAfter(aSnapshot({ machine }), overdue)).toBe("Failed");
+    expect(phaseAfter({ machine }, overdue)).toBe("Failed");
   });
 
   it("starts its clock where there is none", () => {
     const machine = aMachine(unknown, { status: { currentStatus: { lastUpdateTime: null } } });
-    const { status, because } = decideHealth(aSnapshot({ machine }), testNow);
+    const { status, because } = decide({ machine });
     expect(status?.currentStatus).toEqual({ phase: "Unknown", lastUpdateTime: "2026-01-01T00:10:00Z" });
     expect(because).toEqual([]);
     const bare = { ...machine, status: { currentStatus: { phase: "Unknown" } } };
-    expect(decideHealth(aSnapshot({ machine: bare }), testNow).status?.currentStatus).toMatchObject({
+    expect(decide({ machine: bare }).status?.currentStatus).toMatchObject({
       lastUpdateTime: "2026-01-01T00:10:00Z",
     });
   });
 
   it("counts from when its node was healthy last", () => {
     const history = { flaps: 4, steadySince: testNow.getTime(), healthyUntil: testNow.getTime() };
-    const snapshot = aSnapshot({ machine: unknown, node: nodeWith(sick), history });
-    expect(decideHealth(snapshot, overdue)).toMatchObject({ status: unknown.status, wakeAfterMs: 119_999 });
-    expect(decideHealth(snapshot, later(130_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 470_001 });
-    expect(phaseAfter(snapshot, later(600_001))).toBe("Failed");
+    const view = { machine: unknown, node: nodeWith(sick), history };
+    expect(decide(view, overdue)).toMatchObject({ status: unknown.status, wakeAfterMs: 119_999 });
+    expect(decide(view, later(130_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 470_001 });
+    expect(phaseAfter(view, later(600_001))).toBe("Failed");
   });
 
   it("is not Failed while its node is healthy and has to hold still", () => {
     const history = { flaps: 9, steadySince: testNow.getTime(), healthyUntil: undefined };
-    const snapshot = aSnapshot({ machine: unknown, node: nodeWith(healthy), history });
-    expect(decideHealth(snapshot, later(500_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 100_000 });
+    const view = { machine: unknown, node: nodeWith(healthy), history };
+    expect(decide(view, later(500_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 100_000 });
   });
 
   it("has a type of operation where nothing was written before", () => {
     const machine = aMachine(withVm, inPhase("Unknown"));
-    expect(decideHealth(aSnapshot({ machine }), overdue).status?.lastOperation).toMatchObject({
+    expect(decide({ machine }, overdue).status?.lastOperation).toMatchObject({
       type: "HealthCheck",
       state: "Failed",
     });
@@ -182,9 +174,9 @@ describe("a machine in an update in place", () => {
   it.each([sick, healthy])(
     "that failed is Failed after the health timeout, with its type of operation kept",
     (conditions) => {
-      const snapshot = aSnapshot({ machine: failedUpdate, node: nodeWith([conditions].flat()) });
-      expect(phaseAfter(snapshot, testNow)).toBe("InPlaceUpdateFailed");
-      expect(decideHealth(snapshot, overdue).status).toMatchObject({
+      const view = { machine: failedUpdate, node: nodeWith([conditions].flat()) };
+      expect(phaseAfter(view, testNow)).toBe("InPlaceUpdateFailed");
+      expect(decide(view, overdue).status).toMatchObject({
         currentStatus: { phase: "Failed" },
         lastOperation: { type: "InPlaceUpdate", state: "Failed" },
       });
@@ -193,21 +185,21 @@ describe("a machine in an update in place", () => {
 
   it("that failed stays so where the health timeout is disabled", () => {
     const machine = aMachine(failedUpdate, { spec: { disableHealthTimeout: true } });
-    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), overdue)).toBe("InPlaceUpdateFailed");
+    expect(phaseAfter({ machine, node: nodeWith(sick) }, overdue)).toBe("InPlaceUpdateFailed");
   });
 
   it("that failed is left to its agent's late report of success", () => {
     const node = itsNode({ metadata: { labels: { "node.machine.sapcloud.io/update-result": "successful" } } });
-    expect(phaseAfter(aSnapshot({ machine: failedUpdate, node }), overdue)).toBe("InPlaceUpdateFailed");
+    expect(phaseAfter({ machine: failedUpdate, node }, overdue)).toBe("InPlaceUpdateFailed");
   });
 
   // F22: in the Go implementation the machine stays as it is for ever.
   it("that succeeded is Failed when the node does not come back healthy within the health timeout", () => {
     const machine = aMachine(withVm, inPhase("InPlaceUpdateSuccessful"), lastly("InPlaceUpdate", "Successful", "done"));
-    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), testNow)).toBe("InPlaceUpdateSuccessful");
-    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(sick) }), overdue)).toBe("Failed");
-    expect(phaseAfter(aSnapshot({ machine }), overdue)).toBe("Failed");
-    expect(phaseAfter(aSnapshot({ machine, node: nodeWith(healthy) }), overdue)).toBe("Running");
+    expect(phaseAfter({ machine, node: nodeWith(sick) }, testNow)).toBe("InPlaceUpdateSuccessful");
+    expect(phaseAfter({ machine, node: nodeWith(sick) }, overdue)).toBe("Failed");
+    expect(phaseAfter({ machine }, overdue)).toBe("Failed");
+    expect(phaseAfter({ machine, node: nodeWith(healthy) }, overdue)).toBe("Running");
   });
 });
 
@@ -245,8 +237,8 @@ describe("a machine that may not be replaced yet", () => {
       undefined,
     ],
   ])("says so once, and stays Unknown, when %s", (_, repair, reason, type, wakeAfterMs) => {
-    const snapshot = aSnapshot({ machine: unknown, ...obstacle(repair) });
-    const { status = {}, because, actions, wakeAfterMs: wake } = decideHealth(snapshot, overdue);
+    const view = { machine: unknown, ...obstacle(repair) };
+    const { status = {}, because, actions, wakeAfterMs: wake } = decide(view, overdue);
     expect(actions).toEqual([]);
     expect(status.currentStatus).toEqual(unknown.status?.currentStatus);
     expect(status.lastOperation).toMatchObject({ type: "HealthCheck", state: "Processing" });
@@ -255,7 +247,7 @@ describe("a machine that may not be replaced yet", () => {
     expect(because).toEqual([{ type, reason, message }]);
     expect(wake).toBe(wakeAfterMs);
     const told = { ...unknown, status };
-    expect(decideHealth({ ...snapshot, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
+    expect(decide({ ...snapshot, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
     expect(phaseAfter({ ...snapshot, machine: told, repair: noObstacle }, overdue)).toBe("Failed");
   });
 
@@ -263,7 +255,7 @@ describe("a machine that may not be replaced yet", () => {
     const outage = { zone: undefined, until: later(5_000).getTime() };
     const contact = { isLost: true, regainedAt: undefined };
     const textWith = (repair: Partial<MachineSnapshot["repair"]>) =>
-      decideHealth(aSnapshot({ machine: unknown, ...obstacle(repair) }), overdue).status?.lastOperation?.description;
+      decide({ machine: unknown, ...obstacle(repair) }, overdue).status?.lastOperation?.description;
     expect(textWith({ peers: others, outage, contact })).toContain("cannot be reached");
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
@@ -271,40 +263,40 @@ describe("a machine that may not be replaced yet", () => {
   it("gives back its permit when it is not replaced after all", () => {
     const machine = unknown;
     const contact = { isLost: true, regainedAt: undefined };
-    const held = aSnapshot({ machine, ...obstacle({ holdsPermit: true, contact }) });
-    expect(decideHealth(held, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
-    const back = aSnapshot({ machine, node: nodeWith(healthy), ...obstacle({ holdsPermit: true }) });
-    expect(decideHealth(back, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
+    const held = { machine, ...obstacle({ holdsPermit: true, contact }) };
+    expect(decide(held, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
+    const back = { machine, node: nodeWith(healthy), ...obstacle({ holdsPermit: true }) };
+    expect(decide(back, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
     const nameless = { ...machine, metadata: { name: "machine" } };
-    expect(decideHealth({ ...held, machine: nameless }, overdue).actions).toEqual([
+    expect(decide({ ...held, machine: nameless }, overdue).actions).toEqual([
       { kind: "ReleaseReplacementPermit", uid: "" },
     ]);
   });
 
   it("uses the permit that it has when its first write was lost", () => {
-    const again = aSnapshot({ machine: unknown, ...obstacle({ holdsPermit: true }) });
-    expect(decideHealth(again, overdue).actions).toEqual([
+    const again = { machine: unknown, ...obstacle({ holdsPermit: true }) };
+    expect(decide(again, overdue).actions).toEqual([
       { kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" },
     ]);
     const nameless = { ...unknown, metadata: { name: "machine" } };
-    expect(decideHealth({ ...again, machine: nameless }, overdue).actions).toMatchObject([{ uid: "" }]);
+    expect(decide({ ...again, machine: nameless }, overdue).actions).toMatchObject([{ uid: "" }]);
   });
 });
 
 describe("a machine whose API server was away", () => {
   const regainedAt = later(-1_500).getTime();
-  const snapshot = aSnapshot({ machine: unknown, ...obstacle({ contact: { isLost: false, regainedAt } }) });
+  const view = { machine: unknown, ...obstacle({ contact: { isLost: false, regainedAt } }) };
   const text = "Health timeout of machine machine was reset because the API server was unreachable";
 
   it("starts its health timeout anew, once, and says so", () => {
-    const { status = {}, because } = decideHealth(snapshot, later(3_600_000));
+    const { status = {}, because } = decide(view, later(3_600_000));
     expect(status).toMatchObject({
       currentStatus: { phase: "Unknown", lastUpdateTime: "2026-01-01T01:10:00Z" },
       lastOperation: { description: text, type: "HealthCheck", state: "Processing" },
     });
     expect(because).toEqual([{ type: "Normal", reason: "HealthTimeoutReset", message: text }]);
     const told = { ...unknown, status };
-    expect(decideHealth({ ...snapshot, machine: told }, later(3_600_000))).toEqual({
+    expect(decide({ ...snapshot, machine: told }, later(3_600_000))).toEqual({
       actions: [],
       because: [],
       status,
@@ -313,19 +305,19 @@ describe("a machine whose API server was away", () => {
   });
 
   it("does not start it twice within the second in which contact came back", () => {
-    const { status = {} } = decideHealth(snapshot, later(-1_500));
+    const { status = {} } = decide(view, later(-1_500));
     expect(status.currentStatus?.lastUpdateTime).toBe("2026-01-01T00:09:58Z");
-    expect(decideHealth({ ...snapshot, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
+    expect(decide({ ...snapshot, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
   });
 
   it("leaves the timeout of a machine that became Unknown afterwards", () => {
     const later2 = { ...snapshot, machine: aMachine(unknown, inPhase("Unknown", "2026-01-01T00:10:00Z")) };
-    expect(decideHealth(later2, testNow).because).toEqual([]);
+    expect(decide(later2).because).toEqual([]);
   });
 
   it("waits while another cache has no contact yet", () => {
     const contact = { isLost: true, regainedAt };
-    const { status } = decideHealth(aSnapshot({ machine: unknown, ...obstacle({ contact }) }), overdue);
+    const { status } = decide({ machine: unknown, ...obstacle({ contact }) }, overdue);
     expect(status?.lastOperation?.description).toContain("cannot be reached");
   });
 });

@@ -1,0 +1,33 @@
+import type { Machine } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachine, inPhase } from "../../testing/builders.ts";
+import { lastly, testNow, withVm } from "../../testing/snapshots.ts";
+import { creating, decide, healthy, nodeWith } from "../../testing/node-health.ts";
+
+// F4: the Go implementation sends an annotation with the status, which the API server drops.
+describe("the join duration", () => {
+  const statusOf = (machine: Machine, now = testNow) => decide({ machine, node: nodeWith(healthy) }, now).status;
+
+  it("comes with the status that makes the machine Running, and takes no write of its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const { actions, status } = decide({ machine, node: nodeWith(healthy) });
+    expect([actions, status?.joinDuration]).toEqual([[], "10m0s"]);
+  });
+
+  it("stays as it is when the machine goes down and comes back", () => {
+    const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "unhealthy"), {
+      status: { joinDuration: "1m0s" },
+    });
+    expect(statusOf(machine)).toMatchObject({ currentStatus: { phase: "Running" }, joinDuration: "1m0s" });
+  });
+
+  it("is not made up for a machine that joined before this version looked after it", () => {
+    const machine = aMachine(withVm, inPhase("Unknown"), lastly("HealthCheck", "Processing", "unhealthy"));
+    expect(statusOf(machine)).not.toHaveProperty("joinDuration");
+  });
+
+  it("is never negative, whatever the clocks say", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    expect(statusOf(machine, new Date("2025-12-31T23:59:00Z"))?.joinDuration).toBe("0s");
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, inPhase } from "../../testing/builders.ts";
+import { itsNode, withVm } from "../../testing/snapshots.ts";
+import { creating, decide, healthy, joinedBefore, nodeWith, sick } from "../../testing/node-health.ts";
+
+describe("the label of the node", () => {
+  const misnamed = aMachine(withVm, inPhase("Pending"), creating, { metadata: { labels: { node: "expected" } } });
+
+  it("is set right when the node with the machine's provider id has another name", () => {
+    const { actions, status } = decide({ machine: misnamed, node: nodeWith(healthy) });
+    expect(actions).toEqual([
+      { kind: "PatchMachine", patch: { metadata: { uid: "uid-machine", labels: { node: "node" } } } },
+    ]);
+    expect(status?.currentStatus?.phase).toBe("Running");
+  });
+
+  it("is set right without waiting for health, and for this very machine only", () => {
+    const nameless = { ...misnamed, metadata: { name: "machine" } };
+    const { actions } = decide({ machine: nameless, node: nodeWith(sick) });
+    expect(actions).toEqual([{ kind: "PatchMachine", patch: { metadata: { labels: { node: "node" } } } }]);
+  });
+
+  it.each([
+    ["the node has no provider id", { spec: {} }],
+    ["it is right", { metadata: { name: "expected" } }],
+  ])("is left alone when %s", (_, change) => {
+    const node = { ...nodeWith(healthy), ...("spec" in change ? change : {}) };
+    const other = { ...node, metadata: { ...node.metadata, ...("metadata" in change ? change.metadata : {}) } };
+    expect(decide({ machine: misnamed, node: other }).actions).toEqual([]);
+  });
+});
+
+// F35: the Go implementation takes any node of the right name.
+describe("a node of the machine's name that is another VM's", () => {
+  const foreignNode = itsNode({ spec: { providerID: "vm-0" } });
+  const text =
+    "Node node has provider id vm-0, machine machine has vm-1. The node is not taken for that of the machine";
+
+  it("is named once by a machine that waits for its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const first = decide({ machine, foreignNode });
+    expect(first).toMatchObject({
+      status: { lastOperation: { description: text, type: "Create", state: "Processing" } },
+      because: [{ type: "Warning", reason: "NodeOfAnotherVM", message: text }],
+    });
+    const told = { ...machine, status: first.status ?? {} };
+    expect(decide({ machine: told, foreignNode })).toMatchObject({
+      status: first.status,
+      because: [],
+    });
+  });
+
+  it("makes a Running machine Unknown, in its words", () => {
+    const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
+    expect(decide({ machine, foreignNode })).toMatchObject({
+      status: { currentStatus: { phase: "Unknown" }, lastOperation: { description: text } },
+      because: [{ reason: "NodeOfAnotherVM" }],
+    });
+  });
+
+  it("does not matter once the machine has its own", () => {
+    const machine = aMachine(withVm, inPhase("Pending"), creating);
+    const { because } = decide({ machine, foreignNode, node: nodeWith(sick) });
+    expect(because).toEqual([]);
+  });
+
+  it("is named with what is known of it", () => {
+    const bare = { metadata: { name: "node" } };
+    const machine = aMachine(inPhase("Pending"), creating);
+    const { because } = decide({ machine, foreignNode: bare });
+    expect(because[0]?.message).toBe(
+      "Node node has provider id , machine machine has . The node is not taken for that of the machine",
+    );
+  });
+});
