@@ -247,8 +247,8 @@ describe("a machine that may not be replaced yet", () => {
     expect(because).toEqual([{ type, reason, message }]);
     expect(wake).toBe(wakeAfterMs);
     const told = { ...unknown, status };
-    expect(decide({ ...snapshot, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
-    expect(phaseAfter({ ...snapshot, machine: told, repair: noObstacle }, overdue)).toBe("Failed");
+    expect(decide({ ...view, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
+    expect(phaseAfter({ ...view, machine: told, repair: noObstacle }, overdue)).toBe("Failed");
   });
 
   it("is told of the greater trouble", () => {
@@ -296,7 +296,7 @@ describe("a machine whose API server was away", () => {
     });
     expect(because).toEqual([{ type: "Normal", reason: "HealthTimeoutReset", message: text }]);
     const told = { ...unknown, status };
-    expect(decide({ ...snapshot, machine: told }, later(3_600_000))).toEqual({
+    expect(decide({ ...view, machine: told }, later(3_600_000))).toEqual({
       actions: [],
       because: [],
       status,
@@ -307,11 +307,11 @@ describe("a machine whose API server was away", () => {
   it("does not start it twice within the second in which contact came back", () => {
     const { status = {} } = decide(view, later(-1_500));
     expect(status.currentStatus?.lastUpdateTime).toBe("2026-01-01T00:09:58Z");
-    expect(decide({ ...snapshot, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
+    expect(decide({ ...view, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
   });
 
   it("leaves the timeout of a machine that became Unknown afterwards", () => {
-    const later2 = { ...snapshot, machine: aMachine(unknown, inPhase("Unknown", "2026-01-01T00:10:00Z")) };
+    const later2 = { ...view, machine: aMachine(unknown, inPhase("Unknown", "2026-01-01T00:10:00Z")) };
     expect(decide(later2).because).toEqual([]);
   });
 
