@@ -8,7 +8,13 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
+import {
+  createRecentLaunches,
+  createSessionPool,
+  defaultPatience,
+  type Patience,
+  type RecentLaunches,
+} from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
@@ -22,7 +28,7 @@ import { listMachines } from "./list-machines.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { type AwsCredentials, awsSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type AwsSpec, awsSpecSchema } from "./spec/spec.ts";
-import type { AwsClass, MethodCall, Patience } from "./vm/method-call.ts";
+import type { AwsClass, MethodCall } from "./vm/method-call.ts";
 import { readProviderId } from "./vm/provider-id.ts";
 import { createSession } from "./vm/session.ts";
 
@@ -35,8 +41,6 @@ export interface AwsDriverOptions extends Pick<Ec2ApiOptions, "endpoint" | "requ
   /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
   readonly patience?: Partial<Patience>;
 }
-
-const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, pollMs: 500 };
 
 /** Creates the driver of EC2. It holds no state but connections, and what is known of images: every call finds its VMs by their tags. */
 export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec> {

@@ -1,15 +1,13 @@
+import { csiHandleOf, fieldOf } from "@millwright/core/driver-kit";
+
 /** The CSI driver whose volumes are EBS volumes. */
 export const ebsCsiDriver = "ebs.csi.aws.com";
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-
 /** The id by which nodes report a volume as attached: undefined when it is no EBS volume (provider-drivers.md 1.3.7). */
-export function volumeIdOf({ csi, awsElasticBlockStore }: Readonly<Record<string, unknown>>): string | undefined {
-  const inTree = field(awsElasticBlockStore, "volumeID");
+export function volumeIdOf(volume: Readonly<Record<string, unknown>>): string | undefined {
+  const inTree = fieldOf(volume["awsElasticBlockStore"], "volumeID");
   if (typeof inTree === "string") return readInTreeId(inTree);
-  const handle = field(csi, "driver") === ebsCsiDriver ? field(csi, "volumeHandle") : undefined;
-  return typeof handle === "string" && handle !== "" ? handle : undefined;
+  return csiHandleOf(volume, ebsCsiDriver);
 }
 
 /** `vol-1`, or `aws://<zone>/vol-1` with or without the zone. */

@@ -8,7 +8,13 @@ import {
   systemClock,
   systemRandom,
 } from "@millwright/core";
-import { createRecentLaunches, createSessionPool, type RecentLaunches } from "@millwright/core/driver-kit";
+import {
+  createRecentLaunches,
+  createSessionPool,
+  defaultPatience,
+  type Patience,
+  type RecentLaunches,
+} from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
@@ -21,7 +27,7 @@ import { listMachines } from "./list-machines.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { type GcpCredentials, gcpSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type GcpSpec, gcpSpecSchema } from "./spec/spec.ts";
-import type { GcpClass, MethodCall, Patience } from "./vm/method-call.ts";
+import type { GcpClass, MethodCall } from "./vm/method-call.ts";
 import { createSession } from "./vm/session.ts";
 
 /** Options of {@link createGcpDriver}. */
@@ -35,8 +41,6 @@ export interface GcpDriverOptions extends Pick<GceApiOptions, "requestTimeoutMs"
   /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
   readonly patience?: Partial<Patience>;
 }
-
-const defaultPatience: Patience = { visibleMs: 120_000, lookAgainMs: 3_000, pollMs: 500 };
 
 /** Creates the driver of Compute Engine. It holds no state but access tokens: every call finds its VMs by name, tags and labels. */
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {

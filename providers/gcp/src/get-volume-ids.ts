@@ -1,12 +1,11 @@
-import { fieldOf } from "@millwright/core/driver-kit";
+import { csiHandleOf, fieldOf } from "@millwright/core/driver-kit";
 
 /** The CSI driver whose volumes are persistent disks. */
 export const pdCsiDriver = "pd.csi.storage.gke.io";
 
 /** The id by which nodes report a volume as attached: undefined when it is no persistent disk (provider-drivers.md 2.3). */
-export function volumeIdOf({ csi, gcePersistentDisk }: Readonly<Record<string, unknown>>): string | undefined {
-  const inTree = fieldOf(gcePersistentDisk, "pdName");
+export function volumeIdOf(volume: Readonly<Record<string, unknown>>): string | undefined {
+  const inTree = fieldOf(volume["gcePersistentDisk"], "pdName");
   if (typeof inTree === "string" && inTree !== "") return inTree;
-  const handle = fieldOf(csi, "driver") === pdCsiDriver ? fieldOf(csi, "volumeHandle") : undefined;
-  return typeof handle === "string" && handle !== "" ? handle : undefined;
+  return csiHandleOf(volume, pdCsiDriver);
 }

@@ -9,6 +9,7 @@ import {
   defineDriver,
   systemClock,
 } from "@millwright/core";
+import { csiHandleOf, severalVms } from "@millwright/core/driver-kit";
 import { createCloudClient } from "./cloud-client.ts";
 import { isCloudError } from "./cloud-error.ts";
 import type { MockCloud } from "./cloud.ts";
@@ -53,7 +54,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         const named = await findNamed(cloud, machine, context);
         const existing = named.filter((vm) => isOfCluster(vm, spec.cluster) || isOwnedBy(vm, spec.cluster, machine));
         const [vm, ...more] = existing;
-        if (more.length > 0) throw severalVms(machine, existing);
+        if (more.length > 0) throw severalVms(machine, idsOf(existing));
         if (vm !== undefined) return adopt(vm, spec, machine, specHash);
         const created = await cloud.createVm(
           {
@@ -138,7 +139,8 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
       },
     }),
 
-    getVolumeIds: (request) => Promise.resolve({ volumeIds: request.volumes.map(volumeIdOf) }),
+    getVolumeIds: (request) =>
+      Promise.resolve({ volumeIds: request.volumes.map((volume) => csiHandleOf(volume, mockCsiDriver)) }),
   });
 }
 
@@ -195,7 +197,7 @@ async function findLive(cloud: DriverCloud, request: MachineRequest<MockSpec>, c
   const { cluster } = machineClass.spec;
   const named = await findNamed(cloud, machine, context);
   const live = named.filter((vm) => isOwnedBy(vm, cluster, machine) && isLive(vm));
-  if (live.length > 1) throw severalVms(machine, live);
+  if (live.length > 1) throw severalVms(machine, idsOf(live));
   const [vm] = live;
   const { providerId = "" } = machine;
   if (vm === undefined || (providerId !== "" && vm.providerId !== providerId)) {
@@ -252,14 +254,4 @@ async function ignoreNotFound<T>(call: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-function severalVms(machine: MachineIdentity, vms: readonly Vm[]): MachineError {
-  const ids = vms.map((vm) => vm.providerId).toSorted();
-  return new MachineError("OutOfRange", `machine "${machine.name}" has several VMs: ${ids.join(", ")}`);
-}
-
-function volumeIdOf(volume: Readonly<Record<string, unknown>>): string | undefined {
-  const { csi } = volume;
-  if (typeof csi !== "object" || csi === null || Reflect.get(csi, "driver") !== mockCsiDriver) return undefined;
-  const handle: unknown = Reflect.get(csi, "volumeHandle");
-  return typeof handle === "string" && handle !== "" ? handle : undefined;
-}
+const idsOf = (vms: readonly Vm[]): readonly string[] => vms.map(({ providerId }) => providerId);

@@ -4,13 +4,8 @@ import type {
   InstanceTypeInfo,
   RunInstancesCommandInput,
 } from "@aws-sdk/client-ec2";
+import type { Page } from "@millwright/core/driver-kit";
 import type { ApiService } from "./api-call.ts";
-
-/** One page of instances. */
-export interface InstancePage {
-  readonly instances: readonly Instance[];
-  readonly nextToken: string | undefined;
-}
 
 /** The requests that the driver makes. They reject with what the SDK threw, and with the signal's reason when it aborts. */
 export interface Ec2Api {
@@ -21,7 +16,7 @@ export interface Ec2Api {
     service: ApiService,
     input: DescribeInstancesCommandInput,
     signal: AbortSignal,
-  ): Promise<InstancePage>;
+  ): Promise<Page<Instance>>;
   terminateInstance(instanceId: string, signal: AbortSignal): Promise<void>;
   disableSourceDestCheck(networkInterfaceId: string, signal: AbortSignal): Promise<void>;
   assignIpv6Prefixes(networkInterfaceId: string, count: number, signal: AbortSignal): Promise<void>;

@@ -1,13 +1,7 @@
 import type { EC2ClientConfig } from "@aws-sdk/client-ec2";
 import type { Random } from "@millwright/core";
+import { maxAttempts, retryPauseMs } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
-
-/** How often the SDK sends a request at most. Beyond that the controller repeats the call, and shows why. */
-export const maxAttempts = 3;
-
-const baseMs = 100;
-const throttledBaseMs = 500;
-const longestMs = 2_000;
 
 /**
  * Repetitions within one call: of throttling, server errors and broken connections, with full jitter. What says that there is no capacity comes as a server error
@@ -22,8 +16,7 @@ export function createRetryStrategy(random: Random): NonNullable<EC2ClientConfig
       const count = getRetryCount() + 1;
       const isHopeless = errorType === "CLIENT_ERROR" || isCapacityCode(error?.name ?? "");
       if (isHopeless || count >= maxAttempts) return Promise.reject(new Error("not worth another attempt"));
-      const capMs = Math.min(longestMs, (errorType === "THROTTLING" ? throttledBaseMs : baseMs) * 2 ** count);
-      return Promise.resolve(token(count, random.next() * capMs));
+      return Promise.resolve(token(count, retryPauseMs(count, errorType === "THROTTLING", random)));
     },
     recordSuccess: () => undefined,
   };

@@ -1,12 +1,12 @@
 import type { EC2Client, EC2ClientConfig, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
+import { createInFlightLimit, maxAttempts, orAborted } from "@millwright/core/driver-kit";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { readSdkFailure } from "./errors.ts";
 import type { Ec2Api } from "./requests.ts";
-import { createRetryStrategy, maxAttempts } from "./retry-strategy.ts";
+import { createRetryStrategy } from "./retry-strategy.ts";
 
 /** Options of {@link createEc2Api}. */
 export interface Ec2ApiOptions {
@@ -123,8 +123,8 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
         client.send(new sdk.DescribeInstancesCommand(input), { abortSignal: signal }),
       );
       return {
-        instances: Reservations.flatMap(({ Instances = [] }) => Instances),
-        nextToken: NextToken === "" ? undefined : NextToken,
+        items: Reservations.flatMap(({ Instances = [] }) => Instances),
+        nextPageToken: NextToken === "" ? undefined : NextToken,
       };
     },
     async terminateInstance(instanceId, signal) {

@@ -1,18 +1,8 @@
 import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
-import type { PollOptions, RecentLaunches } from "@millwright/core/driver-kit";
+import type { Patience, PollOptions, RecentLaunches } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import type { AwsSpec } from "../spec/spec.ts";
 import type { Session } from "./session.ts";
-
-/** How long the driver waits for what EC2 shows late. */
-export interface Patience {
-  /** For a VM that was made to become visible with a name, milliseconds. For as long a VM that was asked for may exist unseen. */
-  readonly visibleMs: number;
-  /** Before a VM that was not found, and was asked for a short while ago, is looked for once more, milliseconds. */
-  readonly lookAgainMs: number;
-  /** Between two looks at a VM that is starting or going, milliseconds: the first time. Grows to ten times as much. */
-  readonly pollMs: number;
-}
 
 /** What a method works with. */
 export interface MethodCall {

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import { type AwsSpec, mostTags, nameTag } from "../spec/spec.ts";
 import { readProviderId } from "./provider-id.ts";
@@ -27,9 +27,8 @@ const managedBy = "millwright";
 export const specHashOf = (spec: AwsSpec): string => stableHash(spec).slice(0, 16);
 
 /**
- * All tags of a new VM. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out, first those that only
- * people read. A VM without a UID is known as those of MCM's driver are, by `Name` and the tags of the cluster. That there is one VM per machine rests on the client token, which EC2 keeps
- * elsewhere.
+ * All tags of a new VM ({@link withOwnTags}). Where not all fit, those go first that only people read. A VM without a UID is known as those of MCM's driver are, by `Name` and the tags of the cluster. That there is one VM
+ * per machine rests on the client token, which EC2 keeps elsewhere.
  */
 export function tagsOf(
   spec: AwsSpec,
@@ -37,18 +36,16 @@ export function tagsOf(
   machineClass: string,
   token: string,
 ): Readonly<Record<string, string>> {
-  const own: readonly (readonly [string, string])[] = [
-    [ownerTagKeys.name, machine.name],
-    [ownerTagKeys.machineUid, machine.uid],
-    [ownerTagKeys.token, token],
-    [ownerTagKeys.specHash, specHashOf(spec)],
-    [ownerTagKeys.namespace, machine.namespace],
-    [ownerTagKeys.machineClass, machineClass],
-    [ownerTagKeys.managedBy, managedBy],
-  ];
-  const ownKeys = new Set(own.map(([key]) => key));
-  const given = Object.entries(spec.tags).filter(([key]) => !ownKeys.has(key));
-  return Object.fromEntries([...given, ...own.slice(0, mostTags - given.length)]);
+  const own = {
+    [ownerTagKeys.name]: machine.name,
+    [ownerTagKeys.machineUid]: machine.uid,
+    [ownerTagKeys.token]: token,
+    [ownerTagKeys.specHash]: specHashOf(spec),
+    [ownerTagKeys.namespace]: machine.namespace,
+    [ownerTagKeys.machineClass]: machineClass,
+    [ownerTagKeys.managedBy]: managedBy,
+  };
+  return withOwnTags(spec.tags, own, mostTags);
 }
 
 /** Tags of a VM as EC2 lists them. */

@@ -1,6 +1,6 @@
 import type { Filter } from "@aws-sdk/client-ec2";
 import { MachineError } from "@millwright/core";
-import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
+import { allPages, type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { ApiService } from "../api/api-call.ts";
 import type { Ec2Api } from "../api/requests.ts";
 import type { ClusterKeys } from "../spec/cluster-keys.ts";
@@ -48,22 +48,15 @@ const liveStates = ["pending", "running", "stopping", "stopped"];
 export function createSession(api: Ec2Api, region: string): Session {
   const images = new Map<string, RememberedImage>();
 
-  /** All pages, or an error: a list that was cut short would let a VM leak. */
   const describe = async (service: ApiService, filters: Filter[], signal: AbortSignal): Promise<readonly Vm[]> => {
-    const found: Vm[] = [];
-    const tokens = new Set<string>();
-    for (let token: string | undefined; ;) {
-      const input = { Filters: filters, MaxResults: pageSize, ...(token === undefined ? {} : { NextToken: token }) };
-      const page = await api.describeInstances(service, input, signal);
-      for (const instance of page.instances) {
-        const vm = readVm(instance, region);
-        if (vm !== undefined) found.push(vm);
-      }
-      token = page.nextToken;
-      if (token === undefined) return found;
-      if (tokens.has(token)) throw new MachineError("Unavailable", "EC2 gave the same page of instances twice");
-      tokens.add(token);
-    }
+    const pages = await allPages("EC2", (token) =>
+      api.describeInstances(
+        service,
+        { Filters: filters, MaxResults: pageSize, ...(token === undefined ? {} : { NextToken: token }) },
+        signal,
+      ),
+    );
+    return pages.flat().flatMap((instance) => readVm(instance, region) ?? []);
   };
 
   const clusterFilters = ({ cluster, role }: ClusterKeys): Filter[] => [

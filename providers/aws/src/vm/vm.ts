@@ -1,5 +1,6 @@
 import type { Instance } from "@aws-sdk/client-ec2";
-import { MachineError, type MachineIdentity, type NodeAddress } from "@millwright/core";
+import type { MachineIdentity, NodeAddress } from "@millwright/core";
+import { severalVms } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import { isOwnedBy, type Owned } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
@@ -71,8 +72,10 @@ export function endOf({ id, state, reason }: Vm): string {
 export function ownLiveVm(vms: readonly Vm[], keys: ClusterKeys, machine: MachineIdentity): Vm | undefined {
   const own = vms.filter((vm) => isLive(vm) && isOwnedBy(vm, keys, machine));
   if (own.length > 1) {
-    const ids = own.map(({ region, id }) => providerIdOf(region, id)).toSorted();
-    throw new MachineError("OutOfRange", `machine "${machine.name}" has several VMs: ${ids.join(", ")}`);
+    throw severalVms(
+      machine,
+      own.map(({ region, id }) => providerIdOf(region, id)),
+    );
   }
   return own[0];
 }

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
 import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import { type AzureSpec, mostTags } from "../spec/spec.ts";
 import { isSameName } from "./names.ts";
@@ -28,8 +28,7 @@ const managedBy = "millwright";
 export const specHashOf = (spec: AzureSpec): string => stableHash(spec).slice(0, 16);
 
 /**
- * All tags of a new resource. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out. What says no UID is
- * known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
+ * All tags of a new resource ({@link withOwnTags}). What says no UID, for want of room, is known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
  */
 export function tagsOf(
   spec: AzureSpec,
@@ -37,18 +36,16 @@ export function tagsOf(
   machineClass: string,
   token: string,
 ): Record<string, string> {
-  const own: readonly (readonly [string, string])[] = [
-    [ownerTagKeys.machineUid, machine.uid],
-    [ownerTagKeys.machine, machine.name],
-    [ownerTagKeys.specHash, specHashOf(spec)],
-    [ownerTagKeys.namespace, machine.namespace],
-    [ownerTagKeys.token, token],
-    [ownerTagKeys.machineClass, machineClass],
-    [ownerTagKeys.managedBy, managedBy],
-  ];
-  const ownNames = new Set(own.map(([key]) => key));
-  const given = Object.entries(spec.tags).filter(([key]) => !ownNames.has(key.toLowerCase()));
-  return Object.fromEntries([...given, ...own.slice(0, mostTags - given.length)]);
+  const own = {
+    [ownerTagKeys.machineUid]: machine.uid,
+    [ownerTagKeys.machine]: machine.name,
+    [ownerTagKeys.specHash]: specHashOf(spec),
+    [ownerTagKeys.namespace]: machine.namespace,
+    [ownerTagKeys.token]: token,
+    [ownerTagKeys.machineClass]: machineClass,
+    [ownerTagKeys.managedBy]: managedBy,
+  };
+  return withOwnTags(spec.tags, own, mostTags, (key) => key.toLowerCase());
 }
 
 /** Tags as Azure shows them. */

@@ -1,13 +1,7 @@
 import { isMachineError, type Random } from "@millwright/core";
-import { fieldOf, isAnswerTooLong } from "@millwright/core/driver-kit";
+import { fieldOf, isAnswerTooLong, longestRetryPauseMs, maxAttempts, retryPauseMs } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
 import { GceFailure } from "./gce-failure.ts";
-
-/** How often a request is sent at most. Beyond that the controller repeats the call, and shows why. */
-const maxAttempts = 3;
-const baseMs = 100;
-const throttledBaseMs = 500;
-const longestMs = 2_000;
 
 /**
  * How long to wait before a request is sent once more, with full jitter; undefined when it is not worth it, or Google asks to wait longer. All requests may be repeated: those that
@@ -17,7 +11,7 @@ const longestMs = 2_000;
  */
 export function pauseBefore(attempt: number, failure: unknown, random: Random): number | undefined {
   if (attempt > maxAttempts || !isPassing(failure)) return undefined;
-  return random.next() * Math.min(longestMs, (isThrottled(failure) ? throttledBaseMs : baseMs) * 2 ** (attempt - 1));
+  return retryPauseMs(attempt - 1, isThrottled(failure), random);
 }
 
 /** Whether a request may do better the next time. */
@@ -25,7 +19,7 @@ function isPassing(failure: unknown): boolean {
   if (isMachineError(failure) || isAnswerTooLong(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
   if (!(failure instanceof GceFailure)) return true;
   const { status, reason, retryAfterMs = 0 } = failure;
-  if (isCapacityCode(reason) || retryAfterMs > longestMs) return false;
+  if (isCapacityCode(reason) || retryAfterMs > longestRetryPauseMs) return false;
   return status >= 500 || status === 408 || isThrottled(failure) || (status < 300 && reason === "");
 }
 

@@ -1,3 +1,4 @@
+import type { Page } from "@millwright/core/driver-kit";
 import type { google } from "@google-cloud/compute/build/protos/protos.js";
 import type { Operation } from "./operation.ts";
 
@@ -12,12 +13,6 @@ export type MachineTypeResource = google.cloud.compute.v1.IMachineType;
 export interface Place {
   readonly project: string;
   readonly zone: string;
-}
-
-/** One page of a list. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly nextPageToken: string | undefined;
 }
 
 /** The requests that the driver makes. They reject with `GceFailure`, with what broke the connection, and with the signal's reason when it aborts. */

@@ -1,4 +1,5 @@
 import { MachineError } from "@millwright/core";
+import { severalVms } from "@millwright/core/driver-kit";
 import { type GcpSpec, isSpot } from "../spec/spec.ts";
 import type { GcpRequest, MethodCall } from "./method-call.ts";
 import { isOwnedBy } from "./owner-tags.ts";
@@ -33,8 +34,10 @@ export async function vmsNamed(request: GcpRequest, call: MethodCall): Promise<r
 export function ownVm(vms: readonly Vm[], { machine }: GcpRequest, { keys }: MethodCall): Vm | undefined {
   const own = vms.filter((vm) => isOwnedBy(vm, keys, machine));
   if (own.length > 1) {
-    const ids = own.map(({ place, name }) => providerIdOf(place, name)).toSorted();
-    throw new MachineError("OutOfRange", `machine "${machine.name}" has several VMs: ${ids.join(", ")}`);
+    throw severalVms(
+      machine,
+      own.map(({ place, name }) => providerIdOf(place, name)),
+    );
   }
   return own[0];
 }

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash } from "@millwright/core/driver-kit";
+import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
 import type { Place } from "../api/requests.ts";
 import { type ClusterKeys, isInCluster } from "../spec/cluster-keys.ts";
 import { type GcpSpec, mostLabels } from "../spec/spec.ts";
@@ -52,15 +52,13 @@ export function ownerLabelsOf(spec: GcpSpec, machine: MachineIdentity, machineCl
 }
 
 /**
- * All labels of a new VM or disk. Those of the class cannot overwrite the driver's. A class of MCM may have so many that not all of the driver's fit: then the less needed are left out, first those that
- * only people read. A VM without a UID is known as those of MCM's driver are, by its name and tags. A disk without one that does not go with its VM stays, as with MCM. That there is one VM per machine rests on
- * its name and the request id.
+ * All labels of a new VM or disk ({@link withOwnTags}). Where not all fit, those go first that only people read. A VM without a UID is known as those of MCM's driver are, by its name and tags. A disk without one that does not
+ * go with its VM stays, as with MCM. That there is one VM per machine rests on its name and the request id.
  *
  * @param own the driver's, the most needed first
  */
 export function allLabels(given: Labels, own: Labels): Labels {
-  const others = Object.entries(given).filter(([key]) => !Object.hasOwn(own, key));
-  return Object.fromEntries([...others, ...Object.entries(own).slice(0, mostLabels - others.length)]);
+  return withOwnTags(given, own, mostLabels);
 }
 
 /** What tells whose a VM is. */

@@ -1,7 +1,6 @@
-import { MachineError } from "@millwright/core";
-import { type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
+import { allPages, type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { Operation } from "../api/operation.ts";
-import type { DiskResource, GceApi, InstanceResource, Page, Place } from "../api/requests.ts";
+import type { DiskResource, GceApi, InstanceResource, Place } from "../api/requests.ts";
 import { ownDiskLabel } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
 import { readVm, type Vm } from "./vm.ts";
@@ -26,6 +25,8 @@ const windowMs = 10;
 /** So many names are asked for one by one, as long as a list has one page. */
 const fewNames = 3;
 const maxKeys = 10_000;
+/** In messages. */
+const cloud = "Compute Engine";
 const operationTypes = { reclamation: "compute.instances.preempted", insertion: "insert" } as const;
 
 interface ZoneQuestions {
@@ -36,22 +37,6 @@ interface ZoneQuestions {
   readonly operations: ReturnType<typeof createBatch<readonly Operation[]>>;
 }
 
-/** All pages, or an error: a list that was cut short would let a VM leak. */
-async function allPages<Item>(
-  ask: (pageToken: string | undefined) => Promise<Page<Item>>,
-): Promise<readonly (readonly Item[])[]> {
-  const pages: (readonly Item[])[] = [];
-  const tokens = new Set<string>();
-  for (let token: string | undefined; ;) {
-    const page = await ask(token);
-    pages.push(page.items);
-    token = page.nextPageToken;
-    if (token === undefined) return pages;
-    if (tokens.has(token)) throw new MachineError("Unavailable", "Compute Engine gave the same page of a list twice");
-    tokens.add(token);
-  }
-}
-
 function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
   let pagesOfList = 1;
 
@@ -59,7 +44,7 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
     instances.flatMap((instance) => readVm(instance, place) ?? []);
 
   const list = async (signal: AbortSignal): Promise<readonly Vm[]> => {
-    const pages = await allPages((token) => api.listInstances(place, token, signal));
+    const pages = await allPages(cloud, (token) => api.listInstances(place, token, signal));
     pagesOfList = pages.length;
     return pages.flatMap(read);
   };
@@ -88,13 +73,13 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
       maxKeys,
       windowMs,
       ask: async ([key = ""], signal) =>
-        new Map([[key, (await allPages((token) => api.listDisks(place, ownDiskLabel, token, signal))).flat()]]),
+        new Map([[key, (await allPages(cloud, (token) => api.listDisks(place, ownDiskLabel, token, signal))).flat()]]),
     }),
     operations: createBatch<readonly Operation[]>({
       maxKeys,
       windowMs,
       ask: async (types, signal) => {
-        const ofType = (type: string) => allPages((token) => api.listOperations(place, type, token, signal));
+        const ofType = (type: string) => allPages(cloud, (token) => api.listOperations(place, type, token, signal));
         return new Map(await Promise.all(types.map(async (type) => [type, (await ofType(type)).flat()] as const)));
       },
     }),

@@ -1,0 +1,18 @@
+import type { Random } from "../random.ts";
+
+/** How often a request is sent at most within one call. Beyond that the controller repeats the call, and shows why. */
+export const maxAttempts = 3;
+
+/** Nobody waits longer than this between two attempts, milliseconds. */
+export const longestRetryPauseMs = 2_000;
+
+const baseMs = 100;
+const throttledBaseMs = 500;
+
+/**
+ * How long to wait before a request is sent once more, milliseconds: with full jitter, twice as long each time, and longer for a cloud that asks to slow down.
+ *
+ * @param retries how often it will have been sent once more; 1 for the first time
+ */
+export const retryPauseMs = (retries: number, isThrottled: boolean, random: Random): number =>
+  random.next() * Math.min(longestRetryPauseMs, (isThrottled ? throttledBaseMs : baseMs) * 2 ** retries);
