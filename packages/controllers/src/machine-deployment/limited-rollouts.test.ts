@@ -261,6 +261,20 @@ describe("a rollout in maintenance windows", () => {
   });
 });
 
+it.each([
+  ["at a pause", { [canarySteps]: "1/pause" }],
+  ["with replacement on deletion only", { [onDelete]: "true" }],
+  ["outside of windows", { [maintenanceWindows]: "0 5 * * * 1m" }],
+])("makes no machine for a scaling %s that it would give up again", (_, asked) => {
+  const model = begun(sized(4));
+  transcribe(model, { rounds: 3 });
+  model.change(annotated(asked));
+  settle(model);
+  const made = transcribe(model, { at: { 0: wish("a user wants 6", sized(6)) } });
+  expect(made.match(/\+\d+ \w+/g)).toEqual([expect.stringContaining("+2 ")]);
+  expect(made).not.toContain("Scaled down");
+});
+
 describe("minReadySeconds", () => {
   const slow: Change<MachineDeployment> = { spec: { minReadySeconds: 30 } };
   const roundsOf = (model: RolloutModel): number => transcribe(model, { rounds: 90 }).split("\n").length;

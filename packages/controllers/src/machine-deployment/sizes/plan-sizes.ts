@@ -71,14 +71,20 @@ function updatable({ nodes }: MachineDeploymentSnapshot, view: SetView, target: 
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
-/** Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest. */
-function withinLimits(sizes: Sizes, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
-  const old = oldSets.map(repairedSize).findLast(({ spec }) => spec > 0);
+/**
+ * Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest of the replicas. The surge is left
+ * free: it is for replacements, and a limited rollout would give up again at once what was made with it.
+ */
+function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
+  const olds = oldSets.map(repairedSize);
+  const old = olds.findLast(({ spec }) => spec > 0);
   if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
   const { name, spec } = repairedSize(newSet);
   const size = sizes.get(name) ?? spec;
-  const surplus = size - Math.max(maxNew, spec);
-  return surplus > 0 ? new Map([...sizes, [name, size - surplus], [old.name, old.spec + surplus]]) : sizes;
+  const most = Math.max(maxNew, spec);
+  if (size <= most) return sizes;
+  const rest = Math.max(0, replicas - most - sum(olds.map((each) => each.spec)));
+  return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
 }
 
 /** The sizes by the strategy, wherever they differ from those that a repair would leave. */
@@ -101,7 +107,7 @@ function planStep(
     // A pause does not begin with the new template.
     const current = newSet === undefined ? undefined : scalable(newSet);
     const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
-    return only(withinLimits(planScaling(bounds, grower, scalables), sets, limits));
+    return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
   }
   const newSize = newSet === undefined ? undefined : repairedSize(newSet);
   const oldSizes = oldSets.map(repairedSize);
