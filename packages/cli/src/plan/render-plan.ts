@@ -78,6 +78,7 @@ const outcomes: Readonly<Record<Change["outcome"], string>> = {
   nothing: "nothing would happen",
   completes: "would complete by itself",
   waits: "would not complete by itself",
+  unknown: "would go on for longer than a preview does",
   refused: "the controllers would refuse it",
 };
 

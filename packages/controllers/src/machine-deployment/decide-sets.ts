@@ -8,13 +8,13 @@ import {
   type MachineSet,
 } from "@millwright/core";
 import type { Reason } from "../decision.ts";
-import { isDeleting } from "../machine/phase.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory } from "./sets/history.ts";
 import { machineSetPatch, newMachineSet } from "./sets/machine-set-shape.ts";
 import { transferPatch } from "./in-place/transfer-patch.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
-import { countMachines } from "../machine-lists/machine-counts.ts";
+import { countMachines, isReceived } from "../machine-lists/machine-counts.ts";
+import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { newSetReplicas, type RolloutBounds } from "./sizes/plan-rolling-update.ts";
 import { isScalingPass, type RolloutStep } from "./sizes/plan-sizes.ts";
 import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";
@@ -123,11 +123,9 @@ function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): Machine
     return labels[labelKeys.updateResult] !== undefined || labels[labelKeys.selectedForUpdate] !== undefined;
   };
   return allOf(sets).flatMap(({ set, machines }) => {
-    const { present, received } = countMachines(machines);
-    if (received === 0 || present > (set.spec.replicas ?? 0)) return [];
-    return machines
-      .filter((machine) => !isDeleting(machine) && !hasMarks(machine))
-      .filter(({ metadata }) => metadata.labels?.[labelKeys.updateResult] !== undefined)
+    if (countMachines(machines).present > (set.spec.replicas ?? 0)) return [];
+    return machinesWhere(machines, isReceived)
+      .filter((machine) => !hasMarks(machine))
       .map(({ metadata: { name } }) => ({
         kind: "PatchMachine",
         name,

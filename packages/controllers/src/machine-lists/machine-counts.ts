@@ -20,7 +20,8 @@ const isPresent: Question = (machine) => !isDeleting(machine);
 
 const isReady: Question = (machine) => isPresent(machine) && phaseOf(machine) === "Running";
 
-const isReceived: Question = (machine) =>
+/** Whether the machine is present, with the mark of an update in place that handed it over. */
+export const isReceived: Question = (machine) =>
   isPresent(machine) && machine.metadata.labels?.[labelKeys.updateResult] !== undefined;
 
 /** Lists never change, and a pass asks many times about thousands of machines. */

@@ -3,6 +3,8 @@ import type { Node } from "../cluster/node-objects.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
+import { limitReached } from "./play-limits.ts";
+import { leastOf } from "./least.ts";
 import { isComing, type ModelCluster } from "./model-cluster.ts";
 import { createModelPasses, type PassOptions } from "./model-passes.ts";
 import { isEventful, type PreviewCounts, type PreviewStep } from "./preview-step.ts";
@@ -22,15 +24,14 @@ export interface Play {
   readonly end: Date;
   /** From the start until nothing moved any more. */
   readonly lastMs: number;
-  /** Whether it was broken off: nothing that comes to rest goes on for so long. */
-  readonly isEndless: boolean;
+  /** Why it was cut short, a sentence for people; absent when it came to rest, or to the end of the time that is looked ahead. */
+  readonly cutShort?: string;
   /** Decisions that it took. */
   readonly decisions: number;
 }
 
-/** Passes of the controllers at one moment, moments, and the time that is looked ahead. */
+/** Passes of the controllers at one moment, and the time that is looked ahead. */
 const MOST_PASSES = 100;
-const MOST_MOMENTS = 20_000;
 const HORIZON_MS = 366 * 24 * 3_600_000;
 
 /** Something that the world does by itself. */
@@ -85,8 +86,8 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
   const endings = new Map<string, Ending>();
   let nowMs = start.getTime();
   let lastMs = nowMs;
-  let isEndless = true;
-  for (let moment = 0; isEndless && moment < MOST_MOMENTS; moment++) {
+  let cutShort: string | undefined;
+  for (let moments = 1; ; moments++) {
     const now = new Date(nowMs);
     const notes = noNotes();
     let isBusy = true;
@@ -100,9 +101,10 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
       lastMs = nowMs;
     }
     const wakes = passes.wakes().map((at) => at.getTime());
-    const next = Math.min(...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs));
-    isEndless = next <= start.getTime() + HORIZON_MS;
-    if (!isEndless) break;
+    const next = leastOf([...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs)]);
+    if (next > start.getTime() + HORIZON_MS) break;
+    cutShort = limitReached(moments, cluster.machines.size);
+    if (cutShort !== undefined) break;
     nowMs = next;
     for (const [key, { atMs, happen }] of endings) {
       if (atMs > nowMs) continue;
@@ -116,7 +118,7 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
     counts,
     end: new Date(nowMs),
     lastMs: lastMs - start.getTime(),
-    isEndless,
+    ...(cutShort === undefined ? {} : { cutShort }),
     decisions: passes.decisions(),
   };
 }

@@ -11,6 +11,7 @@ import {
   type Change,
   inPhase,
   named,
+  ownedBy,
 } from "../testing/builders.ts";
 import { createRolloutModel } from "../testing/rollout-model.ts";
 import { settle } from "../testing/rollout-transcript.ts";
@@ -216,6 +217,22 @@ describe("previewChange", () => {
     expect(preview({ ...objects, machines }).waitsFor).toEqual([
       `Machine ${machines[0]?.metadata.name} is CrashLoopBackOff, and taken to stay so`,
     ]);
+  });
+
+  it("says that it does not know the end where there is more than it looks at", () => {
+    const set = aMachineSet(named("alone"), { spec: { replicas: 50_001 } });
+    const coming = aMachine(ownedBy(set), inPhase("Pending"));
+    const machines = Array.from({ length: 50_001 }, (_, index) => ({
+      ...coming,
+      metadata: { ...coming.metadata, name: `alone-${index}` },
+    }));
+    const { outcome, waitsFor } = previewChange(
+      { deployments: [], sets: [set], machines },
+      { kind: "MachineSet", name: "alone" },
+      { now },
+    );
+    expect(outcome).toBe("unknown");
+    expect(waitsFor).toEqual(["There are 50001 machines: a preview goes no further than 50000"]);
   });
 
   it("refuses what the controllers refuse", () => {

@@ -16,16 +16,20 @@ import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
+import { leastOf } from "./least.ts";
 import { observeInModel } from "./model-passes.ts";
-import { playThrough } from "./play-through.ts";
+import { type Play, playThrough } from "./play-through.ts";
 import type { PreviewCounts, PreviewStep } from "./preview-step.ts";
 
 /** What becomes of a deployment, or of a set that nobody controls, if all goes well. */
 export interface ChangePreview {
   readonly kind: "MachineDeployment" | "MachineSet";
   readonly name: string;
-  /** `nothing`: all is as it is to be. `completes`: in the steps given. `waits`: not without somebody, see `waitsFor`. `refused`: see `problems`. */
-  readonly outcome: "nothing" | "completes" | "waits" | "refused";
+  /**
+   * `nothing`: all is as it is to be. `completes`: in the steps given. `waits`: not without somebody, see `waitsFor`. `unknown`: it goes on after the steps given,
+   * see `waitsFor`. `refused`: see `problems`.
+   */
+  readonly outcome: "nothing" | "completes" | "waits" | "unknown" | "refused";
   readonly steps: readonly PreviewStep[];
   /** Clauses, for people. */
   readonly waitsFor: readonly string[];
@@ -126,6 +130,9 @@ function waitsOf(
   return reasons.length > 0 ? reasons : ["It comes to rest before its end"];
 }
 
+const outcomeOf = ({ steps }: Play, waitsFor: readonly string[]): ChangePreview["outcome"] =>
+  waitsFor.length > 0 ? "waits" : steps.length > 0 ? "completes" : "nothing";
+
 /**
  * Plays through what the controllers make of a deployment, or of a set that nobody controls, as it stands in `objects`: their own decide functions are asked again and
  * again, in a world where all goes well. Machines join, drains end, agents update; machines that are broken stay so.
@@ -168,21 +175,23 @@ export function previewChange(
     left === undefined || problems.length > 0
       ? []
       : waitsOf(cluster, observeInModel(cluster, left, guardsFromScaler, play.end), last);
+  const { cutShort } = play;
   const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
   const surges = play.steps
     .filter(({ machinesCreated }) => machinesCreated.length > 0)
     .map(({ after }) => after.current + after.old + after.leaving - replicas);
   return {
     ...root,
-    outcome: isRefused ? "refused" : waitsFor.length > 0 ? "waits" : play.steps.length > 0 ? "completes" : "nothing",
+    outcome: isRefused ? "refused" : cutShort === undefined ? outcomeOf(play, waitsFor) : "unknown",
     steps: play.steps,
-    waitsFor: play.isEndless ? [...waitsFor, "It does not come to rest"] : waitsFor,
+    // Nobody knows yet what it would wait for in the end.
+    waitsFor: cutShort === undefined ? waitsFor : [cutShort],
     problems,
     surge: {
-      used: Math.max(0, ...surges),
+      used: surges.reduce((most, each) => Math.max(most, each), 0),
       allowed: deployment === undefined || problems.length > 0 ? 0 : boundsOf(deployment).maxSurge,
     },
-    fewestServing: Math.min(...play.counts.map(({ serving }) => serving)),
+    fewestServing: leastOf(play.counts.map(({ serving }) => serving)),
     durations,
     expectedMs: play.lastMs,
   };

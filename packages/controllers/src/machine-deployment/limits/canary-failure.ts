@@ -1,12 +1,6 @@
-import {
-  annotationKeys,
-  eventReasons,
-  type Machine,
-  type MachineDeployment,
-  type MachineSet,
-  phaseOf,
-} from "@millwright/core";
-import { isDeleting } from "../../machine/phase.ts";
+import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import { isDeleting, isFailed } from "../../machine/phase.ts";
 import { canaryFailureOf } from "./canary.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
@@ -18,8 +12,7 @@ function failedBefore({ status }: Machine): boolean {
   return last !== undefined && last.outcome !== "Successful" && last.outcome !== "Processing";
 }
 
-const hasFailed = (machine: Machine): boolean =>
-  isDeleting(machine) ? failedBefore(machine) : phaseOf(machine) === "Failed";
+const hasFailed = (machine: Machine): boolean => (isDeleting(machine) ? failedBefore(machine) : isFailed(machine));
 
 /** Whether machines of other templates are left. */
 export const isUnderWay = ({ oldSets }: Sets): boolean =>
@@ -64,7 +57,7 @@ export function decideCanaryFailure(
     const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
     return returns ? decideReturn(deployment, claim.owned) : undefined;
   }
-  const failed = newSet.machines.find(hasFailed);
+  const failed = machinesWhere(newSet.machines, hasFailed)[0];
   if (failed === undefined) return undefined;
   const { name } = newSet.set.metadata;
   const patch = { metadata: { annotations: { [annotationKeys.canaryFailed]: failed.metadata.name } } };

@@ -3,7 +3,7 @@ import { apiTime } from "../../conditions/set-condition.ts";
 import { type CanaryStep, machinesOf } from "./canary-steps.ts";
 import type { RolloutLimits } from "./rollout-limits.ts";
 import { servesSince } from "./serves-since.ts";
-import { isServing, type SetView } from "../sizes/set-size.ts";
+import { servingOf, type SetView } from "../sizes/set-size.ts";
 
 /** The last step that a person let pass in the rollout of this very set; 0 for none. */
 function continuedAfter({ metadata }: MachineDeployment, newSet: MachineSet | undefined): number {
@@ -41,14 +41,13 @@ export function canaryLimits(
       `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
     );
   }
-  const serving = newSet === undefined ? [] : newSet.machines.filter(isServing(newSet));
-  const since = serving.map(servesSince).toSorted((a, b) => a - b);
+  const serving = newSet === undefined ? [] : servingOf(newSet);
   const continued = continuedAfter(deployment, newSet?.set);
   for (const [index, step] of steps.entries()) {
     const size = machinesOf(step, replicas);
     const number = index + 1;
     const where = `canary step ${number} of ${steps.length}`;
-    const last = since[size - 1];
+    const last = serving[size - 1];
     if (size === 0) continue;
     if (last === undefined) return stop(size, `Rollout waits at ${where} until ${size} new machines serve`);
     if (step.wait === "pause") {
@@ -56,7 +55,7 @@ export function canaryLimits(
       const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
       return stop(size, `Rollout pauses at ${where} with ${size} new machines: it goes on with annotation ${go}`);
     }
-    const until = new Date(last + step.wait);
+    const until = new Date(servesSince(last) + step.wait);
     if (until > now)
       return stop(size, `Rollout stays at ${where} with ${size} new machines until ${apiTime(until)}`, until);
   }

@@ -1,6 +1,5 @@
 import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
-import { isAvailable } from "../../machine/phase.ts";
-import { servesSince } from "./serves-since.ts";
+import { longestServing, servesSince } from "./serves-since.ts";
 
 /** Machines that serve, but not for long enough to count. */
 export interface Settling {
@@ -21,13 +20,16 @@ export function settlingMachines(
   const isHonoured = metadata.annotations?.[annotationKeys.honourMinReadySeconds] === "true";
   const { minReadySeconds: seconds = 0 } = spec;
   if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
-  const waits = [...machinesOfSets]
-    .flat()
-    .filter(isAvailable)
-    .map((machine) => ({ name: machine.metadata.name, at: servesSince(machine) + seconds * 1000 }))
-    .filter(({ at }) => at > now.getTime());
-  return {
-    names: new Set(waits.map(({ name }) => name)),
-    nextAt: waits.length === 0 ? undefined : new Date(Math.min(...waits.map(({ at }) => at))),
-  };
+  const countsAt = (machine: Machine): number => servesSince(machine) + seconds * 1000;
+  const names = new Set<string>();
+  let nextMs = Infinity;
+  for (const machines of machinesOfSets) {
+    const serving = longestServing(machines);
+    const settled = serving.findLastIndex((machine) => countsAt(machine) <= now.getTime()) + 1;
+    for (const machine of serving.slice(settled)) {
+      names.add(machine.metadata.name);
+      nextMs = Math.min(nextMs, countsAt(machine));
+    }
+  }
+  return { names, nextAt: names.size === 0 ? undefined : new Date(nextMs) };
 }

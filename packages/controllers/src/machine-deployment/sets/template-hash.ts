@@ -32,8 +32,20 @@ export const templateHash = (template: MachineTemplate | undefined, collisionCou
 export const machineSetName = (deployment: string, hash: string): string =>
   `${deployment}-${Array.from(hash.slice(0, 5), (digit) => alphabet[digit.charCodeAt(0) % alphabet.length]).join("")}`;
 
+/** Templates do not change, and each pass compares those of all sets. */
+const rollingParts = new WeakMap<MachineTemplate, { readonly hashLabel: string; readonly part: string }>();
+
 /** The parts of a template whose change asks for new machines; everything else is handed down in place (section 4.6). */
 function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
+  if (template === undefined) return readRollingPart(template, hashLabel);
+  const known = rollingParts.get(template);
+  if (known?.hashLabel === hashLabel) return known.part;
+  const part = readRollingPart(template, hashLabel);
+  rollingParts.set(template, { hashLabel, part });
+  return part;
+}
+
+function readRollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
   const { labels, ...metadata } = template?.metadata ?? {};
   const { [hashLabel]: _, ...ownLabels } = labels ?? {};
   const { class: machineClass, providerID } = template?.spec ?? {};

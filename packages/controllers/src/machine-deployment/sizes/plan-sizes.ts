@@ -1,10 +1,7 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
-import { inDeletionOrder } from "../../machine-set/deletion-order.ts";
-import { isAvailable } from "../../machine/phase.ts";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "../in-place/plan-in-place.ts";
 import { repairedSize } from "../in-place/repaired-size.ts";
-import { readUpdateNote } from "../in-place/update-note.ts";
-import { updateStateOf } from "../in-place/update-state.ts";
+import { updatableSet } from "../in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../../safety/freeze-set.ts";
 import { planRecreate } from "./plan-recreate.ts";
 import { planRollingUpdate, type RolloutBounds, type Sizes } from "./plan-rolling-update.ts";
@@ -50,21 +47,6 @@ function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boole
  */
 export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
   return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
-}
-
-/** A set with its machines in the order in which they are given up, and so updated. */
-function updatable({ nodes }: MachineDeploymentSnapshot, view: SetView, target: string, now: Date): InPlaceSet {
-  const machines = inDeletionOrder(view.machines, now).map((machine) => {
-    const node = nodes?.get(machine.metadata.name);
-    const updatedFor = node === undefined ? undefined : readUpdateNote(node)?.set;
-    return {
-      name: machine.metadata.name,
-      state: updateStateOf(machine, node, target),
-      isAvailable: isAvailable(machine),
-      ...(updatedFor === undefined ? {} : { updatedFor }),
-    };
-  });
-  return { ...repairedSize(view), machines };
 }
 
 /** In place, more machines are always made by the new set: the old ones make none (machineset-machinedeployment.md, F11). */
@@ -121,11 +103,11 @@ function planStep(
   const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
   // A machine beyond the replicas begins a replacement; one for a machine that is gone does not.
   const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
-  const old = oldSets.map((view) => updatable(snapshot, view, newSize.name, now));
+  const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes ?? new Map(), newSize.name, now);
   return planInPlaceUpdate(
     { ...bounds, maxSurge, selects, isHeld: !limits.mayStart },
-    updatable(snapshot, newSet, newSize.name, now),
-    old,
+    updatable(newSet),
+    oldSets.map(updatable),
     !hasFreezeLabel(deployment),
   );
 }

@@ -1,5 +1,5 @@
 import type { Machine, MachineSet } from "@millwright/core";
-import { isAvailable } from "../../machine/phase.ts";
+import { longestServing } from "../limits/serves-since.ts";
 import { countMachines } from "../../machine-lists/machine-counts.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
@@ -17,21 +17,19 @@ export interface SetSize {
 export interface SetView {
   readonly set: MachineSet;
   readonly machines: readonly Machine[];
-  /** Names of machines that do not serve for long enough to count. Default: none. */
+  /** Names of machines that do not serve for long enough to count: those that have begun last. Default: none. */
   readonly settling?: ReadonlySet<string>;
 }
 
-/** Whether a machine of the set counts as available. */
-export const isServing =
-  ({ settling }: Pick<SetView, "settling">) =>
-  (machine: Machine): boolean =>
-    isAvailable(machine) && settling?.has(machine.metadata.name) !== true;
+/** The machines of the set that count as available, those that have served longest first. */
+export function servingOf({ machines, settling = new Set() }: SetView): readonly Machine[] {
+  const serving = longestServing(machines);
+  return serving.slice(0, serving.findLastIndex(({ metadata }) => !settling.has(metadata.name)) + 1);
+}
 
 /** How many machines of the set count as available. */
 export const servingIn = (view: SetView): number =>
-  (view.settling?.size ?? 0) === 0
-    ? countMachines(view.machines).available
-    : view.machines.filter(isServing(view)).length;
+  (view.settling?.size ?? 0) === 0 ? countMachines(view.machines).available : servingOf(view).length;
 
 /** @param spec counted against this instead of what the set is told */
 export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {

@@ -1,0 +1,46 @@
+import type { Machine } from "@millwright/core";
+import type { Node } from "../../cluster/node-objects.ts";
+import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import { inDeletionOrder } from "../../machine-set/deletion-order.ts";
+import { isAvailable } from "../../machine/phase.ts";
+import type { SetView } from "../sizes/set-size.ts";
+import type { InPlaceSet, UpdatableMachine } from "./plan-in-place.ts";
+import { repairedSize } from "./repaired-size.ts";
+import { readUpdateNote } from "./update-note.ts";
+import { updateStateOf } from "./update-state.ts";
+
+/** A machine as it was looked at, and what that followed from. */
+interface Viewed {
+  readonly node: Node | undefined;
+  readonly target: string;
+  readonly view: UpdatableMachine;
+}
+
+/** Neither machines nor nodes change, and of those of a large deployment few are others from one pass to the next. */
+const viewed = new WeakMap<Machine, Viewed>();
+
+function viewOf(machine: Machine, node: Node | undefined, target: string): UpdatableMachine {
+  const before = viewed.get(machine);
+  if (before !== undefined && before.node === node && before.target === target) return before.view;
+  const updatedFor = node === undefined ? undefined : readUpdateNote(node)?.set;
+  const view = {
+    name: machine.metadata.name,
+    state: updateStateOf(machine, node, target),
+    isAvailable: isAvailable(machine),
+    ...(updatedFor === undefined ? {} : { updatedFor }),
+  };
+  viewed.set(machine, { node, target, view });
+  return view;
+}
+
+/**
+ * A set with its machines in the order in which they are given up, and so updated.
+ *
+ * @param target name of the set of the template that is wanted
+ */
+export function updatableSet(view: SetView, nodes: NodesOfMachines, target: string, now: Date): InPlaceSet {
+  const machines = inDeletionOrder(view.machines, now).map((machine) =>
+    viewOf(machine, nodes.get(machine.metadata.name), target),
+  );
+  return { ...repairedSize(view), machines };
+}

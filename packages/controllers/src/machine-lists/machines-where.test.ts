@@ -1,0 +1,103 @@
+import type { Machine } from "@millwright/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isAvailable } from "../machine/phase.ts";
+import { aMachine, inPhase, labelled, named } from "../testing/builders.ts";
+import { countWhere, machinesWhere, questionAbout } from "./machines-where.ts";
+import { type TrackedMachines, trackMachines } from "./tracked-machines.ts";
+
+const machine = (index: number, phase: "Running" | "Pending" = "Running"): Machine =>
+  aMachine(named(`m${index}`), inPhase(phase));
+
+function manyRunning(count: number): TrackedMachines {
+  const tracked = trackMachines();
+  for (let index = 0; index < count; index++) tracked.put(machine(index));
+  return tracked;
+}
+
+/** A question about phases that counts how often it is asked. */
+function counting() {
+  let asked = 0;
+  const isPending = ({ status }: Machine): boolean => {
+    asked++;
+    return status?.currentStatus?.phase === "Pending";
+  };
+  return { isPending, asked: () => asked };
+}
+
+describe("machinesWhere", () => {
+  it("asks about the machines of a tracked list once, and again about those that have changed", () => {
+    const tracked = manyRunning(100);
+    const { isPending, asked } = counting();
+    expect(machinesWhere(tracked.list(), isPending)).toEqual([]);
+    expect(asked()).toBe(100);
+    tracked.put(machine(7, "Pending"));
+    tracked.put(machine(3, "Pending"));
+    tracked.take("m50");
+    expect(machinesWhere(tracked.list(), isPending).map(({ metadata }) => metadata.name)).toEqual(["m3", "m7"]);
+    expect(countWhere(tracked.list(), isPending)).toBe(2);
+    expect(asked()).toBe(102);
+  });
+
+  it("asks again about a machine that its list is touched for", () => {
+    const tracked = manyRunning(2);
+    const withNode = new Set<string>();
+    const hasNode = ({ metadata }: Machine): boolean => withNode.has(metadata.name);
+    expect(countWhere(tracked.list(), hasNode)).toBe(0);
+    withNode.add("m1");
+    tracked.touch("m1");
+    expect(machinesWhere(tracked.list(), hasNode).map(({ metadata }) => metadata.name)).toEqual(["m1"]);
+  });
+
+  it("gives the list itself when the question holds for all", () => {
+    const tracked = manyRunning(3);
+    expect(machinesWhere(tracked.list(), isAvailable)).toBe(tracked.list());
+    const untracked = [...tracked.list()];
+    expect(machinesWhere(untracked, isAvailable)).toBe(untracked);
+  });
+
+  it("answers for a list that is not up to date from that list", () => {
+    const tracked = manyRunning(3);
+    const before = tracked.list();
+    tracked.put(machine(0, "Pending"));
+    expect(countWhere(before, isAvailable)).toBe(3);
+    expect(countWhere(tracked.list(), isAvailable)).toBe(2);
+  });
+
+  it("finds what a walk over the list finds, whatever happened to it", () => {
+    const isPending = counting().isPending;
+    const index = fc.nat(5);
+    const change = fc.oneof(
+      fc.record({ put: index, phase: fc.constantFrom("Running" as const, "Pending" as const) }),
+      fc.record({ take: index }),
+      fc.constant("look" as const),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
+        const tracked = trackMachines();
+        for (const each of changes) {
+          if (each === "look") machinesWhere(tracked.list(), isPending);
+          else if ("put" in each) tracked.put(machine(each.put, each.phase));
+          else tracked.take(`m${each.take}`);
+        }
+        const expected = tracked.list().filter(isPending);
+        expect(machinesWhere(tracked.list(), isPending)).toEqual(expected);
+        expect(countWhere(tracked.list(), isPending)).toBe(expected.length);
+      }),
+    );
+  });
+});
+
+describe("questionAbout", () => {
+  it("makes one question for each subject", () => {
+    const has = questionAbout(
+      (labels: Readonly<Record<string, string>>) =>
+        ({ metadata }) =>
+          Object.keys(labels).every((key) => metadata.labels?.[key] !== undefined),
+    );
+    const zone = { zone: "" };
+    expect(has(zone)).toBe(has(zone));
+    expect(has({ zone: "" })).not.toBe(has(zone));
+    expect(has(zone)(aMachine(labelled({ zone: "1" })))).toBe(true);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, inPhase, named } from "../testing/builders.ts";
+import { trackMachines, trackOf } from "./tracked-machines.ts";
+
+const [a, b, c] = ["a", "b", "c"].map((name) => aMachine(named(name)));
+
+function three() {
+  const tracked = trackMachines();
+  for (const machine of [a, b, c]) if (machine !== undefined) tracked.put(machine);
+  return tracked;
+}
+
+describe("trackMachines", () => {
+  it("gives the same list as long as nothing changes", () => {
+    const tracked = three();
+    const list = tracked.list();
+    expect(list).toEqual([a, b, c]);
+    expect(tracked.list()).toBe(list);
+    tracked.take("unknown");
+    tracked.touch("unknown");
+    expect(tracked.list()).toBe(list);
+  });
+
+  it("leaves lists that it has given as they were, without a track", () => {
+    const tracked = three();
+    const before = tracked.list();
+    tracked.take("a");
+    expect(before).toEqual([a, b, c]);
+    expect(trackOf(before)).toBeUndefined();
+    expect(trackOf(tracked.list())).toBeDefined();
+  });
+
+  it("keeps the place of a machine that is replaced, and puts one that comes back behind the others", () => {
+    const tracked = three();
+    const running = aMachine(named("a"), inPhase("Running"));
+    tracked.put(running);
+    expect(tracked.list()).toEqual([running, b, c]);
+    tracked.take("a");
+    tracked.put(running);
+    expect(tracked.list()).toEqual([b, c, running]);
+  });
+
+  it("notes a place for each change, and for each touch", () => {
+    const tracked = three();
+    const { changes = [], machines } = trackOf(tracked.list()) ?? {};
+    const before = changes.length;
+    tracked.touch("b");
+    tracked.take("c");
+    const places = changes.slice(before);
+    expect(places.map((place) => machines?.get(place)?.metadata.name)).toEqual(["b", undefined]);
+  });
+});
