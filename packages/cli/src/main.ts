@@ -1,6 +1,7 @@
 import { isConfigError } from "@millwright/core";
 import { CommanderError } from "commander";
 import { createProgram } from "./program.ts";
+import { plain } from "./terminal/text.ts";
 
 /**
  * Runs one command line and resolves with the exit status: 0 when the command did what it is for, 1 when it could not (with one line on
@@ -20,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
     // commander has said what is wrong by now; help and version end this way, too.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!isConfigError(error)) throw error;
-    process.stderr.write(`millwright: ${error.message}\n`);
+    process.stderr.write(`millwright: ${plain(error.message)}\n`);
     return 1;
   }
 }

@@ -4,16 +4,10 @@ import { text } from "node:stream/consumers";
 import { ConfigError } from "@millwright/core";
 import { isApiObject, messageOf } from "@millwright/kube";
 import type { ManifestObject } from "@millwright/runtime";
-import { parseAllDocuments } from "yaml";
+import { parseDocuments } from "./parse-documents.ts";
 
 /** Endings of files in a folder that are read. */
 const endings: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
-
-/** Aliases that one document may expand to: a file must not become larger than memory. */
-const MAX_ALIASES = 100;
-
-/** What is wrong and where, without the excerpt of the file that follows. */
-const firstLineOf = (error: unknown): string => messageOf(error).split("\n")[0]?.replace(/:$/, "") ?? "";
 
 const hasItems = (value: object): value is { readonly items: readonly unknown[] } =>
   "items" in value && Array.isArray(value.items);
@@ -33,20 +27,11 @@ function objectsOf(source: string, value: unknown): readonly ManifestObject[] {
 
 /** Reads the objects of a text in YAML or JSON, one or many documents. `file` is for messages. */
 export function parseManifests(file: string, content: string): readonly ManifestObject[] {
-  const documents = parseAllDocuments(content, { prettyErrors: true });
-  // An empty text is one value, not a list.
-  if (!Array.isArray(documents)) return [];
-  const isSingle = documents.length === 1;
+  const documents = parseDocuments(content);
   return documents.flatMap((document, index) => {
-    const source = isSingle ? file : `${file}, document ${index + 1}`;
-    const [problem] = document.errors;
-    if (problem !== undefined) throw new ConfigError(`${source}: cannot be read: ${firstLineOf(problem)}`);
-    let value: unknown;
-    try {
-      value = document.toJS({ maxAliasCount: MAX_ALIASES });
-    } catch (error) {
-      throw new ConfigError(`${source}: cannot be read: ${firstLineOf(error)}`, { cause: error });
-    }
+    const source = documents.length === 1 ? file : `${file}, document ${index + 1}`;
+    if (!document.ok) throw new ConfigError(`${source}: cannot be read: ${document.problem}`);
+    const { value } = document;
     return value === null || value === undefined ? [] : objectsOf(source, value);
   });
 }
@@ -73,7 +58,7 @@ export async function readManifests(path: string): Promise<readonly ManifestObje
     if (objects.length > 0) return objects;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path}: cannot be read: ${firstLineOf(error)}`, { cause: error });
+    throw new ConfigError(`${path}: cannot be read: ${messageOf(error)}`, { cause: error });
   }
   throw new ConfigError(`${path}: there is no object in it; expected manifests in YAML or JSON`);
 }
