@@ -1,11 +1,4 @@
-import {
-  machineClassResource,
-  machineDeploymentResource,
-  phaseOf,
-  type Machine,
-  machineResource,
-  systemClock,
-} from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -19,7 +12,7 @@ import {
 } from "../harness/definitions.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
 import { startRealServer } from "./real-server.ts";
 
 const LONG = 90_000;
@@ -38,8 +31,7 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     fleet = await startFleet(api);
     ends.push(() => fleet.close());
     await api.create(machineClassResource, machineClass("small"));
-    const where = ["--control-kubeconfig", plane.kubeconfig, "--no-leader-elect"];
-    millwright = startMillwright(["run", "--provider=mock", ...where]);
+    millwright = startControllers(plane.kubeconfig);
     ends.push(() => millwright.stop("SIGKILL"));
   }, 1_800_000);
 
@@ -47,21 +39,19 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     for (const end of ends.toReversed()) await end();
   }, 60_000);
 
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await fleet.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const untilRunning = (count: number): Promise<void> =>
     eventually(async () => {
-      expect((await machines()).map(phaseOf)).toEqual(Array.from({ length: count }, () => "Running"));
+      expect((await fleet.machines()).map(phaseOf)).toEqual(Array.from({ length: count }, () => "Running"));
     }, LONG);
   const calls = (operation: string): number => fleet.cloud.calls.filter((call) => call.operation === operation).length;
 
   it("takes no VM along, and the same VMs are looked after when all is back", async () => {
     await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     await untilRunning(2);
-    const before = vmsOf(await machines());
+    const before = vmsOf(await fleet.machines());
     await deleteDefinition(fleet.api, "Machine");
     await eventually(async () => {
-      const texts = (await machines()).map(({ status }) => status?.lastOperation?.description);
+      const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
       expect(texts).toEqual([expect.stringMatching(/^Deletion held/), expect.stringMatching(/^Deletion held/)]);
     }, LONG);
     const saved = await kept(fleet.api, "Machine");
@@ -70,7 +60,7 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     await declareAgain(fleet.api, "Machine");
     await makeAgain(fleet.api, "Machine", saved);
     await untilRunning(2);
-    expect(vmsOf(await machines())).toEqual(before);
+    expect(vmsOf(await fleet.machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
     expect(millwright.child.exitCode).toBeNull();
     await fleet.api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" });

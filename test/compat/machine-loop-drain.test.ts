@@ -5,7 +5,7 @@ import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
 import { aBudget, aDeployment, listOf } from "../harness/manifests.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
 import { startWorkloads } from "../harness/workloads.ts";
 import { startRealServer } from "./real-server.ts";
 
@@ -16,14 +16,8 @@ describe("a drain on a real kube-apiserver", () => {
   let fleet: Fleet;
   let kubectl: ForeignTool;
 
-  const startControllers = async (): Promise<MillwrightProcess> => {
-    const millwright = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      "--control-kubeconfig",
-      kubeconfig,
-    ]);
+  const start = async (): Promise<MillwrightProcess> => {
+    const millwright = startControllers(kubeconfig);
     ends.push(() => millwright.stop("SIGKILL"));
     await millwright.waitFor(/"Starting"/);
     return millwright;
@@ -47,7 +41,7 @@ describe("a drain on a real kube-apiserver", () => {
   }, 60_000);
 
   it("names a budget that can never be met, also after a kill, and then moves one pod at a time", async () => {
-    const first = await startControllers();
+    const first = await start();
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=2", "machinedeployment/fleet", "--timeout=40s"]);
     const workloads = startWorkloads(fleet.api);
     ends.push(() => workloads.close());
@@ -65,7 +59,7 @@ describe("a drain on a real kube-apiserver", () => {
       expect(said).toContain("budget default/web can never be met: maxUnavailable is 0");
     });
     await first.stop("SIGKILL");
-    await startControllers();
+    await start();
     expect(await workloads.podsOn(node)).toHaveLength(3);
     await kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
     let fewest = 3;

@@ -2,7 +2,7 @@ import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type Fleet, startFleet } from "../harness/installation.ts";
-import { startMillwright } from "../harness/millwright.ts";
+import { startControllers } from "../harness/millwright.ts";
 import { rolloutScenarios } from "../harness/rollout-scenarios.ts";
 import { startRealServer } from "./real-server.ts";
 
@@ -28,8 +28,7 @@ describe("rollouts on a real kube-apiserver", () => {
   rolloutScenarios(() => ({
     fleet,
     run(...flags) {
-      const where = [`--control-kubeconfig=${kubeconfig}`, "--no-leader-elect"];
-      const process = startMillwright(["run", "--provider=mock", ...where, ...flags]);
+      const process = startControllers(kubeconfig, ...flags);
       ends.push(() => process.stop("SIGKILL"));
       return process;
     },

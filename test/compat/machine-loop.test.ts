@@ -52,15 +52,13 @@ describe("millwright run on a real kube-apiserver", () => {
   const status = (field: string): Promise<string> =>
     kubectl(["get", "machinedeployment", "fleet", "-o", `jsonpath={.status.${field}}`]);
 
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await fleet.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const nodeOf = ({ metadata }: Machine): string => metadata.labels?.["node"] ?? "";
   const conditionOf = (node: string, type: string): Promise<string> => {
     const path = `{.status.conditions[?(@.type=="${type}")]['status','reason','message']}`;
     return kubectl(["get", "node", node, "-o", `jsonpath=${path}`]);
   };
   const firstMachine = async (): Promise<Machine> => {
-    const [machine] = await machines();
+    const [machine] = await fleet.machines();
     if (machine === undefined) throw new Error("there is no machine");
     return machine;
   };
@@ -104,14 +102,14 @@ describe("millwright run on a real kube-apiserver", () => {
   });
 
   it("replaces machines whose kubelets stopped, one after the other", async () => {
-    const silent = (await machines()).slice(0, 2);
+    const silent = (await fleet.machines()).slice(0, 2);
     const names = new Set(silent.map(({ metadata }) => metadata.name));
     const trouble = troubles.add({ kind: "kubelet-stops", nodes: silent.map(nodeOf) });
     /** The most of them that were Failed or on their way out at once, and all phases that they were seen in. */
     let atOnce = 0;
     const seen = new Set<string | undefined>();
     await eventually(async () => {
-      const now = await machines();
+      const now = await fleet.machines();
       const old = now.filter(({ metadata }) => names.has(metadata.name));
       for (const machine of old) seen.add(phaseOf(machine));
       const going = old.filter(

@@ -1,5 +1,5 @@
 import type { ApiServerOptions, RequestRecord } from "@millwright/devcluster";
-import { machineClassResource, machineDeploymentResource, type Machine, machineResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core";
 import type { SimulatedCloudOptions } from "@millwright/provider-mock";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
@@ -20,7 +20,6 @@ export interface ControlledFleet extends Installation {
   /** Creates the deployment. */
   deploy(replicas: number): Promise<void>;
   scale(replicas: number): Promise<void>;
-  machines(): Promise<readonly Machine[]>;
   /** Waits until that many machines run, each with its one VM. */
   untilRunning(count: number, timeoutMs?: number): Promise<void>;
   untilGone(timeoutMs?: number): Promise<void>;
@@ -45,8 +44,7 @@ export async function startControlledFleet(
   const { api } = installation;
   await api.create(machineClassResource, machineClass("small"));
   const started: MillwrightProcess[] = [];
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await api.list<Machine>(machineResource, { namespace })).items;
+  const { machines } = installation;
   return {
     ...installation,
     run(...args) {
@@ -65,7 +63,6 @@ export async function startControlledFleet(
         api.patch(machineDeploymentResource, { namespace, name }, { spec: { replicas } }, { kind: "merge" }),
       );
     },
-    machines,
     async untilRunning(count, timeoutMs = 90_000) {
       await eventually(async () => {
         const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);

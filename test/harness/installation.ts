@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds, machineApiVersion, systemClock } from "@millwright/core";
+import { crds, type Machine, machineApiVersion, machineResource, systemClock } from "@millwright/core";
 import {
   type ApiServer,
   type ApiServerOptions,
@@ -25,11 +25,13 @@ import {
   type SimulatedCloudOptions,
 } from "@millwright/provider-mock";
 import { eventually } from "./eventually.ts";
+import { type MillwrightProcess, startControllers } from "./millwright.ts";
 
 /** A cloud, and a cluster whose nodes follow its VMs, beside which controllers can be killed and started. */
 export interface Fleet {
   readonly api: ApiClient;
   readonly cloud: SimulatedCloud;
+  machines(): Promise<readonly Machine[]>;
   /** Declares our kinds and the class secret, again after the server has lost them. */
   declareKinds(): Promise<void>;
   /** Stops the cloud and the nodes; the cluster stays. */
@@ -43,6 +45,8 @@ export interface Installation extends Fleet {
   readonly server: ApiServer;
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
+  /** Starts controllers that are the only ones. They are killed with the installation, if not before. */
+  runAlone(...flags: readonly string[]): MillwrightProcess;
 }
 
 const namespace = "default";
@@ -116,6 +120,7 @@ export async function startFleet(
     api,
     cloud,
     declareKinds,
+    machines: async () => (await api.list<Machine>(machineResource, { namespace })).items,
     async close() {
       unfollow();
       stop.abort(new Error("the test ends"));
@@ -140,12 +145,19 @@ export async function startInstallation(
   // A name of its own: faults and counts are for the controllers under test.
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
   const fleet = await startFleet(api, options, { troubles: server.troubles, ...nodeLife });
+  const started: MillwrightProcess[] = [];
   return {
     ...fleet,
     url,
     server,
     kubeconfig,
+    runAlone(...flags) {
+      const process = startControllers(kubeconfig, ...flags);
+      started.push(process);
+      return process;
+    },
     async close() {
+      await Promise.all(started.map((process) => process.stop("SIGKILL")));
       await fleet.close();
       await api.close();
       await server.close();

@@ -10,7 +10,7 @@ import { type ApiClient, eventResource, type KubeObject, nodeResource } from "@m
 import type { Vm } from "@millwright/provider-mock";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import { type Fleet, machineClass, machineDeployment } from "./installation.ts";
+import { type Fleet, type Installation, machineClass, machineDeployment } from "./installation.ts";
 import { type InvariantWatch, watchInvariants } from "./invariants.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 
@@ -22,6 +22,13 @@ export interface RolloutStage {
   /** What the controllers asked the API server for; absent where nobody counts. */
   requests?(): readonly RequestRecord[];
 }
+
+/** The stage on an API server of ours, which counts requests. */
+export const stageOn = (installation: Installation): RolloutStage => ({
+  fleet: installation,
+  run: installation.runAlone,
+  requests: () => installation.server.requests.filter(({ userAgent }) => userAgent.startsWith("millwright")),
+});
 
 const namespace = "default";
 const ref = { namespace, name: "fleet" };

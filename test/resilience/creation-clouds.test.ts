@@ -1,39 +1,25 @@
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("millwright run on a cloud that is", () => {
   let installation: Installation;
-  let controllers: MillwrightProcess | undefined;
 
   afterEach(async () => {
-    await controllers?.stop("SIGKILL");
     await installation.close();
   });
 
-  const start = (...flags: readonly string[]): void => {
-    controllers = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      `--control-kubeconfig=${installation.kubeconfig}`,
-      ...flags,
-    ]);
-  };
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const inPhase = async (phase: string): Promise<number> =>
-    (await machines()).filter(({ status }) => status?.currentStatus?.phase === phase).length;
+    (await installation.machines()).filter(({ status }) => status?.currentStatus?.phase === phase).length;
   const declare = async (name: string, className: string, replicas: number): Promise<void> => {
     await installation.api.create(machineDeploymentResource, machineDeployment(name, className, replicas));
   };
   const allRun = (count: number): Promise<void> =>
     eventually(
-      async () => expect([await inPhase("Running"), (await machines()).length]).toEqual([count, count]),
+      async () => expect([await inPhase("Running"), (await installation.machines()).length]).toEqual([count, count]),
       90_000,
     );
   const creations = (): number => installation.cloud.calls.filter(({ operation }) => operation === "create").length;
@@ -42,7 +28,7 @@ describe("millwright run on a cloud that is", () => {
     installation = await startInstallation({ latencyMs: 1_500 });
     await installation.api.create(machineClassResource, machineClass("small"));
     await declare("fleet", "small", 10);
-    start();
+    installation.runAlone();
     await allRun(10);
     expect([installation.cloud.vms().length, creations()]).toEqual([10, 10]);
   });
@@ -59,7 +45,7 @@ describe("millwright run on a cloud that is", () => {
         afterAcceptance,
       });
     await declare("fleet", "small", 8);
-    start();
+    installation.runAlone();
     await allRun(8);
     expect(installation.cloud.vms()).toHaveLength(8);
   });
@@ -76,9 +62,9 @@ describe("millwright run on a cloud that is", () => {
       match: "fleet",
     });
     await declare("fleet", "small", 30);
-    start("--machine-creations-per-class=4", "--resource-exhausted-retry=1s");
+    installation.runAlone("--machine-creations-per-class=4", "--resource-exhausted-retry=1s");
     await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(30), 30_000);
-    const codes = new Set((await machines()).map(({ status }) => status?.lastOperation?.errorCode));
+    const codes = new Set((await installation.machines()).map(({ status }) => status?.lastOperation?.errorCode));
     expect(codes).toEqual(new Set(["ResourceExhausted"]));
     // Another class does not notice.
     await declare("others", "other", 2);
@@ -118,7 +104,7 @@ describe("millwright run on a cloud that is", () => {
     await installation.cloud.addFault({ operation: "create", code: "Unauthenticated", times: 1_000, match: "fleet" });
     await declare("fleet", "broken", 40);
     await declare("good", "small", 3);
-    start("--machine-creations-per-class=5");
+    installation.runAlone("--machine-creations-per-class=5");
     await eventually(async () => expect(await inPhase("Running")).toBe(3), 30_000);
     await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(40), 30_000);
     expect(creations()).toBeLessThanOrEqual(3 + 12);

@@ -1,10 +1,9 @@
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core";
 import type { RequestRecord } from "@millwright/devcluster";
 import { eventResource, secretResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { untilQuiet } from "../harness/until-quiet.ts";
 
 const FLEET = 20;
@@ -23,32 +22,22 @@ const uncounted = new Set([
  */
 describe("the cost of a machine in requests", () => {
   let installation: Installation;
-  let controllers: MillwrightProcess | undefined;
 
   beforeEach(async () => {
     installation = await startInstallation();
     await installation.api.create(machineClassResource, machineClass("small"));
   });
   afterEach(async () => {
-    await controllers?.stop("SIGKILL");
     await installation.close();
   });
-
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
 
   /** Requests by what they were, of one machine each. */
   async function costs(): Promise<ReadonlyMap<string, number>> {
     const started = Date.now();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
-    controllers = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      `--control-kubeconfig=${installation.kubeconfig}`,
-    ]);
+    installation.runAlone();
     await eventually(async () => {
-      const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+      const phases = (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
       expect(phases).toEqual(Array.from({ length: FLEET }, () => "Running"));
     }, 60_000);
     const isOurs = ({ userAgent, time }: RequestRecord): boolean =>

@@ -1,14 +1,8 @@
-import {
-  type Machine,
-  machineClassResource,
-  machineDeploymentResource,
-  machineResource,
-  seededRandom,
-} from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, seededRandom } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
 
 const FLEET = 6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -17,12 +11,8 @@ describe("millwright run, killed while it makes machines", () => {
   let installation: Installation;
   let current: MillwrightProcess;
 
-  const start = (): MillwrightProcess =>
-    startMillwright(["run", "--provider=mock", "--no-leader-elect", `--control-kubeconfig=${installation.kubeconfig}`]);
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const phases = async (): Promise<readonly (string | undefined)[]> =>
-    (await machines()).map(({ status }) => status?.currentStatus?.phase);
+    (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
   /** VMs that were ever accepted, by the name of their machine. */
   const seen = new Map<string, Set<string>>();
   let unfollow: () => void;
@@ -35,7 +25,7 @@ describe("millwright run, killed while it makes machines", () => {
     });
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
-    current = start();
+    current = installation.runAlone();
   });
   afterEach(async () => {
     await current.stop("SIGKILL");
@@ -63,7 +53,7 @@ describe("millwright run, killed while it makes machines", () => {
       async () => expect(await phases()).toEqual(Array.from({ length: FLEET }, () => "Running")),
       60_000,
     );
-    const names = (await machines()).map(({ metadata }) => metadata.name);
+    const names = (await installation.machines()).map(({ metadata }) => metadata.name);
     return {
       withoutVm: names.filter((name) => !seen.has(name)),
       withSeveral: [...seen].filter(([name, ids]) => ids.size !== 1 || !names.includes(name)),
@@ -79,14 +69,14 @@ describe("millwright run, killed while it makes machines", () => {
     ],
     [
       "an id was stored and the VM is not initialized",
-      async () => expect((await machines()).some(({ spec }) => (spec.providerID ?? "") !== "")).toBe(true),
+      async () => expect((await installation.machines()).some(({ spec }) => (spec.providerID ?? "") !== "")).toBe(true),
     ],
     ["the first machine is Pending", async () => expect(await phases()).toContain("Pending")],
     ["the first machine runs", async () => expect(await phases()).toContain("Running")],
   ])("makes one VM for each machine when it dies as soon as %s", async (_, reached) => {
     await soon(reached);
     await current.stop("SIGKILL");
-    current = start();
+    current = installation.runAlone();
     expect(await outcome()).toEqual(oneEach);
   });
 
@@ -96,7 +86,7 @@ describe("millwright run, killed while it makes machines", () => {
       await current.waitFor(/"Starting"/);
       await pause(100 + random.next() * 900);
       await current.stop("SIGKILL");
-      current = start();
+      current = installation.runAlone();
     }
     expect(await outcome()).toEqual(oneEach);
   });

@@ -1,10 +1,10 @@
-import { type Machine, machineClassResource, machineDeploymentResource, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineDeploymentResource } from "@millwright/core";
 import type { Trouble } from "@millwright/devcluster";
 import { eventResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
 
 const FLEET = 10;
 
@@ -20,14 +20,10 @@ describe("a fleet whose nodes fall silent", () => {
     installation = await startInstallation({}, {}, { heartbeatMs: 400, silenceMs: 4_000 });
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
-    controllers = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      `--control-kubeconfig=${installation.kubeconfig}`,
+    controllers = installation.runAlone(
       `--machine-health-timeout=${HEALTH_TIMEOUT_MS}ms`,
       "--machine-safety-apiserver-statuscheck-timeout=2s",
-    ]);
+    );
     await allRun();
   });
 
@@ -36,10 +32,8 @@ describe("a fleet whose nodes fall silent", () => {
     await installation.close();
   });
 
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const inPhase = async (phase: string): Promise<readonly Machine[]> =>
-    (await machines()).filter(({ status }) => status?.currentStatus?.phase === phase);
+    (await installation.machines()).filter(({ status }) => status?.currentStatus?.phase === phase);
   const allRun = (): Promise<void> =>
     eventually(async () => {
       const running = await inPhase("Running");
@@ -55,7 +49,7 @@ describe("a fleet whose nodes fall silent", () => {
     (await installation.api.list(eventResource, { namespace: "default" })).items.map((event) => event["reason"]);
   /** Stops the kubelets of that many machines, until the returned function is called. */
   const silence = async (count: number): Promise<() => void> => {
-    const nodes = (await machines()).slice(0, count).map(nodeOf);
+    const nodes = (await installation.machines()).slice(0, count).map(nodeOf);
     const trouble: Trouble = { kind: "kubelet-stops", nodes };
     return installation.server.troubles.add(trouble).remove;
   };
@@ -121,7 +115,7 @@ describe("a fleet whose nodes fall silent", () => {
 
   it("keeps a node that flaps, at a few writes", async () => {
     const before = vms();
-    const [flapping] = await machines();
+    const [flapping] = await installation.machines();
     const trouble = installation.server.troubles.add({
       kind: "node-flaps",
       everyMs: 1_000,

@@ -1,15 +1,9 @@
-import {
-  type Machine,
-  machineClassResource,
-  type MachineDeployment,
-  machineDeploymentResource,
-  machineResource,
-} from "@millwright/core";
+import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
 import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
 import { reportUpdates } from "../harness/update-agents.ts";
 
 const result = "node.machine.sapcloud.io/update-result";
@@ -20,21 +14,9 @@ interface NodeObject extends KubeObject {
 
 describe("a rollout in place, with agents that a test plays", () => {
   let installation: Installation;
-  const started: MillwrightProcess[] = [];
+  let controllers: MillwrightProcess;
   const ref = { namespace: "default", name: "fleet" };
 
-  const startControllers = (): MillwrightProcess => {
-    const process = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      `--control-kubeconfig=${installation.kubeconfig}`,
-    ]);
-    started.push(process);
-    return process;
-  };
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const nodes = async (): Promise<readonly NodeObject[]> =>
     (await installation.api.list<NodeObject>(nodeResource)).items;
   const change = (spec: object): Promise<unknown> =>
@@ -46,7 +28,6 @@ describe("a rollout in place, with agents that a test plays", () => {
     await installation.api.create(machineClassResource, machineClass("big"));
   });
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
     await installation.close();
   });
 
@@ -55,31 +36,31 @@ describe("a rollout in place, with agents that a test plays", () => {
     const killed = new Set<number>();
     await eventually(async () => {
       await reportUpdates(installation.api);
-      const done = (await machines()).filter(({ spec }) => spec.class?.name === "big").length;
+      const done = (await installation.machines()).filter(({ spec }) => spec.class?.name === "big").length;
       if (killAt.includes(done) && !killed.has(done)) {
         killed.add(done);
-        await started.at(-1)?.stop("SIGKILL");
-        startControllers();
+        await controllers.stop("SIGKILL");
+        controllers = installation.runAlone();
       }
       expect(done).toBe(count);
     }, 120_000);
   }
 
   it("updates every machine without a new VM, though the controllers are killed on the way", async () => {
-    startControllers();
+    controllers = installation.runAlone();
     const fleet = machineDeployment("fleet", "small", 3);
     await installation.api.create(machineDeploymentResource, fleet);
     const inPlaceUpdate = { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Auto" };
     await change({ strategy: { type: "InPlaceUpdate", inPlaceUpdate, rollingUpdate: null } });
     await eventually(async () => {
-      const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
+      const phases = (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
       expect(phases).toEqual(["Running", "Running", "Running"]);
     }, 60_000);
     const vms = installation.cloud
       .vms()
       .map(({ providerId }) => providerId)
       .toSorted();
-    const uids = (await machines()).map(({ metadata: { uid = "" } }): string => uid).toSorted();
+    const uids = (await installation.machines()).map(({ metadata: { uid = "" } }): string => uid).toSorted();
 
     await change({ template: { spec: { class: { name: "big" } } } });
     await playAgents(3, [1, 2]);
@@ -106,7 +87,7 @@ describe("a rollout in place, with agents that a test plays", () => {
         .map(({ providerId }) => providerId)
         .toSorted(),
     ).toEqual(vms);
-    const after = await machines();
+    const after = await installation.machines();
     expect(after.map(({ metadata: { uid = "" } }): string => uid).toSorted()).toEqual(uids);
     expect(new Set(after.flatMap(({ metadata }) => metadata.ownerReferences ?? []).map(({ uid }) => uid)).size).toBe(1);
     expect(after.filter(({ metadata }) => metadata.labels?.[result] !== undefined)).toEqual([]);

@@ -3,7 +3,6 @@ import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
 
 const candidate = "node.machine.sapcloud.io/candidate-for-update";
@@ -21,22 +20,9 @@ interface NodeObject extends KubeObject {
 describe("an update in place, with an agent that a test plays", () => {
   let installation: Installation;
   let workloads: RunningWorkloads;
-  const started: MillwrightProcess[] = [];
   let name: string;
   let nodeName: string;
 
-  const startControllers = (...flags: readonly string[]): MillwrightProcess => {
-    const process = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      "--control-kubeconfig",
-      installation.kubeconfig,
-      ...flags,
-    ]);
-    started.push(process);
-    return process;
-  };
   const machine = (): Promise<Machine> =>
     installation.api.get<Machine>(machineResource, { namespace: "default", name });
   const node = (): Promise<NodeObject> => installation.api.get<NodeObject>(nodeResource, { name: nodeName });
@@ -71,13 +57,12 @@ describe("an update in place, with an agent that a test plays", () => {
   });
 
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
     await workloads.close();
     await installation.close();
   });
 
   it("empties the node, hands it to the agent and believes its report, though the controller is killed twice on the way", async () => {
-    const first = startControllers();
+    const first = installation.runAlone();
     await createFleet(2);
     const vms = installation.cloud.vms().map(({ providerId }) => providerId);
     await workloads.deploy("web", 4);
@@ -92,7 +77,7 @@ describe("an update in place, with an agent that a test plays", () => {
     expect((await workloads.podsOn(nodeName)).length).toBeGreaterThan(0);
     // An agent that reports before its turn is not believed.
     await label({ [result]: "successful" });
-    const second = startControllers();
+    const second = installation.runAlone();
     await eventually(async () => expect((await node()).metadata.labels).not.toHaveProperty([result]));
     await allow();
     await said("ReadyForUpdate");
@@ -102,7 +87,7 @@ describe("an update in place, with an agent that a test plays", () => {
 
     await second.stop("SIGKILL");
     await label({ [result]: "successful" });
-    startControllers();
+    installation.runAlone();
     await said("UpdateSuccessful");
     const updated = await reach("Running");
     expect(updated.metadata.uid).toBe((await machine()).metadata.uid);
@@ -121,7 +106,7 @@ describe("an update in place, with an agent that a test plays", () => {
   });
 
   it("repeats why an update failed, and takes a success that comes later", async () => {
-    startControllers();
+    installation.runAlone();
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });
     await said("ReadyForUpdate");
@@ -139,7 +124,7 @@ describe("an update in place, with an agent that a test plays", () => {
   });
 
   it("gives an agent up that says nothing until the timeout", async () => {
-    startControllers("--machine-inplace-update-timeout=2s");
+    installation.runAlone("--machine-inplace-update-timeout=2s");
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });
     const failed = await reach("InPlaceUpdateFailed");

@@ -3,7 +3,6 @@ import { eventResource, type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
 
 const preserve = "node.machine.sapcloud.io/preserve";
@@ -23,22 +22,7 @@ interface NodeObject extends KubeObject {
 describe("preservation with workloads on the nodes", () => {
   let installation: Installation;
   let workloads: RunningWorkloads;
-  const started: MillwrightProcess[] = [];
 
-  const startControllers = (...flags: readonly string[]): MillwrightProcess => {
-    const process = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      "--control-kubeconfig",
-      installation.kubeconfig,
-      ...flags,
-    ]);
-    started.push(process);
-    return process;
-  };
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const at = (name: string) => ({ namespace: "default", name });
   const machineAt = (name: string): Promise<Machine> => installation.api.get<Machine>(machineResource, at(name));
   const nodeAt = (name: string): Promise<NodeObject> => installation.api.get<NodeObject>(nodeResource, { name });
@@ -64,7 +48,7 @@ describe("preservation with workloads on the nodes", () => {
   };
   const runs = (replicas: number): Promise<readonly Machine[]> =>
     eventually(async () => {
-      const all = await machines();
+      const all = await installation.machines();
       expect(all.map(({ status }) => status?.currentStatus?.phase)).toEqual(
         Array.from({ length: replicas }, () => "Running"),
       );
@@ -88,13 +72,12 @@ describe("preservation with workloads on the nodes", () => {
   });
 
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((process) => process.stop("SIGKILL")));
     await workloads.close();
     await installation.close();
   });
 
   it("keeps VM and node of a Failed machine, empties the node without a cordon, and lets go when asked to, also after a kill in the middle", async () => {
-    const first = startControllers();
+    const first = installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     const [broken, other] = await runs(2);
     const name = broken?.metadata.name ?? "";
@@ -119,7 +102,7 @@ describe("preservation with workloads on the nodes", () => {
     const expiry = (await machineAt(name)).status?.currentStatus?.preserveExpiryTime;
     expect(expiry).toBeDefined();
     expect((await workloads.podsOn(nodeName)).length).toBeGreaterThan(0);
-    startControllers();
+    installation.runAlone();
     await allow();
     await eventually(async () => {
       expect(await workloads.podsOn(nodeName)).toEqual([]);
@@ -143,7 +126,7 @@ describe("preservation with workloads on the nodes", () => {
     // Whoever has seen enough says so, and the set replaces the machine.
     await annotateNode(nodeName, "false");
     await eventually(
-      async () => expect((await machines()).map(({ metadata }) => metadata.name)).not.toContain(name),
+      async () => expect((await installation.machines()).map(({ metadata }) => metadata.name)).not.toContain(name),
       60_000,
     );
     await runs(2);
@@ -151,7 +134,7 @@ describe("preservation with workloads on the nodes", () => {
   });
 
   it("lets a machine that recovers go on as if nothing had been, and drains it anew when it fails again", async () => {
-    startControllers();
+    installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
     const name = machine?.metadata.name ?? "";
@@ -174,11 +157,11 @@ describe("preservation with workloads on the nodes", () => {
     await eventually(async () => expect(await workloads.podsOn(nodeName)).toHaveLength(2));
     await breakMachine(name, nodeName);
     await eventually(async () => expect(await workloads.podsOn(nodeName)).toEqual([]), 30_000);
-    expect((await machines()).map(({ metadata: { name: each } }) => each)).toEqual([name]);
+    expect((await installation.machines()).map(({ metadata: { name: each } }) => each)).toEqual([name]);
   });
 
   it("ends a preservation when its time is over, to the second, and forgets the wish", async () => {
-    startControllers("--machine-preserve-timeout=5s");
+    installation.runAlone("--machine-preserve-timeout=5s");
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
     const name = machine?.metadata.name ?? "";
@@ -203,7 +186,7 @@ describe("preservation with workloads on the nodes", () => {
   });
 
   it("tells a value that means nothing in one event, with those that do", async () => {
-    startControllers();
+    installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
     const nodeName = nodeOf(machine);

@@ -1,16 +1,9 @@
-import {
-  type Machine,
-  machineClassResource,
-  type MachineDeployment,
-  machineDeploymentResource,
-  machineResource,
-} from "@millwright/core";
+import { machineClassResource, type MachineDeployment, machineDeploymentResource } from "@millwright/core";
 import type { RequestRecord } from "@millwright/devcluster";
 import { type KubeObject, nodeResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { untilQuiet } from "../harness/until-quiet.ts";
 
 const FLEET = 100;
@@ -25,7 +18,6 @@ const isWrite = ({ verb }: RequestRecord): boolean => !["get", "list", "watch"].
  */
 describe("the cost of a rollout", () => {
   let installation: Installation;
-  let controllers: MillwrightProcess | undefined;
 
   beforeEach(async () => {
     installation = await startInstallation({}, { requestLogLimit: 100_000 });
@@ -33,12 +25,8 @@ describe("the cost of a rollout", () => {
     await installation.api.create(machineClassResource, machineClass("big"));
   });
   afterEach(async () => {
-    await controllers?.stop("SIGKILL");
     await installation.close();
   });
-
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
 
   /** Waits until all machines are of a class and run, and the deployment says that it is done. */
   const reach = (name: string): Promise<void> =>
@@ -51,7 +39,7 @@ describe("the cost of a rollout", () => {
         FLEET,
         "NewMachineSetAvailable",
       ]);
-      const found = (await machines()).map(({ spec, status: { currentStatus } = {} }) => [
+      const found = (await installation.machines()).map(({ spec, status: { currentStatus } = {} }) => [
         spec.class?.name,
         currentStatus?.phase,
       ]);
@@ -64,12 +52,7 @@ describe("the cost of a rollout", () => {
       installation.api.patch(machineDeploymentResource, ref, { spec }, { kind: "merge" });
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
     await change({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: "10%" } } });
-    controllers = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      `--control-kubeconfig=${installation.kubeconfig}`,
-    ]);
+    installation.runAlone();
     const declared = Date.now();
     await reach("small");
     // What the computer does beside this test shows in how long it took to make the machines.

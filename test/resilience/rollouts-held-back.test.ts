@@ -2,8 +2,7 @@ import { annotationKeys, machineResource } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-import { REPLICAS, ROLLOUT_MS, rolloutTrial } from "../harness/rollout-trial.ts";
+import { REPLICAS, ROLLOUT_MS, rolloutTrial, stageOn } from "../harness/rollout-trial.ts";
 
 /** A window that is half a year off, and one that is always open. */
 const closed = `0 0 1 ${((new Date().getUTCMonth() + 6) % 12) + 1} * 1m`;
@@ -12,26 +11,15 @@ const open = "* * * * * 1m";
 /** What people hold rollouts back by lives in the objects: a process that is killed in the middle is succeeded by one that waits for the same. */
 describe("rollouts that are held back, with controllers that are killed", () => {
   let installation: Installation;
-  const started: MillwrightProcess[] = [];
 
   beforeAll(async () => {
     installation = await startInstallation();
   });
   afterAll(async () => {
-    await Promise.all(started.map((process) => process.stop("SIGKILL")));
     await installation.close();
   });
 
-  const trial = rolloutTrial(() => ({
-    fleet: installation,
-    requests: () => installation.server.requests.filter(({ userAgent }) => userAgent.startsWith("millwright")),
-    run(...flags) {
-      const where = [`--control-kubeconfig=${installation.kubeconfig}`, "--no-leader-elect"];
-      const process = startMillwright(["run", "--provider=mock", ...where, ...flags]);
-      started.push(process);
-      return process;
-    },
-  }));
+  const trial = rolloutTrial(() => stageOn(installation));
 
   const annotate = (annotations: Readonly<Record<string, string | null>>): Promise<unknown> =>
     trial.change({ metadata: { annotations } });

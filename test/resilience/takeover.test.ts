@@ -1,4 +1,4 @@
-import { machineClassResource, machineDeploymentResource, type Machine, machineResource } from "@millwright/core";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
@@ -27,10 +27,8 @@ describe("millwright run, killed and started again", () => {
       { spec: { replicas } },
       { kind: "merge" },
     );
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace: "default" })).items;
   const phases = async (): Promise<readonly (string | undefined)[]> =>
-    (await machines()).map(({ status }) => status?.currentStatus?.phase);
+    (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
 
   beforeEach(async () => {
     // A creation takes a while until it is answered, so that a kill finds it under way.
@@ -50,7 +48,7 @@ describe("millwright run, killed and started again", () => {
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
     await eventually(async () => expect(installation.cloud.vms().length).toBeGreaterThan(0));
     await first.stop("SIGKILL");
-    const ids = (await machines()).map(({ spec }) => spec?.providerID ?? "");
+    const ids = (await installation.machines()).map(({ spec }) => spec?.providerID ?? "");
     expect(ids, "the kill came too late to prove anything").toContain("");
 
     startControllers();
@@ -69,7 +67,7 @@ describe("millwright run, killed and started again", () => {
     await first.stop("SIGKILL");
 
     startControllers();
-    await eventually(async () => expect(await machines()).toEqual([]));
+    await eventually(async () => expect(await installation.machines()).toEqual([]));
     expect(installation.cloud.vms()).toEqual([]);
   });
 
@@ -118,12 +116,12 @@ describe("millwright run, killed and started again", () => {
     await installation.api.create(machineClassResource, broken);
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "broken", 1));
     const described = await eventually(async () => {
-      const [machine] = await machines();
+      const [machine] = await installation.machines();
       expect(machine?.status?.lastOperation?.description).toContain('MachineClass "broken": providerSpec.machineType');
       return machine;
     });
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect((await machines())[0]?.metadata.resourceVersion).toBe(described?.metadata.resourceVersion);
+    expect((await installation.machines())[0]?.metadata.resourceVersion).toBe(described?.metadata.resourceVersion);
     expect(installation.cloud.calls.filter(({ operation }) => operation === "create")).toEqual([]);
 
     const mended = { providerSpec: { machineType: "small" } };

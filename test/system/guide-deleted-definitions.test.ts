@@ -1,26 +1,17 @@
-import {
-  type Machine,
-  machineClassResource,
-  machineDeploymentResource,
-  machineResource,
-  phaseOf,
-} from "@millwright/core";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deleteDefinition, kept, vmsOf } from "../harness/definitions.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { startMillwright } from "../harness/millwright.ts";
 
 const LONG = 90_000;
-const namespace = "default";
-
 /** The commands of the guide in their order, with a real kubectl; what the guide lets jq make of objects, the test makes. */
 describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   let installation: Installation;
   let kubectl: ForeignTool;
-  let controllers: MillwrightProcess;
   let guide: ReadonlyMap<string, readonly string[]>;
 
   beforeAll(async () => {
@@ -29,18 +20,14 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     kubectl = await createKubectl(installation.kubeconfig);
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
-    const where = ["--control-kubeconfig", installation.kubeconfig, "--no-leader-elect"];
-    controllers = startMillwright(["run", "--provider=mock", ...where]);
+    installation.runAlone();
   });
   afterAll(async () => {
-    await controllers.stop("SIGKILL");
     await installation.close();
   });
 
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace })).items;
   const untilRunning = (): Promise<void> =>
-    eventually(async () => expect((await machines()).map(phaseOf)).toEqual(["Running", "Running"]), LONG);
+    eventually(async () => expect((await installation.machines()).map(phaseOf)).toEqual(["Running", "Running"]), LONG);
   const calls = (operation: string): number =>
     installation.cloud.calls.filter((call) => call.operation === operation).length;
   const commands = (heading: string, program: string): readonly string[] =>
@@ -55,14 +42,14 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
 
   it("leads from held machines back to running ones with the same VMs", async () => {
     await untilRunning();
-    const before = vmsOf(await machines());
+    const before = vmsOf(await installation.machines());
     await deleteDefinition(installation.api, "Machine");
     const [deletedAt = "", said = ""] = commands("See it", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
       expect((await kubectl(words(said))).match(/Deletion held/g)).toHaveLength(2);
     }, LONG);
-    const [machine] = await machines();
+    const [machine] = await installation.machines();
     const told = startMillwright(["describe", "machine", machine?.metadata.name ?? ""], {
       KUBECONFIG: installation.kubeconfig,
     });
@@ -90,14 +77,14 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     );
     await kubectl(words(waitUntilRunning));
     await untilRunning();
-    expect(vmsOf(await machines())).toEqual(before);
+    expect(vmsOf(await installation.machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
   });
 
   it("lets everything go for who means it", async () => {
     await deleteDefinition(installation.api, "Machine");
     await eventually(async () => {
-      const texts = (await machines()).map(({ status }) => status?.lastOperation?.description ?? "");
+      const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts.filter((text) => text.startsWith("Deletion held"))).toHaveLength(2);
     }, LONG);
     const [meant = ""] = commands("Let it go", "kubectl");

@@ -2,11 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  type Machine,
-  type MachineDeployment,
   machineClassResource,
+  type MachineDeployment,
   machineDeploymentResource,
-  machineResource,
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
@@ -15,21 +13,20 @@ import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
-import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
+import { startMillwright } from "../harness/millwright.ts";
 
 const namespace = "default";
 
 describe("the guides to previews and rollouts", () => {
   let installation: Installation;
-  let controllers: MillwrightProcess;
   let kubectl: ForeignTool;
   let folder: string;
   const names: Record<string, string> = { $POOL: "fleet" };
 
-  const machines = async (): Promise<readonly Machine[]> =>
-    (await installation.api.list<Machine>(machineResource, { namespace })).items;
   const classes = async (): Promise<readonly string[]> =>
-    (await machines()).map(({ spec, status }) => `${spec.class?.name} ${status?.currentStatus?.phase}`).toSorted();
+    (await installation.machines())
+      .map(({ spec, status }) => `${spec.class?.name} ${status?.currentStatus?.phase}`)
+      .toSorted();
   const run = async (command: string): Promise<{ readonly code: number; readonly output: string }> => {
     const filled = Object.entries(names).reduce((text, [name, value]) => text.replaceAll(name, value), command);
     const [program, ...words] = wordsOf(filled);
@@ -61,20 +58,13 @@ describe("the guides to previews and rollouts", () => {
     names["$STATE"] = join(folder, "state.yaml");
     names["$FILE"] = join(folder, "new.json");
     await writeFile(names["$FILE"], JSON.stringify(machineDeployment("fleet", "big", 3)));
-    controllers = startMillwright([
-      "run",
-      "--provider=mock",
-      "--no-leader-elect",
-      "--control-kubeconfig",
-      installation.kubeconfig,
-    ]);
+    installation.runAlone();
     await eventually(async () => {
       if ((await classes()).filter((each) => each === "small Running").length < 3) throw new Error("not all run");
     }, 60_000);
-    names["$MACHINE"] = (await machines())[0]?.metadata.name ?? "";
+    names["$MACHINE"] = (await installation.machines())[0]?.metadata.name ?? "";
   });
   afterAll(async () => {
-    await controllers.stop("SIGKILL");
     await installation.close();
     await rm(folder, { recursive: true, force: true });
   });
@@ -84,7 +74,7 @@ describe("the guides to previews and rollouts", () => {
     const [apply = "", scale = "", remove = "", removeOne = ""] = guide.get("Plan a change") ?? [];
     const [timed = ""] = guide.get("Read a plan") ?? [];
     const [save = "", fromFile = ""] = guide.get("Without a cluster") ?? [];
-    const before = await machines();
+    const before = await installation.machines();
 
     const replaced = await run(apply);
     expect(replaced.code, replaced.output).toBe(2);
@@ -105,7 +95,7 @@ describe("the guides to previews and rollouts", () => {
 
     const idle = await run("millwright plan --scale fleet=3");
     expect(idle.code, idle.output).toBe(0);
-    expect((await machines()).map(({ metadata }) => metadata.resourceVersion)).toEqual(
+    expect((await installation.machines()).map(({ metadata }) => metadata.resourceVersion)).toEqual(
       before.map(({ metadata }) => metadata.resourceVersion),
     );
   });
@@ -156,7 +146,7 @@ describe("the guides to previews and rollouts", () => {
         "Old machines are replaced only when somebody deletes them",
       ),
     );
-    names["$MACHINE"] = (await machines())[0]?.metadata.name ?? "";
+    names["$MACHINE"] = (await installation.machines())[0]?.metadata.name ?? "";
     await rollout("On deletion", 2);
     await eventually(
       async () => expect(await classes()).toEqual(["big Running", "big Running", "small Running"]),
