@@ -16,6 +16,12 @@ export type FaultEnd =
   /** Half of the true answer, and then nothing more. The request has its effect. */
   | { readonly kind: "stall" };
 
+/** The cloud refuses with a code of its own; what else it says is its default for the code. */
+export const refuse = (code: string, more: Omit<Partial<Refusal>, "code"> = {}): FaultEnd => ({
+  kind: "refuse",
+  refusal: { code, ...more },
+});
+
 /** A fault on demand. */
 export interface FaultRule {
   /** Operation in the cloud's own words; `*` meets all. */

@@ -2,8 +2,11 @@ export type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject 
 export { EmulatorRefusal } from "./emulator-refusal.ts";
 export { createEmulatorServer } from "./emulator-server.ts";
 export type { EmulatorServer, EmulatorServerOptions } from "./emulator-server.ts";
+export { refuse } from "./fault-plan.ts";
 export type { FaultEnd, FaultPlan, FaultRule } from "./fault-plan.ts";
 export type { LoggedRequest, RequestEnd, RequestLog } from "./request-log.ts";
+export { listenWithRubbish } from "./rubbish-server.ts";
+export type { RubbishServer } from "./rubbish-server.ts";
 export { selfSignedCertificate } from "./self-signed-certificate.ts";
 export type { SelfSignedCertificate } from "./self-signed-certificate.ts";
 export { createTokenBuckets } from "./token-bucket.ts";

@@ -4,6 +4,8 @@ export type { Page } from "./all-pages.ts";
 export { answerTooLong, isAnswerTooLong, mostAnswerBytes, readAnswer } from "./answer-size.ts";
 export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
+export { complainTo } from "./complain.ts";
+export type { Check, Complain } from "./complain.ts";
 export { csiHandleOf } from "./csi-handle.ts";
 export { differencesFound } from "./differences.ts";
 export type { Comparable, Compare, IsSame } from "./differences.ts";

@@ -27,3 +27,12 @@ export function aContext(
     log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),
   };
 }
+
+/** What a call threw; a text that says so when it threw nothing, or when a driver has no such method. */
+export const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
+  call === undefined
+    ? "there is no such method"
+    : call.then(
+        () => "it did not fail",
+        (error: unknown) => error,
+      );

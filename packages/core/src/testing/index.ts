@@ -1,4 +1,5 @@
-export { aContext, aMachine, secretOf } from "./driver-call.ts";
+export { aContext, aMachine, failureOf, secretOf } from "./driver-call.ts";
+export { secretProblems, specProblems } from "./driver-problems.ts";
 export { createSkippingClock } from "./skipping-clock.ts";
 export type { SkippingClock } from "./skipping-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";

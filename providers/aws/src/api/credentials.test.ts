@@ -1,70 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkDriverSecret } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createAwsDriver } from "../driver.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "../testing/aws-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret } from "../testing/aws-cloud.ts";
 
 const accessKeys = { AKIA1: { secretAccessKey: "first-secret", account: "1" } };
 const roleArn = "arn:aws:iam::123456789012:role/machines";
-
-describe("the class secret", () => {
-  const problemsOf = async (data: Record<string, string>) => {
-    const checked = await checkDriverSecret(createAwsDriver(), secretOf(data));
-    return checked.ok ? [] : checked.problems.map(({ path, message }) => `${path}: ${message}`);
-  };
-
-  it.each<[string, Record<string, string>]>([
-    ["the names of the driver", plainSecret],
-    ["the names of the infrastructure", { providerAccessKeyId: "a", providerSecretAccessKey: "b", userData: "u" }],
-    ["a web identity", { workloadIdentityTokenFile: "/token", roleARN: roleArn, userData: "u" }],
-    ["other keys beside", { ...plainSecret, region: "eu-west-1" }],
-  ])("may hold %s", async (_, data) => {
-    expect(await problemsOf(data)).toEqual([]);
-  });
-
-  it.each<[string, Record<string, string>, RegExp]>([
-    [
-      "no access key",
-      { secretAccessKey: "b", userData: "u" },
-      /^secret\.providerAccessKeyId: is required \("providerAccessKeyId" or "accessKeyID"\)/,
-    ],
-    ["no secret key", { accessKeyID: "a", userData: "u" }, /^secret\.providerSecretAccessKey: is required/],
-    ["an access key of blanks", { ...plainSecret, accessKeyID: " \n" }, /^secret\.providerAccessKeyId: /],
-    [
-      "an empty first name and a second one",
-      { ...plainSecret, providerAccessKeyId: "" },
-      /^secret\.providerAccessKeyId: /,
-    ],
-    ["no user data", { accessKeyID: "a", secretAccessKey: "b" }, /^secret\.userData: is required/],
-    [
-      "an empty token file",
-      { ...plainSecret, workloadIdentityTokenFile: "", roleARN: roleArn },
-      /^secret\.workloadIdentityTokenFile: /,
-    ],
-    ["a token file and no role", { ...plainSecret, workloadIdentityTokenFile: "/token" }, /^secret\.roleARN: /],
-  ])("is refused with %s", async (_, data, expected) => {
-    expect(await problemsOf(data)).toEqual([expect.stringMatching(expected)]);
-  });
-
-  it("is trimmed, user data is not", async () => {
-    const { ec2, driver } = await aCloud({ accessKeys });
-    const secret = { ...plainSecret, accessKeyID: " AKIA1\n", secretAccessKey: "first-secret\n" };
-    await driver.createMachine(aRequest(aMachine("m"), {}, secret), aContext());
-    expect(ec2.inventory().instances).toHaveLength(1);
-  });
-
-  it("is asked for by name when a key is missing in a call", async () => {
-    const { driver } = await aCloud();
-    await expect(
-      driver.getMachineStatus(aRequest(aMachine("m"), {}, { userData: "u" }), aContext()),
-    ).rejects.toMatchObject({
-      code: "Unauthenticated",
-      message: expect.stringContaining('"providerAccessKeyId" or "accessKeyID"'),
-    });
-  });
-});
 
 describe("credentials", () => {
   it.each<[string, Record<string, string>, string]>([

@@ -1,6 +1,6 @@
 import { goObject } from "@millwright/core";
+import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import type { Complain } from "./spec.ts";
 
 /** Types of EBS volumes. `io2` is not in MCM. */
 const volumeTypes = ["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"] as const;

@@ -1,6 +1,6 @@
 import { goObject } from "@millwright/core";
+import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import type { Complain } from "./spec.ts";
 
 /** Schema of an entry of `networkInterfaces`. */
 export const networkInterfaceSchema = goObject({

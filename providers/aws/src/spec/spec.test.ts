@@ -1,4 +1,4 @@
-import { readProviderSpec } from "@millwright/core";
+import { specProblems } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { createAwsDriver } from "../driver.ts";
 import { manyTags, plainSpec } from "../testing/aws-cloud.ts";
@@ -10,11 +10,7 @@ const card = { subnetID: "subnet-a", securityGroupIDs: ["sg-1"] };
 const megabyte = "a".repeat(2 ** 20);
 const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
 
-/** What is wrong, one line each. */
-const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
-  const read = await readProviderSpec(createAwsDriver(), { providerSpec });
-  return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
-};
+const problemsOf = (providerSpec: unknown) => specProblems(createAwsDriver(), providerSpec);
 
 describe("providerSpec", () => {
   it("is good with what is required, and gets its defaults once and for all", () => {

@@ -1,4 +1,5 @@
 import { goObject } from "@millwright/core";
+import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
 import { clusterTagPart, roleTagPart } from "./cluster-keys.ts";
@@ -108,12 +109,9 @@ const specSchema = goObject({
 /** `providerSpec` of the AWS driver, with its defaults. Fields are spelled as on the wire. */
 export type AwsSpec = Readonly<z.output<typeof specSchema>>;
 
-/** Says what is wrong with a part of a spec, under its path. */
-export type Complain = (path: readonly (string | number)[], message: string) => void;
-
 /** Schema of `providerSpec` of classes with `provider: AWS`: that of MCM's driver, keys in any case, and what was added. */
 export const awsSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  const complain = complainTo(check);
   checkIam(spec, complain);
   checkTags(spec, complain);
   checkCapacityReservation(spec, complain);

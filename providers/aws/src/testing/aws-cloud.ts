@@ -6,7 +6,7 @@ import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
 import { type AwsSpec, awsSpecSchema } from "../spec/spec.ts";
 import { actionOf, allowedActions } from "./iam-policy.ts";
 
-export { aContext, aMachine, secretOf } from "@millwright/core/testing";
+export { aContext, aMachine, failureOf } from "@millwright/core/testing";
 
 /** A `providerSpec` with nothing but what is required. */
 export const plainSpec = {

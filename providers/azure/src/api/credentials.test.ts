@@ -1,61 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkDriverSecret, systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/core";
 import type { FaultEnd } from "@millwright/emulators/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAzureDriver } from "../driver.ts";
-import { readCredentials } from "../spec/secret.ts";
-import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf } from "../testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret, secretWithout } from "../testing/azure-cloud.ts";
 
 const applications = { client: { tenant: "tenant", secret: "first-secret" } };
-const without = (...keys: readonly string[]) =>
-  Object.fromEntries(Object.entries(plainSecret).filter(([key]) => !keys.includes(key)));
-
-describe("the class secret", () => {
-  it.each<[string, Readonly<Record<string, string>>, string[]]>([
-    ["an application with a secret", plainSecret, []],
-    [
-      "the old names of MCM",
-      { azureClientId: "a", azureClientSecret: "b", azureSubscriptionId: "c", azureTenantId: "d", userData: "u" },
-      [],
-    ],
-    ["a workload identity", { ...without("clientSecret"), workloadIdentityTokenFile: "/token" }, []],
-    ["nothing to prove itself with", without("clientSecret"), ["clientSecret"]],
-    ["two proofs", { ...plainSecret, workloadIdentityTokenFile: "/token" }, ["workloadIdentityTokenFile"]],
-    ["no client", without("clientID"), ["clientID"]],
-    ["no subscription", without("subscriptionID"), ["subscriptionID"]],
-    ["no tenant", without("tenantID"), ["tenantID"]],
-    ["no user data", without("userData"), ["userData"]],
-    ["blank user data", { ...plainSecret, userData: " \n" }, ["userData"]],
-    [
-      "an empty first name before a good second one",
-      { ...plainSecret, clientID: " ", azureClientId: "a" },
-      ["clientID"],
-    ],
-  ])("with %s", async (_, secret, expected) => {
-    const checked = await checkDriverSecret(createAzureDriver(), secretOf(secret));
-    const problems = checked.ok ? [] : checked.problems.map(({ path }) => path);
-    expect(problems).toEqual(expected.map((key): unknown => expect.stringContaining(key)));
-  });
-
-  it("gives credentials without the space around them", () => {
-    expect(readCredentials(secretOf({ ...plainSecret, clientSecret: " s\n", tenantID: "t " }))).toEqual({
-      clientId: "client",
-      tenantId: "t",
-      subscriptionId: "sub-1",
-      proof: { kind: "secret", secret: "s" },
-    });
-  });
-
-  it("that lacks a key at the time of a call is Unauthenticated, and names it", async () => {
-    const { driver } = await aCloud();
-    await expect(
-      driver.getMachineStatus(aRequest(aMachine("m"), {}, without("tenantID")), aContext()),
-    ).rejects.toMatchObject({ code: "Unauthenticated", message: expect.stringContaining("tenantID") });
-  });
-});
-
 describe("tokens", () => {
   it("are asked for once for many calls", async () => {
     const { arm, driver } = await aCloud({ applications });
@@ -204,7 +155,7 @@ describe("a workload identity", () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const federated = { client: { tenant: "tenant", assertion: "good-token" } };
-  const secretWith = (file: string) => ({ ...without("clientSecret"), workloadIdentityTokenFile: file });
+  const secretWith = (file: string) => ({ ...secretWithout("clientSecret"), workloadIdentityTokenFile: file });
 
   it("exchanges the token of its file", async () => {
     const { arm, driver } = await aCloud({ applications: federated });

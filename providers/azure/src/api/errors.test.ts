@@ -1,6 +1,14 @@
-import type { FaultEnd } from "@millwright/emulators/server";
+import { type FaultEnd, refuse } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, failureOf, plainProperties, refuse } from "../testing/azure-cloud.ts";
+import {
+  aCloud,
+  aContext,
+  aMachine,
+  aRequest,
+  failureOf,
+  plainProperties,
+  plainSecret,
+} from "../testing/azure-cloud.ts";
 
 const codes: readonly (readonly [string, string])[] = [
   ["ZonalAllocationFailed", "ResourceExhausted"],
@@ -260,5 +268,35 @@ describe("refusals of Azure", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       message: expect.stringMatching(/^looking for the VM: no\. \(AuthorizationFailed\); give the application/),
     });
+  });
+});
+
+describe("secrets", () => {
+  it("are in no message, no cause and no log line", async () => {
+    const { arm, driver } = await aCloud();
+    const context = aContext();
+    const texts: string[] = [];
+    for (const code of ["InternalServerError", "InvalidParameter", "AuthorizationFailed", "PreconditionFailed"]) {
+      arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", times: 9, end: refuse(code) });
+      for (
+        let error: unknown = await failureOf(driver.createMachine(aRequest(), context));
+        error instanceof Error;
+        error = error.cause
+      ) {
+        texts.push(`${error.message} ${error.stack ?? ""} ${JSON.stringify(error)}`);
+      }
+      arm.faults.clear();
+    }
+    const printed = [...texts, ...context.lines].join("\n");
+    expect(texts.length).toBeGreaterThanOrEqual(4);
+    const userData = plainSecret["userData"] ?? "";
+    for (const secret of [
+      plainSecret["clientSecret"] ?? "",
+      userData,
+      Buffer.from(userData).toString("base64"),
+      "token-0",
+    ]) {
+      expect(printed).not.toContain(secret);
+    }
   });
 });

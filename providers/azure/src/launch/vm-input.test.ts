@@ -1,6 +1,7 @@
 import { Secret } from "@millwright/core";
+import { refuse } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec, refuse, sentBody } from "../testing/azure-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, nothing, plainSpec, sentBody } from "../testing/azure-cloud.ts";
 import { ownerTagKeys } from "../vm/owner-tags.ts";
 
 describe("the requests that make a VM", () => {

@@ -1,4 +1,4 @@
-import { readProviderSpec } from "@millwright/core";
+import { specProblems } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { createAzureDriver } from "../driver.ts";
 import { plainProperties, plainSpec } from "../testing/azure-cloud.ts";
@@ -15,11 +15,7 @@ const dataDisks = (...disks: readonly object[]) => storage({ dataDisks: disks })
 
 const manyTags = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`t${index}`, "1"]));
 
-/** What is wrong, one line each. */
-const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
-  const read = await readProviderSpec(createAzureDriver(), { providerSpec });
-  return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
-};
+const problemsOf = (providerSpec: unknown) => specProblems(createAzureDriver(), providerSpec);
 
 describe("providerSpec", () => {
   it("is good with what is required, and gets its defaults once and for all", () => {

@@ -1,4 +1,5 @@
 import { goObject } from "@millwright/core";
+import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { cloudNames } from "./clouds.ts";
 import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
@@ -115,12 +116,9 @@ const specSchema = goObject({
 /** `providerSpec` of the Azure driver, with its defaults. Fields are spelled as on the wire. */
 export type AzureSpec = Readonly<z.output<typeof specSchema>>;
 
-/** Says what is wrong with a part of a spec, under its path. */
-export type Complain = (path: readonly (string | number)[], message: string) => void;
-
 /** Schema of `providerSpec` of classes with `provider: Azure`: that of MCM's driver, keys in any case, and what was added. */
 export const azureSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  const complain = complainTo(check);
   checkTags(spec, complain);
   checkStorage(spec.properties.storageProfile, complain);
   checkPlacement(spec, complain);

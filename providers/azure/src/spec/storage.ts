@@ -1,6 +1,6 @@
 import { goObject } from "@millwright/core";
+import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import type { Complain } from "./spec.ts";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 

@@ -1,13 +1,12 @@
 import { type CreateMachineRequest, type MachineIdentity, Secret, systemRandom } from "@millwright/core";
 import { aMachine, secretOf } from "@millwright/core/testing";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
-import type { FaultEnd } from "@millwright/emulators/server";
 import { onTestFinished } from "vitest";
 import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
 import { type AzureSpec, azureSpecSchema } from "../spec/spec.ts";
 import { roleOfReadme } from "./readme-role.ts";
 
-export { aContext, aMachine, secretOf } from "@millwright/core/testing";
+export { aContext, aMachine, failureOf, secretOf } from "@millwright/core/testing";
 
 /** `properties` with nothing but what is required. */
 export const plainProperties = {
@@ -40,6 +39,10 @@ export const plainSecret: Readonly<Record<string, string>> = {
   tenantID: "tenant",
   userData: "#!/bin/sh\necho hello",
 };
+
+/** A class secret without some of its keys. */
+export const secretWithout = (...keys: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(plainSecret).filter(([key]) => !keys.includes(key)));
 
 /** An inventory without anything. */
 export const nothing = { vms: [], nics: [], disks: [] } as const;
@@ -92,13 +95,3 @@ export function sentBody(arm: ArmEmulator, operation: string): unknown {
   const request = arm.log.requests.find((entry) => entry.operation === operation);
   return JSON.parse(request?.body ?? "null");
 }
-
-/** A refusal with a code of ARM. */
-export const refuse = (code: string, more: object = {}): FaultEnd => ({ kind: "refuse", refusal: { code, ...more } });
-
-/** What a call threw; a text that says so when it threw nothing. */
-export const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
-  call?.then(
-    () => "it did not fail",
-    (error: unknown) => error,
-  );

@@ -1,6 +1,6 @@
 import { goObject } from "@millwright/core";
+import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import type { Complain } from "./spec.ts";
 
 const encryptionSchema = goObject({
   kmsKeyName: z.string().trim().min(1, "must not be empty").describe("Key to encrypt with."),

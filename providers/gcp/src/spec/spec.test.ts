@@ -1,4 +1,4 @@
-import { readProviderSpec } from "@millwright/core";
+import { specProblems } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import { createGcpDriver } from "../driver.ts";
 import { plainSpec } from "../testing/gcp-cloud.ts";
@@ -12,11 +12,7 @@ const scheduling = (more: object) => ({ scheduling: { ...plainSpec.scheduling, .
 const without = (key: string) => Object.fromEntries(Object.entries(plainSpec).filter(([name]) => name !== key));
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, "1"]));
 
-/** What is wrong, one line each. */
-const problemsOf = async (providerSpec: unknown): Promise<readonly string[]> => {
-  const read = await readProviderSpec(createGcpDriver(), { providerSpec });
-  return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
-};
+const problemsOf = (providerSpec: unknown) => specProblems(createGcpDriver(), providerSpec);
 
 describe("providerSpec", () => {
   it("is good with what is required, and gets its defaults once and for all", () => {

@@ -1,4 +1,5 @@
 import { goObject } from "@millwright/core";
+import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkDisks, diskSchema } from "./disks.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
@@ -106,12 +107,9 @@ const specSchema = goObject({
 /** `providerSpec` of the GCP driver, with its defaults. Fields are spelled as on the wire. */
 export type GcpSpec = Readonly<z.output<typeof specSchema>>;
 
-/** Says what is wrong with a part of a spec, under its path. */
-export type Complain = (path: readonly (string | number)[], message: string) => void;
-
 /** Schema of `providerSpec` of classes with `provider: GCP`: that of MCM's driver, keys in any case, and what was added. */
 export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain: Complain = (path, message) => check.addIssue({ code: "custom", path: [...path], message });
+  const complain = complainTo(check);
   checkDisks(spec.disks, complain);
   checkNetworkInterfaces(spec.networkInterfaces, complain);
   checkScheduling(spec, complain);

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import {
   type CreateMachineRequest,
+  type Driver,
   type DriverContext,
   type MachineIdentity,
   Secret,
@@ -14,7 +15,7 @@ import { sdkClients } from "../api/sdk-clients.ts";
 import { createGcpDriver, type GcpDriverOptions } from "../driver.ts";
 import { type GcpSpec, gcpSpecSchema } from "../spec/spec.ts";
 
-export { aContext, aMachine, secretOf } from "@millwright/core/testing";
+export { aContext, aMachine, failureOf } from "@millwright/core/testing";
 
 // Loading the SDK takes seconds of the processor, and many more on a busy computer: they are not those of the test that comes first.
 await sdkClients();
@@ -98,6 +99,10 @@ export function aRequest(
     userData: Secret.of("#!/bin/sh\necho hello"),
   };
 }
+
+/** Looks for a machine with other credentials. */
+export const statusWith = (driver: Driver<GcpSpec>, secret: Readonly<Record<string, string>>) =>
+  driver.getMachineStatus(aRequest(aMachine("m"), {}, secret), aContext());
 
 /** A cloud in which nothing that takes time comes to its end before the clock is put forward. */
 export async function aSlowCloud(options: GceEmulatorOptions = {}) {

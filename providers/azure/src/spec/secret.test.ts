@@ -1,0 +1,48 @@
+import { secretProblems } from "@millwright/core/testing";
+import { describe, expect, it } from "vitest";
+import { createAzureDriver } from "../driver.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSecret, secretOf, secretWithout } from "../testing/azure-cloud.ts";
+import { readCredentials } from "./secret.ts";
+
+describe("the class secret", () => {
+  it.each<[string, Readonly<Record<string, string>>, string[]]>([
+    ["an application with a secret", plainSecret, []],
+    [
+      "the old names of MCM",
+      { azureClientId: "a", azureClientSecret: "b", azureSubscriptionId: "c", azureTenantId: "d", userData: "u" },
+      [],
+    ],
+    ["a workload identity", { ...secretWithout("clientSecret"), workloadIdentityTokenFile: "/token" }, []],
+    ["nothing to prove itself with", secretWithout("clientSecret"), ["clientSecret"]],
+    ["two proofs", { ...plainSecret, workloadIdentityTokenFile: "/token" }, ["workloadIdentityTokenFile"]],
+    ["no client", secretWithout("clientID"), ["clientID"]],
+    ["no subscription", secretWithout("subscriptionID"), ["subscriptionID"]],
+    ["no tenant", secretWithout("tenantID"), ["tenantID"]],
+    ["no user data", secretWithout("userData"), ["userData"]],
+    ["blank user data", { ...plainSecret, userData: " \n" }, ["userData"]],
+    [
+      "an empty first name before a good second one",
+      { ...plainSecret, clientID: " ", azureClientId: "a" },
+      ["clientID"],
+    ],
+  ])("with %s", async (_, secret, expected) => {
+    const problems = await secretProblems(createAzureDriver(), secret);
+    expect(problems).toEqual(expected.map((key): unknown => expect.stringMatching(`^secret\\.${key}: `)));
+  });
+
+  it("gives credentials without the space around them", () => {
+    expect(readCredentials(secretOf({ ...plainSecret, clientSecret: " s\n", tenantID: "t " }))).toEqual({
+      clientId: "client",
+      tenantId: "t",
+      subscriptionId: "sub-1",
+      proof: { kind: "secret", secret: "s" },
+    });
+  });
+
+  it("that lacks a key at the time of a call is Unauthenticated, and names it", async () => {
+    const { driver } = await aCloud();
+    await expect(
+      driver.getMachineStatus(aRequest(aMachine("m"), {}, secretWithout("tenantID")), aContext()),
+    ).rejects.toMatchObject({ code: "Unauthenticated", message: expect.stringContaining("tenantID") });
+  });
+});
