@@ -111,7 +111,7 @@ export function createProgram(setStatus: (status: number) => void): Command {
       "print what a change would lead to, step by step, and write nothing: status 0 when nothing would happen, 2 when something would",
     )
     .option("-f, --filename <path...>", "manifests that would be applied: files, folders, or - for standard input")
-    .option("--scale <name=replicas...>", "a MachineDeployment or MachineSet that would get this size")
+    .option("--scale <name=replicas...>", "a MachineDeployment that would get this size; machineset/NAME for a set")
     .option(
       "--delete <name...>",
       "a MachineDeployment that would be deleted; machineset/NAME or machine/NAME for others",

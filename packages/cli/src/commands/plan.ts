@@ -22,30 +22,43 @@ export interface PlanFlags {
 /** Exit status when something would happen. */
 const HAPPENS = 2;
 
-const kindsByWord: ReadonlyMap<string, "MachineDeployment" | "MachineSet" | "Machine"> = new Map([
+type Kind = "MachineDeployment" | "MachineSet" | "Machine";
+
+const kindsByWord: ReadonlyMap<string, Kind> = new Map([
   ...(["machinedeployment", "machinedeployments", "mcd"] as const).map((word) => [word, "MachineDeployment"] as const),
   ...(["machineset", "machinesets", "mcs"] as const).map((word) => [word, "MachineSet"] as const),
   ...(["machine", "machines", "mc"] as const).map((word) => [word, "Machine"] as const),
 ]);
 
+/** `NAME` or `KIND/NAME`; `undefined` for anything else. */
+function readName(text: string): { readonly of: Kind | undefined; readonly name: string } | undefined {
+  const [first = "", second, ...rest] = text.split("/");
+  const of = kindsByWord.get(first.toLowerCase());
+  const name = second ?? first;
+  if (name === "" || rest.length > 0 || (second !== undefined && of === undefined)) return undefined;
+  return { of: second === undefined ? undefined : of, name };
+}
+
 function readScale(text: string): PlannedChange {
-  const [, name, replicas] = /^([^=]+)=(\d{1,7})$/.exec(text) ?? [];
-  if (name === undefined || replicas === undefined) {
-    throw new ConfigError(`--scale ${text}: expected NAME=REPLICAS, such as pool=5`);
+  const [, who = "", replicas] = /^([^=]+)=(\d{1,7})$/.exec(text) ?? [];
+  const named = readName(who);
+  if (named === undefined || named.of === "Machine" || replicas === undefined) {
+    throw new ConfigError(
+      `--scale ${text}: expected NAME=REPLICAS with a whole number from 0 to 9999999, such as pool=5, or KIND/NAME=REPLICAS with machinedeployment or machineset`,
+    );
   }
-  return { kind: "scale", name, replicas: Number(replicas) };
+  const { of, name } = named;
+  return { kind: "scale", ...(of === undefined ? {} : { of }), name, replicas: Number(replicas) };
 }
 
 function readDeletion(text: string): PlannedChange {
-  const [first = "", second, ...rest] = text.split("/");
-  const of = second === undefined ? "MachineDeployment" : kindsByWord.get(first.toLowerCase());
-  const name = second ?? first;
-  if (of === undefined || name === "" || rest.length > 0) {
+  const named = readName(text);
+  if (named === undefined) {
     throw new ConfigError(
       `--delete ${text}: expected the name of a MachineDeployment, or KIND/NAME with machinedeployment, machineset or machine`,
     );
   }
-  return { kind: "delete", of, name };
+  return { kind: "delete", of: named.of ?? "MachineDeployment", name: named.name };
 }
 
 async function readChanges({

@@ -117,6 +117,16 @@ describe("renderPlan", () => {
     );
   });
 
+  it("adds up the bursts in which a set makes its machines", () => {
+    const machinesCreated = [
+      { set: "a", count: 100 },
+      { set: "b", count: 1 },
+      { set: "a", count: 50 },
+    ];
+    const shown = renderPlan({ ...plan, changes: [{ ...change, steps: [{ ...nothing, machinesCreated }] }] });
+    expect(shown.match(/create .*/g)).toEqual(["create 150 machines in a", "create 1 machine in b"]);
+  });
+
   it("cuts what is too long to read", () => {
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     const shown = renderPlan({

@@ -18,13 +18,20 @@ const machines = (count: number): string => (count === 1 ? "1 machine" : `${coun
 
 const duration = (ms: number): string => formatGoDuration(Math.round(ms / 1000) * 1000);
 
+/** Machines that a step makes, by set: a set makes many in bursts, one right after the other. */
+function createdBySet({ machinesCreated }: Step): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { set, count } of machinesCreated) counts.set(set, (counts.get(set) ?? 0) + count);
+  return [...counts];
+}
+
 /** What happens in a step, a clause each. */
 function clauses(step: Step): readonly string[] {
   const some = (list: readonly string[], words: string): readonly string[] =>
     list.length === 0 ? [] : [`${words} ${names(list)}`];
   return [
     ...step.setsCreated.map(({ name, className }) => `make MachineSet ${name} of class ${className}`),
-    ...step.machinesCreated.map(({ set, count }) => `create ${machines(count)} in ${set}`),
+    ...createdBySet(step).map(([set, count]) => `create ${machines(count)} in ${set}`),
     ...some(
       step.machinesDeleted.map(({ name, node }) => (node === undefined ? name : `${name} (node ${node})`)),
       "delete",

@@ -14,12 +14,18 @@ import {
   type ReadResult,
 } from "@millwright/core";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson, isRecord } from "@millwright/kube";
-import type { ClusterState, ManifestObject } from "./cluster-state.ts";
+import { asCreated, type ClusterState, type ManifestObject } from "./cluster-state.ts";
 
 /** What somebody thinks of doing. */
 export type PlannedChange =
   | ({ readonly kind: "apply" } & ManifestObject)
-  | { readonly kind: "scale"; readonly name: string; readonly replicas: number }
+  | {
+      readonly kind: "scale";
+      /** Absent: a deployment of that name, or else a set. */
+      readonly of?: "MachineDeployment" | "MachineSet";
+      readonly name: string;
+      readonly replicas: number;
+    }
   | { readonly kind: "delete"; readonly of: "MachineDeployment" | "MachineSet" | "Machine"; readonly name: string };
 
 /** The state after the changes, and whose future they concern. */
@@ -66,7 +72,7 @@ function applied(
   const { status: _, ...wanted } = { status: undefined, ...manifest };
   const gone = createMergePatch(lastApplied(live, live?.metadata.annotations), wanted) ?? {};
   const { name = "" } = manifest.metadata;
-  const base = live ?? { metadata: { uid: `preview-${name}`, creationTimestamp: new Date(0).toISOString() } };
+  const base = live ?? { metadata: asCreated(manifest.kind ?? "", name) };
   return applyMergePatch(applyMergePatch(applyMergePatch(base, gone), wanted), { metadata: { namespace } });
 }
 
@@ -143,8 +149,10 @@ function applyManifest(state: ClusterState, { source, object }: ManifestObject):
   }
 }
 
-function scale(state: ClusterState, name: string, replicas: number): Step {
-  const deployment = find(state.deployments, name);
+function scale(state: ClusterState, { of, name, replicas }: Extract<PlannedChange, { kind: "scale" }>): Step {
+  const deployments = of === "MachineSet" ? [] : state.deployments;
+  const sets = of === "MachineDeployment" ? [] : state.sets;
+  const deployment = find(deployments, name);
   if (deployment !== undefined) {
     const scaled = { ...deployment, spec: { ...deployment.spec, replicas } };
     return {
@@ -152,10 +160,8 @@ function scale(state: ClusterState, name: string, replicas: number): Step {
       roots: [{ kind: "MachineDeployment", name }],
     };
   }
-  const set = find(state.sets, name);
-  if (set === undefined) {
-    throw missing(state, "MachineDeployment or MachineSet", name, [...state.deployments, ...state.sets]);
-  }
+  const set = find(sets, name);
+  if (set === undefined) throw missing(state, of ?? "MachineDeployment or MachineSet", name, [...deployments, ...sets]);
   const next = { ...state, sets: put(state.sets, { ...set, spec: { ...set.spec, replicas } }) };
   return { state: next, roots: [rootOfSet(next, set)] };
 }
@@ -212,7 +218,7 @@ export function applyChanges(state: ClusterState, changes: readonly PlannedChang
       change.kind === "apply"
         ? applyManifest(current, change)
         : change.kind === "scale"
-          ? scale(current, change.name, change.replicas)
+          ? scale(current, change)
           : remove(current, change.of, change.name, now);
     current = step.state;
     for (const root of step.roots ?? []) roots.set(`${root.kind}/${root.name}`, root);

@@ -153,6 +153,15 @@ export async function readClusterState(options: ReadStateOptions): Promise<Clust
 
 const noLists: DrainLists = { pods: [], budgets: [], claims: [], volumes: [], attachments: [] };
 
+/** What an API server gives to an object, for one that has never been there: a manifest that people wrote. */
+export const asCreated = (
+  kind: string,
+  name: string,
+): { readonly uid: string; readonly creationTimestamp: string } => ({
+  uid: `preview-${kind}-${name}`,
+  creationTimestamp: new Date(0).toISOString(),
+});
+
 /**
  * Takes the state from objects that were written into files, as `kubectl get -o yaml` writes them. Objects of other kinds are passed over; machine objects
  * of other namespaces are, too.
@@ -170,7 +179,12 @@ export function stateOfManifests(
   const wanted =
     namespace ?? ours.find(({ metadata }) => metadata.namespace !== undefined)?.metadata.namespace ?? "default";
   const here = (kind: string): readonly ApiObject[] =>
-    ofKind(kind).filter(({ metadata }) => (metadata.namespace ?? wanted) === wanted);
+    ofKind(kind)
+      .filter(({ metadata }) => (metadata.namespace ?? wanted) === wanted)
+      .map((object) => ({
+        ...object,
+        metadata: { ...asCreated(kind, object.metadata.name ?? ""), namespace: wanted, ...object.metadata },
+      }));
   // Of objects of Kubernetes all fields that are looked at may be missing; only names are relied on.
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the claim is the caller's
   const foreign = <T extends ApiObject>(kind: string): readonly T[] =>

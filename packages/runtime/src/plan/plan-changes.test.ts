@@ -59,6 +59,7 @@ const small = {
   provider: "mock",
   providerSpec: { size: 1 },
 };
+const big = { ...small, metadata: meta("big") };
 const node = (name: string) => ({ apiVersion: "v1", kind: "Node", metadata: { name } });
 const pod = {
   apiVersion: "v1",
@@ -157,20 +158,20 @@ describe("planChanges", () => {
       metadata: { ...metadata, annotations: { "kubectl.kubernetes.io/last-applied-configuration": text } },
     };
     const bare = { ...pool({ template: template("big") }), metadata: { name: "pool" } };
-    const result = await plan([apply(bare)], [live, ...world.slice(1)]);
+    const result = await plan([apply(bare)], [live, big, ...world.slice(1)]);
     expect(result.changes[0]?.waitsFor).toEqual([]);
     // Without the note nobody knows whose the pause is: it stays.
     const { annotations: _, ...unnoted } = live.metadata;
-    const other = await plan([apply(bare)], [{ ...live, metadata: unnoted }, ...world.slice(1)]);
+    const other = await plan([apply(bare)], [{ ...live, metadata: unnoted }, big, ...world.slice(1)]);
     expect(other.changes[0]?.waitsFor).toEqual(["Rollout is paused"]);
   });
 
   it("scales deployments, and sets as parts of their deployment", async () => {
-    const down = await plan([{ kind: "scale", name: "pool", replicas: 1 }]);
+    const down = await plan([{ kind: "scale", of: "MachineDeployment", name: "pool", replicas: 1 }]);
     expect(down.changes[0]?.steps[0]?.machinesDeleted).toHaveLength(1);
     expect(down.drains).toHaveLength(1);
     // The deployment brings its set back to its own size: no machine comes or goes.
-    const { changes } = await plan([{ kind: "scale", name: "pool-1", replicas: 5 }]);
+    const { changes } = await plan([{ kind: "scale", of: "MachineSet", name: "pool-1", replicas: 5 }]);
     expect(changes).toMatchObject([
       { name: "pool", steps: [{ machinesCreated: [], says: ["Scaled down machine set pool-1 to 2"] }] },
     ]);
@@ -199,16 +200,23 @@ describe("planChanges", () => {
     expect(result.notes).toEqual(['Machine "x" belongs to no MachineSet: nothing takes its place']);
   });
 
-  it("notes a class that is missing, a class that changes, and what it does not look at", async () => {
+  it("waits for a class that is missing, and only notes it where nothing is made", async () => {
+    const gone = 'MachineClass "gone" of MachineDeployment "pool" does not exist: none of its machines can be made';
+    const rolled = await plan([apply(pool({ template: template("gone") }))]);
+    expect(rolled).toMatchObject({ changes: [{ outcome: "waits", waitsFor: [gone] }], notes: [] });
+    const paused = await plan([apply(pool({ template: template("gone"), paused: true }))]);
+    expect(paused).toMatchObject({ changes: [{ waitsFor: ["Rollout is paused"] }], notes: [gone] });
+  });
+
+  it("notes a class that changes, and what it does not look at", async () => {
     const result = await plan([
-      apply(pool({ template: template("gone") })),
+      apply(pool()),
       apply({ ...small, providerSpec: { size: 2 } } as ApiObject),
       apply({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }),
     ]);
     expect(result.notes).toEqual([
       expect.stringContaining('MachineClass "small" changes: machines that exist are not replaced'),
       'new.yaml: Secret "s" is not looked at',
-      'MachineClass "gone" of MachineDeployment "pool" does not exist: none of its machines can be made',
     ]);
   });
 
@@ -244,6 +252,12 @@ describe("planChanges", () => {
       { kind: "scale", name: "x", replicas: 1 },
       'there is no MachineDeployment or MachineSet "x" in namespace "machines": there are pool, pool-1',
     ],
+    ["a size of no set", { kind: "scale", of: "MachineSet", name: "pool", replicas: 1 }, "there are pool-1"],
+    [
+      "a size of no deployment",
+      { kind: "scale", of: "MachineDeployment", name: "pool-1", replicas: 1 },
+      "there are pool",
+    ],
     ["a deletion of what is not there", { kind: "delete", of: "Machine", name: "x" }, 'there is no Machine "x"'],
     ["a deletion of no deployment", { kind: "delete", of: "MachineDeployment", name: "x" }, "there are pool"],
     ["a deletion of no set", { kind: "delete", of: "MachineSet", name: "x" }, "there are pool-1"],
@@ -264,6 +278,14 @@ describe("planChanges", () => {
     expect(past.changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
     const given = await planChanges(state, down, { now, durations: { leaveMs: 60_000 } });
     expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
+  });
+
+  it("takes manifests that people wrote for a state: nothing of what an API server adds is there", async () => {
+    const { uid: _, creationTimestamp: __, namespace: ___, ...metadata } = meta("pool");
+    const written = { ...pool(), metadata };
+    const { changes, namespace: planned } = await plan([{ kind: "scale", name: "pool", replicas: 5 }], [written]);
+    expect(planned).toBe("default");
+    expect(changes[0]).toMatchObject({ steps: [{ machinesCreated: [{ count: 5 }] }] });
   });
 
   it("leaves out what cannot be read of the state, and says so", async () => {

@@ -83,22 +83,22 @@ async function rehearseDrains(
 }
 
 /** A class that is missing keeps the machines of a template from ever being made, and a preview in which all goes well would not tell. */
-function missingClasses(
-  { deployments, sets, classes }: ClusterState,
-  changes: readonly ChangePreview[],
-): readonly string[] {
-  const names = new Set(classes.map(({ metadata }) => metadata.name));
-  return changes.flatMap(({ kind, name }) => {
-    const objects: readonly {
-      readonly metadata: { readonly name: string };
-      readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
-    }[] = kind === "MachineDeployment" ? deployments : sets;
-    const wanted = objects.find(({ metadata }) => metadata.name === name)?.spec.template.spec?.class?.name;
-    return wanted === undefined || wanted === "" || names.has(wanted)
-      ? []
-      : [`MachineClass "${wanted}" of ${kind} "${name}" does not exist: none of its machines can be made`];
-  });
+function missingClass({ deployments, sets, classes }: ClusterState, { kind, name }: ChangePreview): string | undefined {
+  const objects: readonly {
+    readonly metadata: { readonly name: string };
+    readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
+  }[] = kind === "MachineDeployment" ? deployments : sets;
+  const wanted = objects.find(({ metadata }) => metadata.name === name)?.spec.template.spec?.class?.name;
+  return wanted === undefined || wanted === "" || classes.some(({ metadata }) => metadata.name === wanted)
+    ? undefined
+    : `MachineClass "${wanted}" of ${kind} "${name}" does not exist: none of its machines can be made`;
 }
+
+/** A change that makes machines of a class that is missing waits for somebody to make the class. */
+const waitingFor = (change: ChangePreview, missing: string): ChangePreview =>
+  change.steps.some(({ machinesCreated }) => machinesCreated.length > 0)
+    ? { ...change, outcome: "waits", waitsFor: [...change.waitsFor, missing] }
+    : change;
 
 /**
  * Says what changes would lead to, in steps. Writes nothing.
@@ -111,7 +111,12 @@ export async function planChanges(
   options: PreviewOptions,
 ): Promise<Plan> {
   const { state: after, roots, deletedMachines, notes } = applyChanges(state, planned, options.now);
-  const changes = roots.map((root) => previewChange(after, root, options));
+  const previews = roots.map((root) => previewChange(after, root, options));
+  const missing = previews.map((change) => missingClass(after, change));
+  const changes = previews.map((change, index) => {
+    const why = missing[index];
+    return why === undefined ? change : waitingFor(change, why);
+  });
   return {
     namespace: state.namespace,
     happens: deletedMachines.length > 0 || changes.some(({ steps }) => steps.length > 0),
@@ -121,6 +126,10 @@ export async function planChanges(
       return { name: machine.metadata.name, ...(node === undefined ? {} : { node }) };
     }),
     drains: await rehearseDrains(state, drained(state, changes, deletedMachines), options.now),
-    notes: [...state.notes, ...notes, ...missingClasses(after, changes)],
+    notes: [
+      ...state.notes,
+      ...notes,
+      ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
+    ].filter((note) => note !== undefined),
   };
 }
