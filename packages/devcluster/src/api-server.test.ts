@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createApiServer } from "./api-server.ts";
 import { at, objectAt, stringAt } from "./json.ts";
 import { startServer, type TestServer, versionOf } from "./testing/start-server.ts";
@@ -9,9 +9,6 @@ let api: TestServer;
 
 beforeEach(async () => {
   api = await startServer();
-});
-afterEach(async () => {
-  await api.server.close();
 });
 
 test("starts with the namespaces of a new cluster and their service accounts", async () => {

@@ -4,17 +4,11 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApiClient, loadKubeConfig, nodeResource } from "@millwright/kube";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createApiServer } from "../api-server.ts";
 import { field, type JsonObject } from "../json.ts";
 import { kubeconfigFor } from "../kubeconfig.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
-
-let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.server.close();
-  server = undefined;
-});
 
 const tokens = {
   root: { user: "root", groups: ["system:masters"] },
@@ -22,10 +16,7 @@ const tokens = {
   bot: { user: "system:serviceaccount:default:bot" },
 };
 
-async function start(authorization: "AlwaysAllow" | "RBAC"): Promise<TestServer> {
-  server = await startServer({ tokens, authorization });
-  return server;
-}
+const start = (authorization: "AlwaysAllow" | "RBAC"): Promise<TestServer> => startServer({ tokens, authorization });
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
 const rbac = "/apis/rbac.authorization.k8s.io/v1";

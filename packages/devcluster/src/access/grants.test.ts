@@ -3,7 +3,7 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createApiServer } from "../api-server.ts";
 import { arrayAt, at, type JsonObject } from "../json.ts";
 import { kubeconfigFor } from "../kubeconfig.ts";
@@ -16,7 +16,6 @@ beforeEach(async () => {
     tokens: { root: { user: "root", groups: ["system:masters"] }, jane: { user: "jane", groups: ["team"] } },
   });
 });
-afterEach(() => api.server.close());
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const roles = `${rbac}/namespaces/default/roles`;

@@ -1,24 +1,12 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { arrayAt, at, type JsonObject, stringAt } from "../json.ts";
-import {
-  crdsPath,
-  startServer,
-  type TestAnswer,
-  type TestServer,
-  widget,
-  widgetCrd,
-  widgetsPath,
-} from "../testing/start-server.ts";
+import { startWidgetServer, type TestAnswer, type TestServer, widget, widgetsPath } from "../testing/start-server.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
 let api: TestServer;
 
 beforeEach(async () => {
-  api = await startServer();
-  await api.call("POST", crdsPath, widgetCrd);
-});
-afterEach(async () => {
-  await api.server.close();
+  api = await startWidgetServer();
 });
 
 function apply(manager: string, object: JsonObject, query = ""): Promise<TestAnswer> {

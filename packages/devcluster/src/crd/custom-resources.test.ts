@@ -1,16 +1,19 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { at, objectAt, withField } from "../json.ts";
-import { crdsPath, startServer, type TestServer, widget, widgetCrd, widgetsPath } from "../testing/start-server.ts";
+import {
+  crdsPath,
+  startWidgetServer,
+  type TestServer,
+  widget,
+  widgetCrd,
+  widgetsPath,
+} from "../testing/start-server.ts";
 
 const merge = { "content-type": "application/merge-patch+json" };
 let api: TestServer;
 
 beforeEach(async () => {
-  api = await startServer();
-  await api.call("POST", crdsPath, widgetCrd);
-});
-afterEach(async () => {
-  await api.server.close();
+  api = await startWidgetServer();
 });
 
 test("is established and served at once", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { stringAt } from "../json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
@@ -9,7 +9,6 @@ const map = (name: string) => ({ metadata: { name } });
 beforeEach(async () => {
   server = await startServer();
 });
-afterEach(() => server.server.close());
 
 /** A watch from now on that is known to be open. */
 async function openWatch(query = "") {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 import { builtInKinds } from "./built-in-kinds.ts";
 
@@ -6,9 +6,6 @@ let api: TestServer;
 
 beforeEach(async () => {
   api = await startServer();
-});
-afterEach(async () => {
-  await api.server.close();
 });
 
 test("every kind has a place of its own, and views share the place of what they show", () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../json.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 
@@ -10,7 +10,6 @@ let api: TestServer;
 beforeEach(async () => {
   api = await startServer();
 });
-afterEach(() => api.server.close());
 
 const pod = (spec: JsonObject): JsonObject => ({
   metadata: { name: "p", surprise: 1 },

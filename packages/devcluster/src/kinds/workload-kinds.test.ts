@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../json.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 
@@ -6,7 +6,6 @@ let server: TestServer;
 beforeEach(async () => {
   server = await startServer();
 });
-afterEach(() => server.server.close());
 
 const apps = "/apis/apps/v1/namespaces/default";
 const rbac = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 
 let server: TestServer;
 beforeEach(async () => {
   server = await startServer({ requestLogLimit: 3 });
 });
-afterEach(() => server.server.close());
 
 const maps = "/api/v1/namespaces/default/configmaps";
 

@@ -1,3 +1,4 @@
+import { onTestFinished } from "vitest";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "../api-server.ts";
 import { isObject, type Json, type JsonObject, stringAt } from "../json.ts";
 
@@ -23,9 +24,10 @@ export interface TestWatch {
   close(): void;
 }
 
-/** Starts a server on a free port. */
+/** Starts a server on a free port. It is closed with the test, if not before. */
 export async function startServer(options: ApiServerOptions = {}): Promise<TestServer> {
   const server = createApiServer(options);
+  onTestFinished(() => server.close());
   const { url } = await server.listen();
   return {
     url,
@@ -74,6 +76,13 @@ async function* readLines(pending: Promise<Response>): AsyncGenerator<string, vo
     rest = parts.pop() ?? "";
     yield* parts;
   }
+}
+
+/** Starts a server that knows widgets. */
+export async function startWidgetServer(): Promise<TestServer> {
+  const server = await startServer();
+  await server.call("POST", crdsPath, widgetCrd);
+  return server;
 }
 
 /** A CRD `widgets.example.io` with a schema that uses what schemas can say. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../json.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 
@@ -9,9 +9,6 @@ let api: TestServer;
 
 beforeEach(async () => {
   api = await startServer();
-});
-afterEach(async () => {
-  await api.server.close();
 });
 
 async function runPod(name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { arrayAt, stringAt } from "../json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
@@ -9,7 +9,6 @@ beforeEach(async () => {
   warnings.length = 0;
   server = await startServer({ log: (_level, message) => void warnings.push(message) });
 });
-afterEach(() => server.server.close());
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const create = (name: string, data = {}) => server.call("POST", maps, { metadata: { name }, data });

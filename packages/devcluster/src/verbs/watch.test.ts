@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { at, objectAt } from "../json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
@@ -8,9 +8,6 @@ let api: TestServer;
 
 beforeEach(async () => {
   api = await startServer({ historyLimit: 8 });
-});
-afterEach(async () => {
-  await api.server.close();
 });
 
 test("replays what happened after a version and then goes on live", async () => {

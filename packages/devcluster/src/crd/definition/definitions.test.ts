@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { JsonObject } from "../../json.ts";
 import { crdsPath, startServer, type TestServer } from "../../testing/start-server.ts";
 
@@ -6,7 +6,6 @@ let api: TestServer;
 beforeEach(async () => {
   api = await startServer();
 });
-afterEach(() => api.server.close());
 
 const text = { type: "string" };
 

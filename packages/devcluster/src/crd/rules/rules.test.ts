@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { arrayAt, field, type Json, type JsonObject, stringAt } from "../../json.ts";
 import { crdsPath, startServer, type TestAnswer, type TestServer, versionOf } from "../../testing/start-server.ts";
 
@@ -6,7 +6,6 @@ let server: TestServer;
 beforeEach(async () => {
   server = await startServer();
 });
-afterEach(() => server.server.close());
 
 const path = "/apis/example.io/v1/namespaces/default/gadgets";
 
