@@ -1,3 +1,4 @@
+import { isRecord } from "@millwright/core/foundation";
 import { markdownTable } from "./markdown-table.ts";
 
 /** The part of JSON Schema that zod writes for the specs of drivers. */
@@ -11,9 +12,6 @@ interface JsonSchema {
   readonly items?: unknown;
   readonly additionalProperties?: unknown;
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A schema by its own fields; a JSON Schema is data of another program. */
 const schemaOf = (value: unknown): JsonSchema => (isRecord(value) ? value : {});

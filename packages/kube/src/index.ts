@@ -1,5 +1,6 @@
 // Objects and resources
-export { isApiObject, isRecord, keyFor, keyOf, parseKey } from "./objects/kube-object.ts";
+export { isRecord } from "@millwright/core/foundation";
+export { isApiObject, keyFor, keyOf, parseKey } from "./objects/kube-object.ts";
 export type {
   ApiObject,
   KubeObject,

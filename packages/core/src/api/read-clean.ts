@@ -1,3 +1,4 @@
+import { isRecord } from "../is-record.ts";
 import { joinPath, type FieldProblem } from "./field-problem.ts";
 
 /** Deeper than any object of these kinds, and shallow enough for the stack. */
@@ -18,11 +19,6 @@ export function withoutNulls(value: unknown, problems: FieldProblem[], options: 
   if (!isRecord(value)) return value;
   const kept = options.keepNullsIn ?? [];
   return cleanRecord(value, "", 0, problems, (key) => kept.includes(key));
-}
-
-/** Whether a value is a JSON object: neither null nor a list. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type KeepsNulls = (key: string) => boolean;

@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import { isRecord } from "../is-record.ts";
 import { joinPath, type FieldProblem } from "./field-problem.ts";
-import { isRecord } from "./read-clean.ts";
 
 /** Words for the types of zod, as a person who writes YAML knows them. */
 const words: Readonly<Record<string, string>> = {

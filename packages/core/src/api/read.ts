@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { isRecord } from "../is-record.ts";
 import type { DeepReadonly } from "./deep-readonly.ts";
 import type { FieldProblem } from "./field-problem.ts";
 import type { MachineKind } from "./kinds.ts";
@@ -7,7 +8,7 @@ import { machineDeploymentSchema, type MachineDeployment } from "./machine-deplo
 import { machineSetSchema, type MachineSet } from "./machine-set.ts";
 import { machineSchema, type Machine } from "./machine.ts";
 import { fillParts } from "./read-fill.ts";
-import { isRecord, withoutNulls, type CleanOptions } from "./read-clean.ts";
+import { withoutNulls, type CleanOptions } from "./read-clean.ts";
 import { problemsOf } from "./read-problems.ts";
 import { machineApiVersion } from "./resource-type.ts";
 import { quoted } from "./validate-fields.ts";

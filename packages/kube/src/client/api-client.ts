@@ -1,9 +1,9 @@
-import { systemClock, systemRandom } from "@millwright/core/foundation";
+import { isRecord, systemClock, systemRandom } from "@millwright/core/foundation";
 import type { Clock, Random, ResourceType } from "@millwright/core";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Log } from "../log.ts";
-import { isApiObject, isRecord } from "../objects/kube-object.ts";
+import { isApiObject } from "../objects/kube-object.ts";
 import type { ApiObject, KubeObject, ObjectList, ObjectRef } from "../objects/kube-object.ts";
 import { apiVersionOf, describeType, withTypeMeta } from "../objects/resource-type.ts";
 import { ApiError } from "./api-error.ts";

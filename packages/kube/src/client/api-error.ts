@@ -1,5 +1,5 @@
+import { isRecord } from "@millwright/core/foundation";
 import { parseJson } from "../json/parse-json.ts";
-import { isRecord } from "../objects/kube-object.ts";
 
 const brand: unique symbol = Symbol.for("millwright.dev/kube/ApiError");
 

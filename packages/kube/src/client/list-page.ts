@@ -1,6 +1,6 @@
+import { isRecord } from "@millwright/core/foundation";
 import { elementsOf, findValue } from "../json/json-text.ts";
 import { parseJson } from "../json/parse-json.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import { createSlices } from "../slices.ts";
 import type { SliceOptions } from "../slices.ts";
 import { textWithoutManagedFields } from "./managed-fields.ts";

@@ -1,5 +1,5 @@
 import type { ResourceType } from "@millwright/core";
-import { isRecord } from "../objects/kube-object.ts";
+import { isRecord } from "@millwright/core/foundation";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import { apiVersionOf, describeType } from "../objects/resource-type.ts";
 import type { WriteOptions } from "./call-options.ts";

@@ -1,9 +1,10 @@
 import type { Clock, Random } from "@millwright/core";
+import { isRecord } from "@millwright/core/foundation";
 import { startDeadline } from "../deadline.ts";
 import { readLines } from "../json/json-lines.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { messageOf } from "../log.ts";
-import { isApiObject, isRecord } from "../objects/kube-object.ts";
+import { isApiObject } from "../objects/kube-object.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { createSlices } from "../slices.ts";
 import { ApiError, apiErrorFromStatus, isApiError } from "./api-error.ts";

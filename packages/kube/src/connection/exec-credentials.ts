@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
-import { ConfigError, orAborted, systemClock } from "@millwright/core/foundation";
+import { ConfigError, isRecord, orAborted, systemClock } from "@millwright/core/foundation";
 import type { Clock } from "@millwright/core";
 import { startDeadline } from "../deadline.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { firstLine, messageOf } from "../log.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import type { Credentials } from "./cluster-config.ts";
 
 /** An `exec` entry of a kubeconfig. Source: client.authentication.k8s.io/v1, `ExecConfig`. */

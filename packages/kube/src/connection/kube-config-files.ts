@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/core/foundation";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { firstLine, messageOf } from "../log.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import { fileExists } from "./file-exists.ts";
 
 /** What client-node does not read of a user. */

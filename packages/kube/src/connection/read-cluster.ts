@@ -1,6 +1,5 @@
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/core/foundation";
 import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
-import { isRecord } from "../objects/kube-object.ts";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";
 import type { FollowedFile } from "./followed-file.ts";

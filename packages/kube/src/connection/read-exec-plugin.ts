@@ -1,6 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { ConfigError } from "@millwright/core/foundation";
-import { isRecord } from "../objects/kube-object.ts";
+import { ConfigError, isRecord } from "@millwright/core/foundation";
 import type { ExecPlugin } from "./exec-credentials.ts";
 
 /** What kubectl takes an entry without a version for. */

@@ -1,7 +1,6 @@
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/core/foundation";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { firstLine, messageOf } from "../log.ts";
-import { isRecord } from "../objects/kube-object.ts";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 import { createExecCredentials } from "./exec-credentials.ts";
 import { followTokenFile } from "./followed-file.ts";

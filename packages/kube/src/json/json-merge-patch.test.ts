@@ -1,6 +1,6 @@
+import { isRecord } from "@millwright/core/foundation";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isRecord } from "../objects/kube-object.ts";
 import { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";
 import { parseJson } from "./parse-json.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../objects/kube-object.ts";
+import { isRecord } from "@millwright/core/foundation";
 
 /** Whether two JSON values are equal. A property that is undefined counts as absent, because JSON drops it. */
 export function equalJson(a: unknown, b: unknown): boolean {

@@ -1,4 +1,4 @@
-import { isRecord } from "../objects/kube-object.ts";
+import { isRecord } from "@millwright/core/foundation";
 import type { KubeObject } from "../objects/kube-object.ts";
 
 /** What a Lease says of an election. Its times are labels to tell one state from another, never compared with a clock. */

@@ -1,3 +1,5 @@
+import { isRecord } from "@millwright/core/foundation";
+
 /**
  * One entry of `metadata.ownerReferences`.
  * Source: Kubernetes API conventions, "Metadata"; at most one entry may have `controller: true`.
@@ -86,9 +88,4 @@ export function parseKey(key: string): ObjectRef {
 /** Whether a value from outside is an object with `metadata`, the least by which it can be handled. */
 export function isApiObject(value: unknown): value is KubeObject {
   return isRecord(value) && isRecord(value["metadata"]);
-}
-
-/** Whether a value is a JSON object: neither null nor a list. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

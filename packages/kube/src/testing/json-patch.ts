@@ -1,6 +1,6 @@
+import { isRecord } from "@millwright/core/foundation";
 import { ApiError } from "../client/api-error.ts";
 import { equalJson } from "../json/json-merge-patch.ts";
-import { isRecord } from "../objects/kube-object.ts";
 
 /** Applies a JSON patch (RFC 6902) of `add`, `remove`, `replace` and `test` operations to a copy of the target. */
 export function applyJsonPatch(target: unknown, operations: readonly unknown[]): unknown {

@@ -1,5 +1,5 @@
+import { isRecord } from "@millwright/core/foundation";
 import { applyMergePatch } from "../json/json-merge-patch.ts";
-import { isRecord } from "../objects/kube-object.ts";
 
 type Conditions = readonly Readonly<Record<string, unknown>>[];
 
