@@ -56,7 +56,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     await trial.begin();
     await trial.promised(REPLICAS, async () => {
       await trial.changeClass("large", {}, { [annotationKeys.canarySteps]: "1/pause,3/pause" });
-      const first = await untilHeld("Rollout pauses at canary step 1 of 2 with 1 new machines");
+      const first = await untilHeld("Rollout pauses at canary step 1 of 2 with 1 new machine");
       await rest(1, 3);
       await standStill();
       expect(await untilHeld("Rollout pauses")).toBe(first);

@@ -110,7 +110,7 @@ describe("the guides to previews and rollouts", () => {
     names["$SET"] = await newestSet("big");
     await eventually(async () =>
       expect((await rollout("What it waits for")).output).toContain(
-        `Rollout pauses at canary step 2 of 2 with 2 new machines: it goes on with annotation machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
+        `Rollout pauses at canary step 2 of 2 with 2 new machines: it goes on when the MachineDeployment gets annotation machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
       ),
     );
     const shown = await run("millwright plan --scale fleet=3");

@@ -174,7 +174,11 @@ function passOverDeployment(state: OwnerState): Outcome {
     ({ status }) => status?.currentStatus?.phase === "Failed" && status.currentStatus.preserveExpiryTime !== undefined,
   );
   const holdLines = [
-    ...(state.isHeld ? [`* ${theHold}`] : []),
+    ...(snapshot.problems.length > 0
+      ? ["* Rollout is blocked because the spec is not valid: see SpecValid"]
+      : state.isHeld
+        ? [`* ${theHold}`]
+        : []),
     ...(state.isPaused ? ["* Rollout is paused"] : []),
     ...(isFrozen ? ["* Rollout is blocked because MachineDeployment is frozen"] : []),
   ];

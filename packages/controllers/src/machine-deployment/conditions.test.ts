@@ -233,7 +233,7 @@ describe("the controllers", () => {
     [
       "a canary step",
       { [annotationKeys.canarySteps]: "30%/1h" },
-      "* Rollout waits at canary step 1 of 1 until 1 new machines serve",
+      "* Rollout waits at canary step 1 of 1 until 1 new machine serves",
     ],
     [
       "a deletion",

@@ -114,13 +114,15 @@ export function withDeploymentConditions(
 ): MachineDeploymentDecision {
   const { status } = decision;
   if (status === undefined) return decision;
-  const { deployment, limits } = snapshot;
+  const { deployment, limits, problems } = snapshot;
+  const holds =
+    problems.length > 0 ? ["Rollout is blocked because the spec is not valid: see SpecValid"] : limits?.holds;
   const legacy = status.conditions ?? [];
   const sets = allOf(viewSets(snapshot));
   const group =
     surroundings === undefined
       ? undefined
-      : deploymentConditions({ deployment, sets, surroundings, legacy, holds: limits?.holds ?? [] }, now);
+      : deploymentConditions({ deployment, sets, surroundings, legacy, holds: holds ?? [] }, now);
   const lists = { before: deployment.status?.conditions, legacy, times: "transition and update" } as const;
   return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
 }

@@ -63,7 +63,7 @@ describe("a rollout in canary steps", () => {
     expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
       status: "True",
       message: expect.stringMatching(
-        /waits: Rollout pauses at canary step 1 of 1 with 1 new machines: .*canary-continue=pool-\w+\/1$/,
+        /waits: Rollout pauses at canary step 1 of 1 with 1 new machine: .*canary-continue=pool-\w+\/1$/,
       ),
     });
     const last = transcribe(model, {
@@ -136,7 +136,7 @@ describe("a rollout in canary steps", () => {
       "Scaled up big to 1 => small 4 (4 serve), big 1 (0 serve)
       +1 big => small 4 (4 serve), big 1 (0 serve)
       New machine big of big failed: the rollout stops; -1 big => small 4 (4 serve), big 1 (0 serve, 1 go)
-      Rolled back deployment "pool" to revision 1; +1 big => small 4 (4 serve), big 1 (0 serve)
+      Rolled back deployment "pool" to revision 1: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set; +1 big => small 4 (4 serve), big 1 (0 serve)
       Scaled down big to 0; -1 big => small 4 (4 serve), big 0 (0 serve, 1 go)
       - => small 4 (4 serve), big 0 (0 serve)
       NewMachineSetAvailable: MachineSet "small" has successfully progressed.
@@ -145,7 +145,7 @@ describe("a rollout in canary steps", () => {
     // Once more the same: it is known to fail, no machine is made.
     expect(transcribe(model, { at: { 0: wish("the same again", ofClass("big")) } })).toMatchInlineSnapshot(`
       "* the same again
-      Rolled back deployment "pool" to revision 3 => small 4 (4 serve), big 0 (0 serve)
+      Rolled back deployment "pool" to revision 3: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set => small 4 (4 serve), big 0 (0 serve)
       NewMachineSetAvailable: MachineSet "small" has successfully progressed.
       end: small 4 (4 serve), big 0 (0 serve)"
     `);

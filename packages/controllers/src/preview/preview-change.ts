@@ -115,14 +115,10 @@ function waitsOf(
   const replicas = deployment.metadata.deletionTimestamp == null ? (deployment.spec.replicas ?? 0) : 0;
   if (old === 0 && current === replicas && serving === replicas) return [];
   const broken = [...cluster.machines.values()].filter((machine) => !isAvailable(machine) && !isDeleting(machine));
-  const manual = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Manual";
   const reasons = [
     ...(limits?.holds ?? []),
     ...(deployment.spec.paused === true ? ["Rollout is paused"] : []),
     ...(hasFreezeLabel(deployment) ? ["MachineDeployment is frozen"] : []),
-    ...(deployment.spec.strategy?.type === "InPlaceUpdate" && manual
-      ? [`Nodes are updated when somebody gives them the label ${labelKeys.selectedForUpdate}`]
-      : []),
     ...broken.map(
       (machine) => `Machine ${machine.metadata.name} is ${phaseOf(machine) ?? "new"}, and taken to stay so`,
     ),

@@ -115,7 +115,7 @@ describe("an update in place, written down", () => {
       - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates
-      MachineSetUpdated: MachineSet "big" is progressing.
+      MachineSetUpdated: MachineSet "big" waits: Nodes are updated when somebody gives them the label node.machine.sapcloud.io/selected-for-update=true
       end: small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates"
     `);
   });

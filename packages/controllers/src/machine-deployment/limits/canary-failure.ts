@@ -28,16 +28,22 @@ export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
       (newSet.set.metadata.creationTimestamp ?? "") < (set.metadata.creationTimestamp ?? ""),
   );
 
-/** Back to the newest template that did not fail. */
+/**
+ * Back to the newest template that did not fail.
+ *
+ * @param why what is told besides, for whoever applies the template that failed once more, and sees no machine come
+ */
 function decideReturn(
   deployment: MachineDeployment,
   sets: readonly MachineSet[],
+  why: string,
 ): MachineDeploymentDecision | undefined {
   const revision = Math.max(0, ...sets.filter((set) => canaryFailureOf(set) === undefined).map(revisionOf));
   if (revision === 0) return undefined;
   const plan = planRollback({ ...deployment, spec: { ...deployment.spec, rollbackTo: { revision } } }, sets);
   if (plan?.because.reason !== eventReasons.deploymentRollback) return undefined;
-  return { actions: [{ kind: "PatchDeployment", patch: plan.patch }], because: [plan.because] };
+  const message = `${plan.because.message}: ${why}`;
+  return { actions: [{ kind: "PatchDeployment", patch: plan.patch }], because: [{ ...plan.because, message }] };
 }
 
 /**
@@ -53,9 +59,11 @@ export function decideCanaryFailure(
   if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
     return undefined;
   if (isFleeing(sets)) return undefined;
-  if (canaryFailureOf(newSet.set) !== undefined) {
+  const failure = canaryFailureOf(newSet.set);
+  if (failure !== undefined) {
+    const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;
     const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
-    return returns ? decideReturn(deployment, claim.owned) : undefined;
+    return returns ? decideReturn(deployment, claim.owned, why) : undefined;
   }
   const failed = machinesWhere(newSet.machines, hasFailed)[0];
   if (failed === undefined) return undefined;

@@ -57,6 +57,21 @@ export function readCanarySteps({ metadata }: MachineDeployment): ReadStepsResul
   return { ok: true, steps };
 }
 
+/** A person's word that a pause is over. */
+export interface CanaryContinue {
+  /** Name of the new MachineSet, so that the word has no effect on a later rollout. */
+  readonly set: string;
+  /** The last step that is passed by it, from 1. */
+  readonly step: number;
+}
+
+/** Reads the word of a deployment; `undefined` without the annotation, or when it cannot be read. */
+export function readContinue({ metadata }: MachineDeployment): CanaryContinue | undefined {
+  const text = metadata.annotations?.[annotationKeys.canaryContinue] ?? "";
+  const [, set, step] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  return set === undefined ? undefined : { set, step: Number(step) };
+}
+
 /** Machines of a step: percentages are rounded up, so that the first step has one; never more than there are replicas. */
 export const machinesOf = ({ size }: CanaryStep, replicas: number): number =>
   Math.min(replicas, resolveFenceposts({ replicas, maxSurge: size }).maxSurge);

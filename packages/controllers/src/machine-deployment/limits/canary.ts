@@ -1,16 +1,17 @@
 import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { apiTime } from "../../conditions/set-condition.ts";
-import { type CanaryStep, machinesOf } from "./canary-steps.ts";
+import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
 import type { RolloutLimits } from "./rollout-limits.ts";
 import { servesSince } from "./serves-since.ts";
 import { servingOf, type SetView } from "../sizes/set-size.ts";
 
 /** The last step that a person let pass in the rollout of this very set; 0 for none. */
-function continuedAfter({ metadata }: MachineDeployment, newSet: MachineSet | undefined): number {
-  const text = metadata.annotations?.[annotationKeys.canaryContinue] ?? "";
-  const [, name, step] = /^(.+)\/(\d{1,3})$/.exec(text) ?? [];
-  return name !== undefined && name === newSet?.metadata.name ? Number(step) : 0;
+function continuedAfter(deployment: MachineDeployment, newSet: MachineSet | undefined): number {
+  const continued = readContinue(deployment);
+  return continued !== undefined && continued.set === newSet?.metadata.name ? continued.step : 0;
 }
+
+const newMachines = (count: number): string => (count === 1 ? "1 new machine" : `${count} new machines`);
 
 /** The failure that stopped the rollout of a set's template. */
 export const canaryFailureOf = (set: MachineSet | undefined): string | undefined =>
@@ -49,15 +50,17 @@ export function canaryLimits(
     const where = `canary step ${number} of ${steps.length}`;
     const last = serving[size - 1];
     if (size === 0) continue;
-    if (last === undefined) return stop(size, `Rollout waits at ${where} until ${size} new machines serve`);
+    if (last === undefined)
+      return stop(size, `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "serves" : "serve"}`);
     if (step.wait === "pause") {
       if (continued >= number) continue;
       const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
-      return stop(size, `Rollout pauses at ${where} with ${size} new machines: it goes on with annotation ${go}`);
+      const then = `it goes on when the MachineDeployment gets annotation ${go}`;
+      return stop(size, `Rollout pauses at ${where} with ${newMachines(size)}: ${then}`);
     }
     const until = new Date(servesSince(last) + step.wait);
     if (until > now)
-      return stop(size, `Rollout stays at ${where} with ${size} new machines until ${apiTime(until)}`, until);
+      return stop(size, `Rollout stays at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
   }
   return { mayStart: true };
 }

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { aMachineDeployment, annotated } from "../../testing/builders.ts";
 import { rolloutOptionProblems } from "./rollout-options.ts";
 
-const { canarySteps, canaryOnFailure, maintenanceWindows, onDelete, honourMinReadySeconds } = annotationKeys;
+const { canarySteps, canaryContinue, canaryOnFailure, maintenanceWindows, onDelete, honourMinReadySeconds } =
+  annotationKeys;
 const recreate = { spec: { strategy: { type: "Recreate" as const, rollingUpdate: null } } };
 
 it.each<[string, Record<string, string>, string[]]>([
@@ -12,6 +13,7 @@ it.each<[string, Record<string, string>, string[]]>([
     "nothing to say about what it understands",
     {
       [canarySteps]: "10%/5m",
+      [canaryContinue]: "pool-of-another-rollout/12",
       [canaryOnFailure]: "rollback",
       [maintenanceWindows]: "0 22 * * 6 4h",
       [onDelete]: "false",
@@ -23,6 +25,7 @@ it.each<[string, Record<string, string>, string[]]>([
     "a problem for each that it does not",
     {
       [canarySteps]: "x",
+      [canaryContinue]: "yes",
       [canaryOnFailure]: "panic",
       [maintenanceWindows]: "x",
       [onDelete]: "yes",
@@ -31,6 +34,7 @@ it.each<[string, Record<string, string>, string[]]>([
     [
       `metadata.annotations[${canarySteps}]: \`x\` is no step`,
       `metadata.annotations[${maintenanceWindows}]: \`x\` is no window`,
+      `metadata.annotations[${canaryContinue}]: must be MACHINESET/STEP, as condition RollingOut says during a pause, is "yes"`,
       `metadata.annotations[${canaryOnFailure}]: must be stop or rollback, is "panic"`,
       `metadata.annotations[${onDelete}]: must be true or false, is "yes"`,
       `metadata.annotations[${honourMinReadySeconds}]: must be true or false, is "1"`,

@@ -1,5 +1,5 @@
 import { annotationKeys, type FieldProblem, joinPath, type MachineDeployment } from "@millwright/core";
-import { readCanarySteps } from "./canary-steps.ts";
+import { readCanarySteps, readContinue } from "./canary-steps.ts";
 import { readWindows } from "./maintenance-window.ts";
 
 const problem = (key: string, message: string): FieldProblem => ({
@@ -13,6 +13,19 @@ function wordProblem({ metadata }: MachineDeployment, key: string, words: readon
   const text = metadata.annotations?.[key];
   if (text === undefined || words.includes(text)) return [];
   return [problem(key, `must be ${words.join(" or ")}, is "${text.slice(0, 40)}"`)];
+}
+
+/** A word that ends a pause and cannot be read would leave whoever gave it waiting. */
+function continueProblem(deployment: MachineDeployment): readonly FieldProblem[] {
+  const { canaryContinue } = annotationKeys;
+  const text = deployment.metadata.annotations?.[canaryContinue];
+  if (text === undefined || readContinue(deployment) !== undefined) return [];
+  return [
+    problem(
+      canaryContinue,
+      `must be MACHINESET/STEP, as condition RollingOut says during a pause, is "${text.slice(0, 40)}"`,
+    ),
+  ];
 }
 
 /** What only a RollingUpdate can do; nothing is silently without effect. */
@@ -35,6 +48,7 @@ export function rolloutOptionProblems(deployment: MachineDeployment): readonly F
   return [
     ...(steps.ok ? [] : [problem(canarySteps, steps.problem)]),
     ...(windows.ok ? [] : [problem(maintenanceWindows, windows.problem)]),
+    ...continueProblem(deployment),
     ...wordProblem(deployment, canaryOnFailure, ["stop", "rollback"]),
     ...wordProblem(deployment, onDelete, ["true", "false"]),
     ...wordProblem(deployment, honourMinReadySeconds, ["true", "false"]),

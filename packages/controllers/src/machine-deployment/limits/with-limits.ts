@@ -5,6 +5,7 @@ import { isFleeing, isUnderWay } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";
 import { repairedSize } from "../in-place/repaired-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
+import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
 import { isOnDelete } from "./on-delete.ts";
 import { type RolloutLimits, strictest, unlimited } from "./rollout-limits.ts";
@@ -56,6 +57,7 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
   return strictest([
     ...(steps.length === 0 ? [] : [canaryLimits(deployment, steps, sets.newSet, now)]),
     windowLimits(deployment, sets, now),
+    manualSelection(snapshot, sets),
   ]);
 }
 

@@ -127,3 +127,12 @@ describe("planRollback", () => {
     );
   });
 });
+
+it("says which revisions there are to whoever asks for another, the newest first and no more than ten", () => {
+  const told = (sets: readonly MachineSet[]) => planRollback(asking(77, ofClass("huge")), sets)?.because.message;
+  const many = Array.from({ length: 12 }, (_, index) => set("small", index + 1));
+  expect(told(many)).toBe(
+    "Unable to find the revision to rollback to: no machine set has revision 77, the newest are 12, 11, 10, 9, 8, 7, 6, 5, 4, 3",
+  );
+  expect(told([])).toMatch(/there are none$/);
+});

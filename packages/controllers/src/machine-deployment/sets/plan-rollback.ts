@@ -21,6 +21,15 @@ const clear = (because: Reason): RollbackPlan => ({ patch: { spec: { rollbackTo:
 
 const warning = (reason: string, message: string): Reason => ({ type: "Warning", reason, message });
 
+/** Revisions that are told to whoever asked for another. */
+const MOST_REVISIONS = 10;
+
+function notFound(revision: number, sets: readonly MachineSet[]): string {
+  const newest = sets.map(revisionOf).toSorted((a, b) => b - a);
+  const known = newest.length === 0 ? "there are none" : `the newest are ${newest.slice(0, MOST_REVISIONS).join(", ")}`;
+  return `Unable to find the revision to rollback to: no machine set has revision ${revision}, ${known}`;
+}
+
 /** The revision asked for; 0 asks for the newest one that is not of the current template, whether that was rolled out already or not. */
 function targetRevision(asked: number, deployment: MachineDeployment, sets: readonly MachineSet[]): number | undefined {
   if (asked !== 0) return asked;
@@ -40,7 +49,7 @@ export function planRollback(deployment: MachineDeployment, sets: readonly Machi
     return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find last revision."));
   const target = sets.find((set) => revisionOf(set) === revision);
   if (target === undefined) {
-    return clear(warning(eventReasons.rollbackRevisionNotFound, "Unable to find the revision to rollback to."));
+    return clear(warning(eventReasons.rollbackRevisionNotFound, notFound(revision, sets)));
   }
   if (isSameTemplate(template, target.spec.template, labelKeys.machineTemplateHash)) {
     const name = deployment.metadata.name;

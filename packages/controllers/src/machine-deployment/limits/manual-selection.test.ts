@@ -1,0 +1,40 @@
+import { labelKeys, type MachineDeployment } from "@millwright/core";
+import { expect, it } from "vitest";
+import { begunRollout } from "../../testing/begun-rollout.ts";
+import type { Change } from "../../testing/builders.ts";
+import type { RolloutModel } from "../../testing/rollout-model.ts";
+import { settle, transcribe } from "../../testing/rollout-transcript.ts";
+
+const inPlace = (orchestrationType: "Auto" | "Manual"): Change<MachineDeployment> => ({
+  spec: {
+    progressDeadlineSeconds: 20,
+    strategy: { type: "InPlaceUpdate", rollingUpdate: null, inPlaceUpdate: { maxUnavailable: 1, orchestrationType } },
+  },
+});
+const begun = (orchestrationType: "Auto" | "Manual"): RolloutModel =>
+  begunRollout({ hasNodes: true }, inPlace(orchestrationType));
+const progress = (model: RolloutModel): string => {
+  const { status, message } = model.deployment().status?.conditions?.find(({ type }) => type === "Progressing") ?? {};
+  return `${status} ${message}`;
+};
+
+it("says that people have to select the nodes, for as long as one is not selected, without hurry by the deadline", () => {
+  const model = begun("Manual");
+  transcribe(model, { rounds: 20 });
+  expect(progress(model)).toMatch(
+    /^True .* waits: Nodes are updated when somebody gives them the label \S+selected-for-update=true$/,
+  );
+  const label = { metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } };
+  for (const { metadata } of model.nodes.all()) model.nodes.changeUnseen(metadata.name, label);
+  model.nodes.catchUp();
+  transcribe(model, { rounds: 1 });
+  expect(progress(model)).not.toContain("waits");
+  settle(model);
+  expect(progress(model)).toContain("has successfully progressed");
+});
+
+it("says nothing of the sort where the controller selects them", () => {
+  const model = begun("Auto");
+  transcribe(model, { rounds: 2 });
+  expect(progress(model)).not.toContain("waits");
+});
