@@ -49,54 +49,37 @@ export type {
 
 // The Machine API
 export { parseGoDuration, formatGoDuration } from "./duration.ts";
-export { machineNameIn } from "./api/child-names.ts";
-export { crds } from "./api/crd.ts";
-export type { CustomResourceDefinition, PrinterColumn, Subresources } from "./api/crd.ts";
-export type { DeepReadonly } from "./api/deep-readonly.ts";
+export { crds } from "./api/kinds/crd.ts";
+export type { CustomResourceDefinition, PrinterColumn, Subresources } from "./api/kinds/crd.ts";
 export {
   orchestrationTypes,
   strategyTypeOf,
   strategyTypes,
   withMachineDeploymentDefaults,
   withMachineSetDefaults,
-} from "./api/defaults.ts";
+} from "./api/kinds/defaults.ts";
 export type {
   DefaultedFenceposts,
   DefaultedMachineDeployment,
   DefaultedMachineSet,
   DefaultedStrategy,
-} from "./api/defaults.ts";
-export { parseIntOrPercent, readIntOrPercent, resolveFenceposts } from "./api/fenceposts.ts";
-export type { Fenceposts, IntOrPercent, ParsedIntOrPercent, ResolvedFenceposts } from "./api/fenceposts.ts";
-export type { FieldProblem, FieldProblemKind } from "./api/field-problem.ts";
-export { formatProblems, joinPath } from "./api/field-problem.ts";
-export { machineKinds } from "./api/kinds.ts";
-export type { MachineKind } from "./api/kinds.ts";
-export { readDrainRules } from "./api/drain-rules.ts";
-export type { DrainRule, ReadDrainRulesResult } from "./api/drain-rules.ts";
-export type { LabelSelector, LabelSelectorRequirement } from "./api/label-selector-schema.ts";
-export {
-  matchesLabels,
-  parseLabelSelector,
-  selectorMatches,
-  selectsEverything,
-  unmetRequirements,
-} from "./api/label-selector.ts";
-export type { LabelMatcher, LabelRequirement, ParseLabelSelectorResult } from "./api/label-selector.ts";
-export { machineClassResource } from "./api/machine-class.ts";
-export type { MachineClass, NodeTemplate, SecretReference } from "./api/machine-class.ts";
-export { machineDeploymentResource } from "./api/machine-deployment.ts";
+} from "./api/kinds/defaults.ts";
+export { machineClassResource } from "./api/kinds/machine-class.ts";
+export type { MachineClass, NodeTemplate, SecretReference } from "./api/kinds/machine-class.ts";
+export { machineDeploymentResource } from "./api/kinds/machine-deployment.ts";
 export type {
   MachineDeployment,
   MachineDeploymentCondition,
   MachineDeploymentSpec,
   MachineDeploymentStatus,
   MachineDeploymentStrategy,
-} from "./api/machine-deployment.ts";
-export { machineSetResource } from "./api/machine-set.ts";
-export type { MachineSet, MachineSetCondition, MachineSetSpec, MachineSetStatus } from "./api/machine-set.ts";
-export type { ClassReference, MachineSpec, MachineTemplate } from "./api/machine-spec.ts";
-export { machineResource } from "./api/machine.ts";
+} from "./api/kinds/machine-deployment.ts";
+export { machineKinds } from "./api/kinds/machine-kinds.ts";
+export type { MachineKind } from "./api/kinds/machine-kinds.ts";
+export { machineSetResource } from "./api/kinds/machine-set.ts";
+export type { MachineSet, MachineSetCondition, MachineSetSpec, MachineSetStatus } from "./api/kinds/machine-set.ts";
+export type { ClassReference, MachineSpec, MachineTemplate } from "./api/kinds/machine-spec.ts";
+export { machineResource } from "./api/kinds/machine.ts";
 export type {
   CurrentStatus,
   Machine,
@@ -104,22 +87,39 @@ export type {
   MachineStatus,
   NodeAddress,
   NodeCondition,
-} from "./api/machine.ts";
-export type { NodeTemplateSpec, Taint } from "./api/node-template.ts";
-export { controllerOf } from "./api/object-meta.ts";
-export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/object-meta.ts";
-export type { LastOperation, MachineSummary } from "./api/operation.ts";
-export { isSameQuantity } from "./api/quantity.ts";
-export { readNodeTemplateSpec } from "./api/read-node-template.ts";
-export { readMachine, readMachineClass, readMachineDeployment, readMachineSet } from "./api/read.ts";
-export type { ReadResult } from "./api/read.ts";
-export { machineApiVersion, machineGroup } from "./api/resource-type.ts";
-export type { ResourceType } from "./api/resource-type.ts";
-export type { StructuralSchema } from "./api/structural-schema.ts";
-export { validateMachineClass } from "./api/validate-machine-class.ts";
-export { validateMachineDeployment } from "./api/validate-machine-deployment.ts";
-export { validateMachineSet } from "./api/validate-machine-set.ts";
-export { validateMachine } from "./api/validate-machine.ts";
+} from "./api/kinds/machine.ts";
+export type { NodeTemplateSpec, Taint } from "./api/kinds/node-template.ts";
+export { controllerOf } from "./api/kinds/object-meta.ts";
+export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/kinds/object-meta.ts";
+export type { LastOperation, MachineSummary } from "./api/kinds/operation.ts";
+export { machineApiVersion, machineGroup } from "./api/kinds/resource-type.ts";
+export type { ResourceType } from "./api/kinds/resource-type.ts";
+export { formatProblems, joinPath } from "./api/problems/field-problem.ts";
+export type { FieldProblem, FieldProblemKind } from "./api/problems/field-problem.ts";
+export { readNodeTemplateSpec } from "./api/reading/read-node-template.ts";
+export { readMachine, readMachineClass, readMachineDeployment, readMachineSet } from "./api/reading/read.ts";
+export type { ReadResult } from "./api/reading/read.ts";
+export type { DeepReadonly } from "./api/schema/deep-readonly.ts";
+export type { StructuralSchema } from "./api/schema/structural-schema.ts";
+export { validateMachineClass } from "./api/validation/validate-machine-class.ts";
+export { validateMachineDeployment } from "./api/validation/validate-machine-deployment.ts";
+export { validateMachineSet } from "./api/validation/validate-machine-set.ts";
+export { validateMachine } from "./api/validation/validate-machine.ts";
+export { machineNameIn } from "./api/values/child-names.ts";
+export { readDrainRules } from "./api/values/drain-rules.ts";
+export type { DrainRule, ReadDrainRulesResult } from "./api/values/drain-rules.ts";
+export { parseIntOrPercent, readIntOrPercent, resolveFenceposts } from "./api/values/fenceposts.ts";
+export type { Fenceposts, IntOrPercent, ParsedIntOrPercent, ResolvedFenceposts } from "./api/values/fenceposts.ts";
+export type { LabelSelector, LabelSelectorRequirement } from "./api/values/label-selector-schema.ts";
+export {
+  matchesLabels,
+  parseLabelSelector,
+  selectorMatches,
+  selectsEverything,
+  unmetRequirements,
+} from "./api/values/label-selector.ts";
+export type { LabelMatcher, LabelRequirement, ParseLabelSelectorResult } from "./api/values/label-selector.ts";
+export { isSameQuantity } from "./api/values/quantity.ts";
 export {
   annotationKeys,
   annotationsNotInheritedBySets,

@@ -1,5 +1,5 @@
-import type { NodeAddress } from "../api/machine.ts";
-import type { NodeTemplate } from "../api/machine-class.ts";
+import type { NodeTemplate } from "../api/kinds/machine-class.ts";
+import type { NodeAddress } from "../api/kinds/machine.ts";
 import type { Secret, SecretData } from "../secret.ts";
 
 /** The machine that a call is about. */

@@ -1,4 +1,4 @@
-import { type FieldProblem, joinPath } from "../api/field-problem.ts";
+import { type FieldProblem, joinPath } from "../api/problems/field-problem.ts";
 import { type SecretData, redactSecrets } from "../secret.ts";
 import type { Driver } from "./driver.ts";
 import type { StandardSchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";

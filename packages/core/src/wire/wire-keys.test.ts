@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { labelKeyProblem, labelValueProblem } from "../api/label-syntax.ts";
+import { labelKeyProblem, labelValueProblem } from "../api/values/label-syntax.ts";
 import { annotationKeys, preserveValues } from "./annotations.ts";
 import { clusterApiConditionTypes, conditionOrder, legacyConditionTypes } from "./condition-types.ts";
 import { clusterApiReasons, legacyReasons, specValidReasons } from "./condition-reasons.ts";

@@ -1,0 +1,145 @@
+import type * as z from "zod";
+import { structuralSchemaOf, type StructuralSchema } from "../schema/structural-schema.ts";
+import { machineClassResource, machineClassSchema } from "./machine-class.ts";
+import { machineDeploymentResource, machineDeploymentSchema } from "./machine-deployment.ts";
+import { machineSetResource, machineSetSchema } from "./machine-set.ts";
+import { machineResource, machineSchema } from "./machine.ts";
+import type { ResourceType } from "./resource-type.ts";
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "date";
+  readonly description: string;
+  /** Path in the object. */
+  readonly jsonPath: string;
+  /** Greater than zero: only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** Subresources of a kind. */
+export interface Subresources {
+  readonly status?: Readonly<Record<string, never>>;
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string };
+}
+
+/** A CustomResourceDefinition of `apiextensions.k8s.io/v1`, plain JSON. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: "apiextensions.k8s.io/v1";
+  readonly kind: "CustomResourceDefinition";
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly names: {
+      readonly kind: string;
+      readonly listKind: string;
+      readonly plural: string;
+      readonly shortNames: readonly string[];
+      readonly singular: string;
+    };
+    readonly scope: "Namespaced";
+    readonly versions: readonly {
+      readonly name: string;
+      readonly served: true;
+      readonly storage: true;
+      readonly additionalPrinterColumns?: readonly PrinterColumn[];
+      readonly schema: { readonly openAPIV3Schema: StructuralSchema };
+      readonly subresources: Subresources;
+    }[];
+  };
+}
+
+interface KindDefinition {
+  readonly resource: Required<ResourceType>;
+  readonly schema: z.ZodObject;
+  readonly columns: readonly PrinterColumn[];
+  readonly subresources: Subresources;
+}
+
+const age: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  description: "Time since creation.",
+  jsonPath: ".metadata.creationTimestamp",
+};
+
+/** As in MCM: there is no labelSelectorPath, so `kubectl scale` works and autoscaling by selector does not. */
+const scalable: Subresources = {
+  scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+  status: {},
+};
+
+function count(name: string, jsonPath: string, description: string): PrinterColumn {
+  return { name, type: "integer", description, jsonPath };
+}
+
+/** Source of columns and subresources: machineset-machinedeployment.md 3. */
+const definitions: readonly KindDefinition[] = [
+  { resource: machineClassResource, schema: machineClassSchema, columns: [], subresources: {} },
+  {
+    resource: machineDeploymentResource,
+    schema: machineDeploymentSchema,
+    columns: [
+      count("Ready", ".status.readyReplicas", "Machines in phase Running."),
+      count("Desired", ".spec.replicas", "Machines that should be there."),
+      count("Up-to-date", ".status.updatedReplicas", "Machines of the current template."),
+      count("Available", ".status.availableReplicas", "Machines in phase Available or Running."),
+      age,
+    ],
+    subresources: scalable,
+  },
+  {
+    resource: machineResource,
+    schema: machineSchema,
+    columns: [
+      { name: "Status", type: "string", description: "Phase of the machine.", jsonPath: ".status.currentStatus.phase" },
+      age,
+      { name: "Node", type: "string", description: "Node of the machine.", jsonPath: ".metadata.labels.node" },
+      { name: "ProviderID", type: "string", description: "Id of the VM.", jsonPath: ".spec.providerID", priority: 1 },
+    ],
+    subresources: { status: {} },
+  },
+  {
+    resource: machineSetResource,
+    schema: machineSetSchema,
+    columns: [
+      count("Desired", ".spec.replicas", "Machines that should be there."),
+      count("Current", ".status.replicas", "Machines that are there."),
+      count("Ready", ".status.readyReplicas", "Machines in phase Running."),
+      age,
+    ],
+    subresources: scalable,
+  },
+];
+
+/**
+ * The CustomResourceDefinitions of the four kinds, in alphabetical order of kind and with a fixed order of keys, so that two
+ * calls give the same text. They accept everything that MCM's accept, and `observedGeneration` of condition entries on top.
+ */
+export function crds(): readonly CustomResourceDefinition[] {
+  return definitions.map(crdOf);
+}
+
+function crdOf({ resource, schema, columns, subresources }: KindDefinition): CustomResourceDefinition {
+  const { group, version, kind, plural, singular, shortNames } = resource;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind, listKind: `${kind}List`, plural, shortNames, singular },
+      scope: "Namespaced",
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          ...(columns.length > 0 && { additionalPrinterColumns: columns }),
+          schema: { openAPIV3Schema: structuralSchemaOf(schema) },
+          subresources,
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import * as z from "zod";
+import type { DeepReadonly } from "../schema/deep-readonly.ts";
+import { flag, int32, int64, intOrPercent, text, timestamp } from "../schema/fields.ts";
+import { labelSelectorSchema } from "../values/label-selector-schema.ts";
+import { machineTemplateSchema } from "./machine-spec.ts";
+import { objectMetaSchema } from "./object-meta.ts";
+import { failedMachinesSchema } from "./operation.ts";
+import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
+
+const fenceposts = {
+  maxSurge: intOrPercent(
+    "How many machines there may be beyond replicas; a number or a percentage of replicas, rounded up. Default: 1.",
+  ).exactOptional(),
+  maxUnavailable: intOrPercent(
+    "How many of the replicas may be unavailable; a number or a percentage of replicas, rounded down. Default: 0.",
+  ).exactOptional(),
+};
+
+const strategySchema = z
+  .object({
+    inPlaceUpdate: z
+      .object({
+        ...fenceposts,
+        orchestrationType: text(
+          "Auto: the controller selects the nodes to update. Manual: a person does.",
+        ).exactOptional(),
+      })
+      .meta({ description: "Settings of the strategy InPlaceUpdate." })
+      .exactOptional(),
+    rollingUpdate: z
+      .object(fenceposts)
+      .meta({ description: "Settings of the strategy RollingUpdate." })
+      .exactOptional(),
+    type: text("RollingUpdate, Recreate or InPlaceUpdate. Default: RollingUpdate.").exactOptional(),
+  })
+  .meta({ description: "How machines of an old template give way to those of a new one." });
+
+const machineDeploymentSpecSchema = z
+  .object({
+    autoPreserveFailedMachineMax: int32(
+      "How many Failed machines of each set are preserved by themselves. Default: 0.",
+    ).exactOptional(),
+    minReadySeconds: int32(
+      "Seconds for which a new machine must be ready before it counts. Default: 0.",
+    ).exactOptional(),
+    paused: flag("Whether rollouts stand still; scaling and deletion go on. Default: false.").exactOptional(),
+    progressDeadlineSeconds: int32(
+      "Seconds without progress after which the condition Progressing turns False. Default: no deadline.",
+    ).exactOptional(),
+    replicas: int32("Number of machines. Default: 0.").exactOptional(),
+    revisionHistoryLimit: int32("How many old sets without machines are kept. Default: all.").exactOptional(),
+    rollbackTo: z
+      .object({ revision: int64("Revision to go back to; 0 is the previous one.").exactOptional() })
+      .meta({ description: "Asks once for an earlier template; the controller clears it." })
+      .exactOptional(),
+    selector: labelSelectorSchema(
+      "Which sets and machines belong to the deployment; must match the labels of the template.",
+    ).exactOptional(),
+    strategy: strategySchema.exactOptional(),
+    template: machineTemplateSchema,
+  })
+  .meta({ description: "What the deployment should be." });
+
+const machineDeploymentConditionSchema = z.object({
+  lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
+  lastUpdateTime: timestamp("When the condition last changed.").exactOptional(),
+  message: text("Details for people.").exactOptional(),
+  observedGeneration: int64("metadata.generation for which the condition was computed.").exactOptional(),
+  reason: text("Reason of the last change, one word.").exactOptional(),
+  status: text("True, False or Unknown."),
+  type: text("Type of the condition."),
+});
+
+const machineDeploymentStatusSchema = z
+  .object({
+    availableReplicas: int32("Number of machines in phase Available or Running, over all sets.").exactOptional(),
+    collisionCount: int32("How often the name of a new set was taken; part of the hash in the name.").exactOptional(),
+    conditions: z
+      .array(machineDeploymentConditionSchema)
+      .meta({ description: "Conditions of the deployment." })
+      .exactOptional(),
+    failedMachines: failedMachinesSchema.exactOptional(),
+    observedGeneration: int64(
+      "metadata.generation that was accepted and acted on last; stays behind when the spec is refused.",
+    ).exactOptional(),
+    preservedFailedReplicas: int32("Number of Failed machines that are preserved, over all sets.").exactOptional(),
+    readyReplicas: int32("Number of machines in phase Running, over all sets.").exactOptional(),
+    replicas: int32("Number of machines over all sets, those being deleted included.").exactOptional(),
+    unavailableReplicas: int32("Number of machines that are still missing to be available.").exactOptional(),
+    updatedReplicas: int32("Number of machines of the current template.").exactOptional(),
+  })
+  .meta({ description: "What the deployment is, as last observed." });
+
+/** Schema of a MachineDeployment: source of its type, its CustomResourceDefinition and its reader. */
+export const machineDeploymentSchema = z
+  .object({
+    apiVersion: apiVersionField,
+    kind: kindField,
+    metadata: objectMetaSchema,
+    spec: machineDeploymentSpecSchema,
+    status: machineDeploymentStatusSchema.exactOptional(),
+  })
+  .meta({ description: "A MachineDeployment rolls a template out over MachineSets." });
+
+/** The resource `machinedeployments.machine.sapcloud.io`. */
+export const machineDeploymentResource = {
+  group: machineGroup,
+  version: "v1alpha1",
+  kind: "MachineDeployment",
+  plural: "machinedeployments",
+  singular: "machinedeployment",
+  shortNames: ["mcd"],
+  namespaced: true,
+} as const;
+
+/** A template that is rolled out over MachineSets. */
+export type MachineDeployment = DeepReadonly<z.infer<typeof machineDeploymentSchema>>;
+
+/** Wanted state of a deployment. */
+export type MachineDeploymentSpec = DeepReadonly<z.infer<typeof machineDeploymentSpecSchema>>;
+
+/** Observed state of a deployment. */
+export type MachineDeploymentStatus = DeepReadonly<z.infer<typeof machineDeploymentStatusSchema>>;
+
+/** A condition of a deployment. `observedGeneration` is ours; MCM's CustomResourceDefinition prunes it. */
+export type MachineDeploymentCondition = DeepReadonly<z.infer<typeof machineDeploymentConditionSchema>>;
+
+/** How machines of an old template give way to those of a new one, as written; see withMachineDeploymentDefaults. */
+export type MachineDeploymentStrategy = DeepReadonly<z.infer<typeof strategySchema>>;

@@ -1,0 +1,88 @@
+import * as z from "zod";
+import type { DeepReadonly } from "../schema/deep-readonly.ts";
+import { int32, int64, text, timestamp } from "../schema/fields.ts";
+import { labelSelectorSchema } from "../values/label-selector-schema.ts";
+import { classReferenceSchema, machineTemplateSchema } from "./machine-spec.ts";
+import { objectMetaSchema } from "./object-meta.ts";
+import { failedMachinesSchema, lastOperationSchema } from "./operation.ts";
+import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
+
+const machineSetSpecSchema = z
+  .object({
+    autoPreserveFailedMachineMax: int32(
+      "How many Failed machines are preserved by themselves. Default: 0.",
+    ).exactOptional(),
+    machineClass: classReferenceSchema
+      .meta({ description: "Read by metrics only; the class of the machines is in the template." })
+      .exactOptional(),
+    minReadySeconds: int32(
+      "Seconds for which a new machine must be ready before it counts. Default: 0.",
+    ).exactOptional(),
+    replicas: int32("Number of machines. Default: 0.").exactOptional(),
+    selector: labelSelectorSchema(
+      "Which machines belong to the set; must match the labels of the template.",
+    ).exactOptional(),
+    template: machineTemplateSchema.prefault({}),
+  })
+  .meta({ description: "What the set should be." });
+
+const machineSetConditionSchema = z.object({
+  lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
+  message: text("Details for people.").exactOptional(),
+  observedGeneration: int64("metadata.generation for which the condition was computed.").exactOptional(),
+  reason: text("Reason of the last change, one word.").exactOptional(),
+  status: text("True, False or Unknown."),
+  type: text("Type of the condition."),
+});
+
+const machineSetStatusSchema = z
+  .object({
+    autoPreserveFailedMachineCount: int32("Number of machines annotated for automatic preservation.").exactOptional(),
+    availableReplicas: int32("Number of machines in phase Available or Running.").exactOptional(),
+    failedMachines: failedMachinesSchema.exactOptional(),
+    fullyLabeledReplicas: int32("Number of machines with all labels of the template.").exactOptional(),
+    lastOperation: lastOperationSchema.exactOptional(),
+    machineSetCondition: z
+      .array(machineSetConditionSchema)
+      .meta({ description: "Conditions of the set." })
+      .exactOptional(),
+    observedGeneration: int64("metadata.generation that was acted on last.").exactOptional(),
+    preservedFailedReplicas: int32("Number of Failed machines that are preserved.").exactOptional(),
+    readyReplicas: int32("Number of machines in phase Running.").exactOptional(),
+    replicas: int32("Number of machines, those being deleted included.").exactOptional(),
+  })
+  .meta({ description: "What the set is, as last observed." });
+
+/** Schema of a MachineSet: source of its type, its CustomResourceDefinition and its reader. */
+export const machineSetSchema = z
+  .object({
+    apiVersion: apiVersionField,
+    kind: kindField,
+    metadata: objectMetaSchema,
+    spec: machineSetSpecSchema.prefault({}),
+    status: machineSetStatusSchema.exactOptional(),
+  })
+  .meta({ description: "A MachineSet keeps a number of equal machines." });
+
+/** The resource `machinesets.machine.sapcloud.io`. */
+export const machineSetResource = {
+  group: machineGroup,
+  version: "v1alpha1",
+  kind: "MachineSet",
+  plural: "machinesets",
+  singular: "machineset",
+  shortNames: ["mcs"],
+  namespaced: true,
+} as const;
+
+/** A number of equal machines. */
+export type MachineSet = DeepReadonly<z.infer<typeof machineSetSchema>>;
+
+/** Wanted state of a set. */
+export type MachineSetSpec = DeepReadonly<z.infer<typeof machineSetSpecSchema>>;
+
+/** Observed state of a set. Its conditions are called `machineSetCondition` on the wire. */
+export type MachineSetStatus = DeepReadonly<z.infer<typeof machineSetStatusSchema>>;
+
+/** A condition of a set. `observedGeneration` is ours; MCM's CustomResourceDefinition prunes it. */
+export type MachineSetCondition = DeepReadonly<z.infer<typeof machineSetConditionSchema>>;

@@ -1,0 +1,66 @@
+import * as z from "zod";
+import type { DeepReadonly } from "../schema/deep-readonly.ts";
+import { flag, int32, text } from "../schema/fields.ts";
+import { nodeTemplateSpecSchema } from "./node-template.ts";
+import { templateMetaSchema } from "./object-meta.ts";
+
+/** Schema of a reference to a machine class. */
+export const classReferenceSchema = z
+  .object({
+    apiGroup: text("Group of the class, normally machine.sapcloud.io.").exactOptional(),
+    kind: text("Kind of the class: MachineClass.").exactOptional(),
+    name: text("Name of the class, in the namespace of the object.").exactOptional(),
+  })
+  .meta({ description: "The machine class: which driver makes the VM, and how." });
+
+const goDuration = "Go duration such as 20m or 1h30m";
+
+/** Schema of `spec` of a machine. */
+export const machineSpecSchema = z
+  .object({
+    class: classReferenceSchema.exactOptional(),
+    creationTimeout: text(
+      `How long VM and Node may take to come up before the machine is Failed; ${goDuration}. Default: --machine-creation-timeout.`,
+    ).exactOptional(),
+    disableHealthTimeout: flag(
+      "Whether an unhealthy machine is left alone for ever instead of becoming Failed. Default: false.",
+    ).exactOptional(),
+    drainTimeout: text(
+      `How long the drain may take before it is forced; ${goDuration}. Default: --machine-drain-timeout.`,
+    ).exactOptional(),
+    healthTimeout: text(
+      `How long the Node may be unhealthy before the machine is Failed; ${goDuration}. Default: --machine-health-timeout.`,
+    ).exactOptional(),
+    inPlaceUpdateTimeout: text(
+      `How long an update in place may take; ${goDuration}. Default: --machine-inplace-update-timeout.`,
+    ).exactOptional(),
+    machinePreserveTimeout: text(
+      `How long a machine is preserved; ${goDuration}. Default: --machine-preserve-timeout.`,
+    ).exactOptional(),
+    maxEvictRetries: int32(
+      "How often an eviction is tried, every 20 seconds, before the pod is deleted. Default: --machine-max-evict-retries.",
+    ).exactOptional(),
+    nodeConditions: text(
+      "Comma-separated Node conditions that make the machine unhealthy unless they are False. Default: --node-conditions.",
+    ).exactOptional(),
+    nodeTemplate: nodeTemplateSpecSchema.exactOptional(),
+    providerID: text("Id of the VM, written once by the machine controller.").exactOptional(),
+  })
+  .meta({ description: "What the machine should be." });
+
+/** Schema of the template from which machines are made. */
+export const machineTemplateSchema = z
+  .object({
+    metadata: templateMetaSchema.exactOptional(),
+    spec: machineSpecSchema.meta({ description: "Specification of the machines." }).prefault({}),
+  })
+  .meta({ description: "The template from which machines are made." });
+
+/** A reference to a machine class. */
+export type ClassReference = DeepReadonly<z.infer<typeof classReferenceSchema>>;
+
+/** What a machine should be. Every field is optional on the wire; durations are Go text, see parseGoDuration. */
+export type MachineSpec = DeepReadonly<z.infer<typeof machineSpecSchema>>;
+
+/** The template from which machines are made. */
+export type MachineTemplate = DeepReadonly<z.infer<typeof machineTemplateSchema>>;

@@ -1,0 +1,101 @@
+import * as z from "zod";
+import type { DeepReadonly } from "../schema/deep-readonly.ts";
+import { flag, text, timestamp } from "../schema/fields.ts";
+import { machineSpecSchema } from "./machine-spec.ts";
+import { objectMetaSchema } from "./object-meta.ts";
+import { lastOperationSchema } from "./operation.ts";
+import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
+
+const nodeAddressSchema = z.object({
+  address: text("The address."),
+  type: text("Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS."),
+});
+
+const nodeConditionSchema = z.object({
+  lastHeartbeatTime: timestamp("When the condition was last reported.").exactOptional(),
+  lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
+  message: text("Details for people.").exactOptional(),
+  reason: text("Reason of the last change, one word.").exactOptional(),
+  status: text("True, False or Unknown."),
+  type: text("Type of the condition."),
+});
+
+const historyEntrySchema = z.object({
+  message: text("What was said about it then, cut where it is long.").exactOptional(),
+  operation: text("Create, InPlaceUpdate, DrainNode, HealthCheck or Delete.").exactOptional(),
+  outcome: text("Error code of a failure, or Failed, Processing or Successful.").exactOptional(),
+  time: timestamp("When it was written.").exactOptional(),
+});
+
+const currentStatusSchema = z
+  .object({
+    lastUpdateTime: timestamp(
+      "When the phase was last written; health and in-place timeouts run from it.",
+    ).exactOptional(),
+    phase: text(
+      "Pending, Available, CrashLoopBackOff, Running, Unknown, Failed, Terminating, InPlaceUpdating, InPlaceUpdateSuccessful or InPlaceUpdateFailed; empty before the VM exists.",
+    ).exactOptional(),
+    preserveExpiryTime: timestamp("Until when the machine is preserved; unset when it is not.").exactOptional(),
+    timeoutActive: flag("Whether the creation timeout runs.").exactOptional(),
+  })
+  .meta({ description: "Phase of the machine." });
+
+const machineStatusSchema = z
+  .object({
+    addresses: z
+      .array(nodeAddressSchema)
+      .meta({ description: "Addresses of the VM; only without a target cluster." })
+      .exactOptional(),
+    conditions: z.array(nodeConditionSchema).meta({ description: "Copy of the Node's conditions." }).exactOptional(),
+    currentStatus: currentStatusSchema.exactOptional(),
+    history: z
+      .array(historyEntrySchema)
+      .meta({ description: "The last attempts and errors, the oldest first; at most ten. Only written by Millwright." })
+      .exactOptional(),
+    joinDuration: text(
+      "Go duration between the creation of the object and its first join. Only written by Millwright.",
+    ).exactOptional(),
+    lastKnownState: text("Whatever the driver wants to remember about the VM.").exactOptional(),
+    lastOperation: lastOperationSchema.exactOptional(),
+  })
+  .meta({ description: "What the machine is, as last observed." });
+
+/** Schema of a Machine: source of its type, its CustomResourceDefinition and its reader. */
+export const machineSchema = z
+  .object({
+    apiVersion: apiVersionField,
+    kind: kindField,
+    metadata: objectMetaSchema,
+    spec: machineSpecSchema.prefault({}),
+    status: machineStatusSchema.exactOptional(),
+  })
+  .meta({ description: "A Machine is one VM and the Node that it becomes." });
+
+/** The resource `machines.machine.sapcloud.io`. */
+export const machineResource = {
+  group: machineGroup,
+  version: "v1alpha1",
+  kind: "Machine",
+  plural: "machines",
+  singular: "machine",
+  shortNames: ["mc"],
+  namespaced: true,
+} as const;
+
+/** One VM and the Node that it becomes. */
+export type Machine = DeepReadonly<z.infer<typeof machineSchema>>;
+
+/** Observed state of a machine. */
+export type MachineStatus = DeepReadonly<z.infer<typeof machineStatusSchema>>;
+
+/** Phase of a machine and since when. */
+export type CurrentStatus = DeepReadonly<z.infer<typeof currentStatusSchema>>;
+
+/** An address of a Node or VM. */
+export type NodeAddress = DeepReadonly<z.infer<typeof nodeAddressSchema>>;
+
+/** A condition of a Node, copied into the machine. */
+export type NodeCondition = DeepReadonly<z.infer<typeof nodeConditionSchema>>;
+
+/** One attempt or error in a machine's past. The field is ours; MCM's CustomResourceDefinition prunes it. */
+export type MachineHistoryEntry = DeepReadonly<z.infer<typeof historyEntrySchema>>;
