@@ -36,11 +36,12 @@ function viewOf(machine: Machine, node: Node | undefined, target: string): Updat
 /**
  * A set with its machines in the order in which they are given up, and so updated.
  *
+ * @param nodes absent without a target cluster
  * @param target name of the set of the template that is wanted
  */
-export function updatableSet(view: SetView, nodes: NodesOfMachines, target: string, now: Date): InPlaceSet {
+export function updatableSet(view: SetView, nodes: NodesOfMachines | undefined, target: string, now: Date): InPlaceSet {
   const machines = inDeletionOrder(view.machines, now).map((machine) =>
-    viewOf(machine, nodes.get(machine.metadata.name), target),
+    viewOf(machine, nodes?.get(machine.metadata.name), target),
   );
   return { ...repairedSize(view), machines };
 }

@@ -2,6 +2,7 @@ import { annotationKeys, labelKeys, type Machine, type MachineDeployment, taintK
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../cluster/node-objects.ts";
+import { trackMachines } from "../../machine-lists/tracked-machines.ts";
 import {
   aMachine,
   aMachineDeployment,
@@ -129,6 +130,7 @@ describe("decideNodes", () => {
   it("writes to a node once that two machines name, as the newer set wants it", () => {
     const node = aNode({ metadata: { name: "same" } });
     const nodes = new Map([
+      ["going", node],
       ["old-machine", node],
       ["new-machine", node],
     ]);
@@ -139,8 +141,19 @@ describe("decideNodes", () => {
       nodes,
       problems: [],
     };
-    const sets = { oldSets: [view("old-set", oldMachine)], newSet: view("new-set", newMachine) };
-    expect(decideNodes(snapshot, sets, { select: [], isKeptFromScaler: undefined })).toEqual([]);
+    const going = aMachine(named("going"), beingDeleted());
+    const options = { select: [], isKeptFromScaler: undefined };
+    const sets = { oldSets: [view("old-set", going, oldMachine)], newSet: view("new-set", newMachine) };
+    expect(decideNodes(snapshot, sets, options)).toEqual([]);
+
+    // Nor when it is only the machine of the older set that anything happens to.
+    const tracked = trackMachines();
+    tracked.put(oldMachine);
+    const pass = () =>
+      decideNodes(snapshot, { ...sets, oldSets: [{ ...view("old-set"), machines: tracked.list() }] }, options);
+    expect(pass()).toEqual([]);
+    tracked.put(aMachine(oldMachine));
+    expect(pass()).toEqual([]);
   });
 
   it("has nothing to do without nodes (F45), or without a set of the template", () => {

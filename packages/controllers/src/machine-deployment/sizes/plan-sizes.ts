@@ -103,7 +103,7 @@ function planStep(
   const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
   // A machine beyond the replicas begins a replacement; one for a machine that is gone does not.
   const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
-  const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes ?? new Map(), newSize.name, now);
+  const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes, newSize.name, now);
   return planInPlaceUpdate(
     { ...bounds, maxSurge, selects, isHeld: !limits.mayStart },
     updatable(newSet),
