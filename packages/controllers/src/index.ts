@@ -1,6 +1,7 @@
 export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
 export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
 export type { ControllerContext, Target } from "./cluster/context.ts";
+export { shapeProblemsOf } from "./cluster/readable.ts";
 export { createDefinitionGuard } from "./definitions/definition-guard.ts";
 export type { DefinitionGuard } from "./definitions/definition-guard.ts";
 export { definitionHolding } from "./definitions/definition-holding.ts";

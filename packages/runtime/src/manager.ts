@@ -27,9 +27,7 @@ import {
 import { Registry } from "prom-client";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
-import { countFlow } from "./metrics/count-flow.ts";
-import { measureHeldObjects } from "./metrics/held-objects.ts";
-import { measureFleet } from "./metrics/measure-fleet.ts";
+import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -69,7 +67,7 @@ export interface Manager {
   start(signal: AbortSignal): Promise<void>;
   /** Resolves when all caches have their first list, so that work begins. */
   ready(signal: AbortSignal): Promise<void>;
-  /** What was counted up to now, in Prometheus' text format. Objects are counted by the process that leads: elsewhere their metrics are not there. */
+  /** What was counted up to now, in Prometheus' text format. Objects are counted by the process that leads: elsewhere, and when it has ended, their metrics are not there. */
   metrics(): Promise<string>;
 }
 
@@ -163,19 +161,21 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    measureHeldObjects(registry, definitions, caches);
-    measureFleet(registry, caches);
-    const stopCounting = countFlow(registry, caches, clock);
+    const metrics = createLeaderMetrics({ caches, definitions, clock });
+    leaderMetrics = metrics;
     try {
       await Promise.all(controllers.map((controller) => controller.start(signal)));
     } finally {
-      stopCounting();
+      metrics.end();
+      leaderMetrics = undefined;
     }
   };
   let isStarted = false;
+  /** There while this process leads and runs. */
+  let leaderMetrics: LeaderMetrics | undefined;
 
   return {
-    metrics: () => registry.metrics(),
+    metrics: async () => `${await registry.metrics()}${(await leaderMetrics?.text()) ?? ""}`,
     async ready(signal) {
       await Promise.all(informers.map((informer) => informer.synced(signal)));
     },

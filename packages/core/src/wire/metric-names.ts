@@ -95,7 +95,7 @@ export const machineDeploymentMetricNames = {
 
 /**
  * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They go an
- * hour after the last machine of theirs was counted, when their deployment is gone. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
+ * hour after the last machine of theirs was counted, when their deployment is gone, or when 1,000 others are in use. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
  */
 export const machineFlowMetricNames = {
   /** Gauge: seconds from the creation of the Machine to the id of its VM, for the last one. */
@@ -108,13 +108,13 @@ export const machineFlowMetricNames = {
   deleteSeconds: "mcm_machine_delete_duration_seconds",
   /** Counter: machines that did not join in time. */
   failedJoins: "mcm_machine_num_failed_join",
-  /** Counter, without labels: machines that were deleted because they had been unhealthy for too long. */
+  /** Counter, without labels: machines that had been Failed for their health when somebody, mostly their set, deleted them. */
   stale: "mcm_machine_stale_machines_total",
 } as const;
 
 /** What is about the process itself. */
 export const processMetricNames = {
-  /** Counter: objects that could not be measured; label `kind`: `Machine-count`, `Machineset-count` or `Machinedeployment-count`. Anything above 0 is a mistake of ours. */
+  /** Counter: objects that could not be measured when somebody read the metrics; label `kind`: `Machine-count`, `Machineset-count` or `Machinedeployment-count`. Such an object has a field of the wrong type, which its controller names in the log, an event or a condition. */
   scrapeFailures: "mcm_misc_scrape_failure_total",
 } as const;
 

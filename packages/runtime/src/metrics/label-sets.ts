@@ -2,24 +2,50 @@
 export interface LabelSets<L> {
   /** Notes that the series with these labels has a value. */
   use(labels: L): void;
-  /** Labels that are to be forgotten: the last use is older than the time to keep, and nobody needs them any more. */
-  takeOver(isNeeded: (labels: L) => boolean): readonly L[];
+  /** Forgets what is over: the last use is older than the time to keep, and nobody needs it any more. */
+  forget(): void;
 }
 
-/** Remembers which labels are in use, so that series of what is long gone do not stay for ever. */
-export function createLabelSets<L extends Readonly<Record<string, string>>>(
-  monotonicMs: () => number,
-  keepMs: number,
-): LabelSets<L> {
+/** Options of {@link createLabelSets}. */
+export interface LabelSetsOptions<L> {
+  readonly monotonicMs: () => number;
+  /** How long series of what is gone are kept, milliseconds. */
+  readonly keepMs: number;
+  /** So many are known at once; beyond that the one that was used least lately is forgotten, whoever needs it. */
+  readonly most: number;
+  readonly isNeeded: (labels: L) => boolean;
+  readonly onForget: (labels: L) => void;
+}
+
+/** Remembers which labels are in use, so that series of what is long gone do not stay for ever, and nobody can make endlessly many. */
+export function createLabelSets<L extends Readonly<Record<string, string>>>({
+  monotonicMs,
+  keepMs,
+  most,
+  isNeeded,
+  onForget,
+}: LabelSetsOptions<L>): LabelSets<L> {
+  // The least lately used first.
   const known = new Map<string, { readonly labels: L; readonly usedAt: number }>();
+  const forgetOne = (key: string, labels: L): void => {
+    known.delete(key);
+    onForget(labels);
+  };
   return {
     use(labels) {
-      known.set(JSON.stringify(labels), { labels, usedAt: monotonicMs() });
+      const key = JSON.stringify(labels);
+      known.delete(key);
+      known.set(key, { labels, usedAt: monotonicMs() });
+      for (const [oldest, entry] of known) {
+        if (known.size <= most) return;
+        forgetOne(oldest, entry.labels);
+      }
     },
-    takeOver(isNeeded) {
-      const over = [...known].filter(([, { labels, usedAt }]) => monotonicMs() - usedAt >= keepMs && !isNeeded(labels));
-      for (const [key] of over) known.delete(key);
-      return over.map(([, { labels }]) => labels);
+    forget() {
+      for (const [key, { labels, usedAt }] of known) {
+        if (monotonicMs() - usedAt < keepMs) return;
+        if (!isNeeded(labels)) forgetOne(key, labels);
+      }
     },
   };
 }

@@ -14,7 +14,7 @@ const aDeployment = (
 });
 
 describe("metrics of a MachineDeployment", () => {
-  it("are those of MCM", async () => {
+  it("are those of MCM", () => {
     const spec = {
       replicas: 10,
       minReadySeconds: 500,
@@ -37,7 +37,7 @@ describe("metrics of a MachineDeployment", () => {
       ],
       failedMachines: [{ name: "pool-1" }],
     };
-    expect(await measured(machineDeploymentGauges, aDeployment(spec, status))).toEqual({
+    expect(measured(machineDeploymentGauges, aDeployment(spec, status))).toEqual({
       machine_deployment_info: ['createdAt="1767323045",spec_strategy_type="RollingUpdate" 1'],
       machine_deployment_info_spec_paused: ["1"],
       machine_deployment_info_spec_replicas: ["10"],
@@ -60,8 +60,8 @@ describe("metrics of a MachineDeployment", () => {
     });
   });
 
-  it("are 0 where the deployment says nothing, and not there where 0 would mean something", async () => {
-    const lines = await measured(machineDeploymentGauges, aDeployment({ strategy: { type: "Recreate" } }));
+  it("are 0 where the deployment says nothing, and not there where 0 would mean something", () => {
+    const lines = measured(machineDeploymentGauges, aDeployment({ strategy: { type: "Recreate" } }));
     expect(lines).toEqual({
       machine_deployment_info: ['createdAt="1767323045",spec_strategy_type="Recreate" 1'],
       machine_deployment_info_spec_paused: ["0"],
@@ -75,8 +75,8 @@ describe("metrics of a MachineDeployment", () => {
     });
   });
 
-  it("say 0 while the previous revision is asked for", async () => {
-    const lines = await measured(machineDeploymentGauges, aDeployment({ rollbackTo: {} }));
+  it("say 0 while the previous revision is asked for", () => {
+    const lines = measured(machineDeploymentGauges, aDeployment({ rollbackTo: {} }));
     expect(lines["machine_deployment_info_spec_rollback_to_revision"]).toEqual(["0"]);
   });
 
@@ -91,9 +91,9 @@ describe("metrics of a MachineDeployment", () => {
     ["a limit that is refused", { rollingUpdate: { maxSurge: "many" } }, undefined, undefined],
     ["a negative limit", { rollingUpdate: { maxUnavailable: -1 } }, undefined, undefined],
     ["another strategy", { type: "InPlaceUpdate", rollingUpdate: { maxSurge: 3 } }, undefined, undefined],
-  ] as const)("show the limits that a rolling update has, with %s (F37)", async (_, strategy, surge, unavailable) => {
+  ] as const)("show the limits that a rolling update has, with %s (F37)", (_, strategy, surge, unavailable) => {
     const spec = { replicas: 10, ...(strategy === undefined ? {} : { strategy }) };
-    const lines = await measured(machineDeploymentGauges, aDeployment(spec));
+    const lines = measured(machineDeploymentGauges, aDeployment(spec));
     expect([
       lines["machine_deployment_info_spec_rolling_update_max_surge"]?.join(),
       lines["machine_deployment_info_spec_rolling_update_max_unavailable"]?.join(),

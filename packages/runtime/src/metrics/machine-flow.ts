@@ -1,5 +1,5 @@
 import { markedStage } from "@millwright/controllers";
-import { type Machine, phaseOf } from "@millwright/core";
+import { type DeletionStage, type Machine, phaseOf } from "@millwright/core";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";
@@ -10,7 +10,7 @@ export type FlowFact =
   /** A drain begins or ends: its objects do not say when it began. */
   | { readonly fact: "drainBegan" | "drainEnded" }
   | { readonly fact: "failedToJoin" }
-  /** Deleted for want of health. */
+  /** Asked to go while it was Failed for want of health. */
   | { readonly fact: "stale" };
 
 const since = (time: string | undefined, now: Date): number =>
@@ -22,7 +22,6 @@ const since = (time: string | undefined, now: Date): number =>
  */
 export function flowFacts(before: Machine | undefined, after: Machine | undefined, now: Date): readonly FlowFact[] {
   if (before === undefined) return [];
-  const stageBefore = markedStage({ machine: before });
   if (after === undefined || after.metadata.uid !== before.metadata.uid) {
     const { deletionTimestamp } = before.metadata;
     return deletionTimestamp === undefined ? [] : [{ fact: "took", step: "delete", ms: since(deletionTimestamp, now) }];
@@ -31,15 +30,26 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
   const age = since(after.metadata.creationTimestamp, now);
   if (!before.spec.providerID && after.spec.providerID) facts.push({ fact: "took", step: "create", ms: age });
   if (phaseOf(before) !== "Running" && hasJoined(after)) facts.push({ fact: "took", step: "join", ms: age });
-  if (phaseOf(before) === "Pending" && phaseOf(after) === "Failed" && after.status?.lastOperation?.type === "Create")
-    facts.push({ fact: "failedToJoin" });
+  // What fails before, or for another reason, is not Pending (machine-controller.md, 5.1).
+  if (phaseOf(before) === "Pending" && phaseOf(after) === "Failed") facts.push({ fact: "failedToJoin" });
   if (isAsked(after) && !isAsked(before) && phaseOf(before) === "Failed" && isForHealth(before))
     facts.push({ fact: "stale" });
-  const stageAfter = markedStage({ machine: after });
-  if (stageBefore !== stageAfter && stageAfter === "Drain") facts.push({ fact: "drainBegan" });
-  if (stageBefore !== stageAfter && stageBefore === "Drain") facts.push({ fact: "drainEnded" });
+  const [stageBefore, stageAfter] = [markedStage({ machine: before }), markedStage({ machine: after })];
+  if (stageBefore !== "Drain" && stageAfter === "Drain") facts.push({ fact: "drainBegan" });
+  if (stageBefore === "Drain" && stageAfter !== undefined && followsDrain[stageAfter])
+    facts.push({ fact: "drainEnded" });
   return facts;
 }
+
+/** A drain that starts again, because somebody lost its marker, has not ended. */
+const followsDrain: Readonly<Record<DeletionStage, boolean>> = {
+  GetVmStatus: false,
+  Drain: false,
+  DeleteVolumeAttachments: true,
+  DeleteVm: true,
+  DeleteNode: true,
+  RemoveFinalizer: true,
+};
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 

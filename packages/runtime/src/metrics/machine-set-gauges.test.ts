@@ -8,7 +8,7 @@ const template = { spec: { class: { apiGroup: "machine.sapcloud.io", kind: "Mach
 const aSet = (rest: Partial<MachineSet> = {}): MachineSet => ({ metadata, spec: { template }, ...rest });
 
 describe("metrics of a MachineSet", () => {
-  it("are those of MCM, status_replicas with all machines and not the ready ones (F37)", async () => {
+  it("are those of MCM, status_replicas with all machines and not the ready ones (F37)", () => {
     const status = {
       replicas: 5,
       readyReplicas: 3,
@@ -28,35 +28,35 @@ describe("metrics of a MachineSet", () => {
         },
       ],
     };
-    expect(
-      await measured(machineSetGauges, aSet({ spec: { replicas: 6, minReadySeconds: 500, template }, status })),
-    ).toEqual({
-      machine_set_info: [
-        'createdAt="1767323045",spec_machine_class_api_group="machine.sapcloud.io",spec_machine_class_kind="MachineClass",spec_machine_class_name="small" 1',
-      ],
-      machine_set_info_spec_replicas: ["6"],
-      machine_set_info_spec_min_ready_seconds: ["500"],
-      machine_set_status_condition: ['condition="Frozen" 1', 'condition="ReplicaFailure" 0', 'condition="Odd" 2'],
-      machine_set_status_available_replicas: ["4"],
-      machine_set_status_fully_labelled_replicas: ["2"],
-      machine_set_status_ready_replicas: ["3"],
-      machine_set_status_replicas: ["5"],
-      machine_set_failed_machines: [
-        'failed_machine_name="pool-abcde-1",failed_machine_provider_id="aws:///i-1",failed_machine_owner_ref="pool-abcde",failed_machine_last_operation_state="Failed",failed_machine_last_operation_machine_operation_type="Create" 1',
-      ],
-    });
+    expect(measured(machineSetGauges, aSet({ spec: { replicas: 6, minReadySeconds: 500, template }, status }))).toEqual(
+      {
+        machine_set_info: [
+          'createdAt="1767323045",spec_machine_class_api_group="machine.sapcloud.io",spec_machine_class_kind="MachineClass",spec_machine_class_name="small" 1',
+        ],
+        machine_set_info_spec_replicas: ["6"],
+        machine_set_info_spec_min_ready_seconds: ["500"],
+        machine_set_status_condition: ['condition="Frozen" 1', 'condition="ReplicaFailure" 0', 'condition="Odd" 2'],
+        machine_set_status_available_replicas: ["4"],
+        machine_set_status_fully_labelled_replicas: ["2"],
+        machine_set_status_ready_replicas: ["3"],
+        machine_set_status_replicas: ["5"],
+        machine_set_failed_machines: [
+          'failed_machine_name="pool-abcde-1",failed_machine_provider_id="aws:///i-1",failed_machine_owner_ref="pool-abcde",failed_machine_last_operation_state="Failed",failed_machine_last_operation_machine_operation_type="Create" 1',
+        ],
+      },
+    );
   });
 
-  it("name the class that the set itself names, before that of the template", async () => {
+  it("name the class that the set itself names, before that of the template", () => {
     const machineClass = { kind: "MachineClass", name: "own" };
-    const lines = await measured(machineSetGauges, aSet({ spec: { template, machineClass } }));
+    const lines = measured(machineSetGauges, aSet({ spec: { template, machineClass } }));
     expect(lines["machine_set_info"]?.[0]).toContain('spec_machine_class_name="own"');
   });
 
-  it("are there, as 0, before the set has a status, and without conditions that say nothing", async () => {
+  it("are there, as 0, before the set has a status, and without conditions that say nothing", () => {
     const status = { machineSetCondition: [{ type: "Frozen", status: "true" }] };
     for (const set of [aSet({ status }), aSet({ metadata: { name: "bare" }, spec: { template: { spec: {} } } })]) {
-      const lines = await measured(machineSetGauges, set);
+      const lines = measured(machineSetGauges, set);
       expect(lines["machine_set_status_replicas"]).toEqual(["0"]);
       expect(lines["machine_set_info_spec_replicas"]).toEqual(["0"]);
       expect(lines["machine_set_status_condition"]).toBeUndefined();

@@ -5,56 +5,64 @@ import {
   machineSetMetricNames,
   processMetricNames,
 } from "@millwright/core";
+import { runInSlices, type SliceOptions } from "@millwright/kube";
 import { Counter, type Registry } from "prom-client";
 import { machineDeploymentGauges } from "./machine-deployment-gauges.ts";
 import { machineGauges } from "./machine-gauges.ts";
 import { machineSetGauges } from "./machine-set-gauges.ts";
-import { measureObjects } from "./object-gauges.ts";
+import { writeObjectMetrics } from "./object-gauges.ts";
 
-/** Adds the metrics of machines, sets and deployments, with MCM's names. To be called by the one process that leads: sums over several would count everything twice. */
-export function measureFleet(
-  registry: Registry,
-  {
-    machines,
-    sets,
-    deployments,
-  }: { readonly [Kind in "machines" | "sets" | "deployments"]: Pick<ControlCaches[Kind], "store" | "hasSynced"> },
-): void {
+/** The caches of the objects that are measured. */
+type FleetCaches = {
+  readonly [Kind in "machines" | "sets" | "deployments"]: Pick<ControlCaches[Kind], "store" | "hasSynced">;
+};
+
+/**
+ * The metrics of machines, sets and deployments as they are, with MCM's names.
+ *
+ * @param registry gets the counter of what could not be measured
+ * @returns reads them, in Prometheus' text format; between slices of that, which is long for large fleets, the event loop runs
+ */
+export function measureFleet(registry: Registry, caches: FleetCaches): (slicing: SliceOptions) => Promise<string> {
   const failures = new Counter({
     name: processMetricNames.scrapeFailures,
     help: "Objects that could not be measured.",
     labelNames: ["kind"],
     registers: [registry],
   });
-  const failed = (kind: string): (() => void) => {
+  const countFailuresOf = (kind: string): (() => void) => {
     failures.inc({ kind }, 0);
     return () => failures.inc({ kind });
   };
-  measureObjects(
-    registry,
-    {
-      cache: machines,
-      items: { name: machineMetricNames.items, help: "How many Machines there are." },
-      gauges: machineGauges,
-    },
-    failed("Machine-count"),
-  );
-  measureObjects(
-    registry,
-    {
-      cache: sets,
-      items: { name: machineSetMetricNames.items, help: "How many MachineSets there are." },
-      gauges: machineSetGauges,
-    },
-    failed("Machineset-count"),
-  );
-  measureObjects(
-    registry,
-    {
-      cache: deployments,
-      items: { name: machineDeploymentMetricNames.items, help: "How many MachineDeployments there are." },
-      gauges: machineDeploymentGauges,
-    },
-    failed("Machinedeployment-count"),
-  );
+  const machines = {
+    cache: caches.machines,
+    items: { name: machineMetricNames.items, help: "How many Machines there are." },
+    gauges: machineGauges,
+    onFailure: countFailuresOf("Machine-count"),
+  };
+  const sets = {
+    cache: caches.sets,
+    items: { name: machineSetMetricNames.items, help: "How many MachineSets there are." },
+    gauges: machineSetGauges,
+    onFailure: countFailuresOf("Machineset-count"),
+  };
+  const deployments = {
+    cache: caches.deployments,
+    items: { name: machineDeploymentMetricNames.items, help: "How many MachineDeployments there are." },
+    gauges: machineDeploymentGauges,
+    onFailure: countFailuresOf("Machinedeployment-count"),
+  };
+  function* writeAll(write: (text: string) => void): Generator<void> {
+    yield* writeObjectMetrics(machines, write);
+    yield* writeObjectMetrics(sets, write);
+    yield* writeObjectMetrics(deployments, write);
+  }
+  return async (slicing) => {
+    const parts: string[] = [];
+    await runInSlices(
+      writeAll((text) => void parts.push(text)),
+      slicing,
+    );
+    return parts.join("");
+  };
 }

@@ -1,7 +1,6 @@
-import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { metricLines } from "../testing/metric-lines.ts";
-import { measureObjects } from "./object-gauges.ts";
+import { objectLines } from "../testing/measured.ts";
+import { type ObjectMetrics, writeObjectMetrics } from "./object-gauges.ts";
 
 interface Thing {
   readonly metadata: { readonly name: string; readonly namespace?: string };
@@ -10,38 +9,26 @@ interface Thing {
 }
 
 function setUp(things: Thing[], hasSynced = () => true) {
-  const registry = new Registry();
   let failures = 0;
-  measureObjects<Thing>(
-    registry,
-    {
-      cache: {
-        hasSynced,
-        store: {
-          list: () => things,
-          get size() {
-            return things.length;
-          },
+  const metrics: ObjectMetrics<Thing> = {
+    cache: { hasSynced, store: { list: () => [...things] } },
+    items: { name: "things_total", help: "Things." },
+    gauges: [
+      {
+        name: "thing_size",
+        help: "Sizes.",
+        labels: ["colour"],
+        samples({ size, colour }) {
+          if (size < 0) throw new RangeError("no size");
+          return size === 0
+            ? []
+            : (colour ?? "").split("+").map((part, at) => ({ value: size + at, labels: { colour: part } }));
         },
       },
-      items: { name: "things_total", help: "Things." },
-      gauges: [
-        {
-          name: "thing_size",
-          help: "Sizes.",
-          labels: ["colour"],
-          samples({ size, colour }) {
-            if (size < 0) throw new RangeError("no size");
-            return size === 0
-              ? []
-              : (colour ?? "").split("+").map((part, at) => ({ value: size + at, labels: { colour: part } }));
-          },
-        },
-      ],
-    },
-    () => (failures += 1),
-  );
-  return { lines: () => metricLines(registry), failures: () => failures };
+    ],
+    onFailure: () => void (failures += 1),
+  };
+  return { metrics, lines: () => objectLines(metrics), failures: () => failures };
 }
 const thing = (name: string, size: number, colour?: string): Thing => ({
   metadata: { name, namespace: "n" },
@@ -50,45 +37,45 @@ const thing = (name: string, size: number, colour?: string): Thing => ({
 });
 
 describe("gauges of objects", () => {
-  it("show what is in the cache when they are read, and nothing of what was deleted or changed its labels (F37)", async () => {
+  it("show what is in the cache when they are read, and nothing of what was deleted or changed its labels (F37)", () => {
     const things = [thing("a", 1, "red"), thing("b", 2)];
     const { lines } = setUp(things);
-    expect(await lines()).toEqual([
+    expect(lines()).toEqual([
       "things_total 2",
       'thing_size{name="a",namespace="n",colour="red"} 1',
       'thing_size{name="b",namespace="n",colour=""} 2',
     ]);
     things.splice(0, 2, thing("a", 1, "blue"));
-    expect(await lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour="blue"} 1']);
+    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour="blue"} 1']);
     things.pop();
-    expect(await lines()).toEqual(["things_total 0"]);
+    expect(lines()).toEqual(["things_total 0"]);
   });
 
-  it("leave out what says nothing of itself", async () => {
+  it("leave out what says nothing of itself", () => {
     const { lines } = setUp([thing("a", 0)]);
-    expect(await lines()).toEqual(["things_total 1"]);
+    expect(lines()).toEqual(["things_total 1"]);
   });
 
-  it("show a series once that an object names twice, with its last value", async () => {
+  it("show a series once that an object names twice, with its last value", () => {
     const { lines } = setUp([thing("a", 1, "red+blue+red")]);
-    expect(await lines()).toEqual([
+    expect(lines()).toEqual([
       "things_total 1",
       'thing_size{name="a",namespace="n",colour="red"} 3',
       'thing_size{name="a",namespace="n",colour="blue"} 2',
     ]);
   });
 
-  it("say nothing before the cache has its first list, not that there is nothing", async () => {
+  it("say nothing before the cache has its first list, not that there is nothing", () => {
     let hasSynced = false;
     const { lines } = setUp([thing("a", 1)], () => hasSynced);
-    expect(await lines()).toEqual([]);
+    expect(lines()).toEqual([]);
     hasSynced = true;
-    expect(await lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour=""} 1']);
+    expect(lines()).toEqual(["things_total 1", 'thing_size{name="a",namespace="n",colour=""} 1']);
   });
 
-  it("go on after an object that cannot be measured, and tell of it", async () => {
+  it("go on after an object that cannot be measured, and tell of it", () => {
     const { lines, failures } = setUp([thing("a", 1), thing("bad", -1), thing("c", 3)]);
-    expect(await lines()).toEqual([
+    expect(lines()).toEqual([
       "things_total 3",
       'thing_size{name="a",namespace="n",colour=""} 1',
       'thing_size{name="c",namespace="n",colour=""} 3',
@@ -96,11 +83,40 @@ describe("gauges of objects", () => {
     expect(failures()).toBe(1);
   });
 
-  it("keep a hostile label on one line and within bounds", async () => {
+  it("keep a hostile label on one line and within bounds", () => {
     const { lines } = setUp([thing("a", 1, `"} 9\nthing_size{name="b"} ${"x".repeat(100_000)}`)]);
-    const [, line = "", ...more] = await lines();
+    const [, line = "", ...more] = lines();
     expect(more).toEqual([]);
     expect(line.length).toBeLessThan(700);
-    expect(line).toMatch(/^thing_size\{name="a",namespace="n",colour="\\"\} 9\\nthing_size.*"\} 1$/);
+    expect(line).toMatch(/^thing_size\{name="a",namespace="n",colour="\\"\} 9\uFFFDthing_size.*"\} 1$/);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    "show no value %d, and tell of it",
+    (size) => {
+      const { lines, failures } = setUp([thing("a", size), thing("b", 2)]);
+      expect(lines()).toEqual(["things_total 2", 'thing_size{name="b",namespace="n",colour=""} 2']);
+      expect(failures()).toBe(1);
+    },
+  );
+
+  it("show so many of a list as people read", () => {
+    const { lines } = setUp([thing("a", 1, Array.from({ length: 5_000 }, (_, at) => `colour ${at}`).join("+"))]);
+    expect(lines()).toHaveLength(1 + 1_000);
+  });
+
+  it("are all of one moment, however long their reading takes", () => {
+    const things = [thing("a", 1), thing("b", 2)];
+    const { metrics } = setUp(things);
+    let text = "";
+    for (const _ of writeObjectMetrics(metrics, (part) => (text += part))) things.splice(0);
+    expect(text).toBe(`# HELP things_total Things.
+# TYPE things_total gauge
+things_total 2
+# HELP thing_size Sizes.
+# TYPE thing_size gauge
+thing_size{name="a",namespace="n",colour=""} 1
+thing_size{name="b",namespace="n",colour=""} 2
+`);
   });
 });

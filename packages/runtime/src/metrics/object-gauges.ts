@@ -1,6 +1,7 @@
+import { shapeProblemsOf } from "@millwright/controllers";
 import type { ObjectMeta } from "@millwright/core";
 import type { Informer } from "@millwright/kube";
-import { Gauge, type MetricObjectWithValues, type MetricValue, type Registry } from "prom-client";
+import { labelText } from "./label-text.ts";
 
 /** What is measured has a name and mostly a namespace. */
 interface NamedObject {
@@ -17,83 +18,81 @@ export interface Sample {
 /** A gauge about each object of a kind. */
 export interface ObjectGauge<T> {
   readonly name: string;
-  /** What its value means, one sentence for people. */
+  /** What its value means, one sentence for people, on one line. */
   readonly help: string;
   /** Labels besides `name` and `namespace`, which every one has. */
   readonly labels?: readonly string[];
-  /** Its values for one object; none where the object says nothing about it. Two of the same labels are one, the later. */
+  /** Its values for one object; none where the object says nothing about it. Two of the same labels are one, the later. Only the first 1,000 are shown. */
   samples(object: T): readonly Sample[];
 }
 
-/** Labels hold what anybody may write into a status: what is longer than any name or provider id is cut. */
-const longestLabel = 512;
+/** The gauges of one kind of objects. */
+export interface ObjectMetrics<T> {
+  readonly cache: Pick<Informer<T & NamedObject>, "hasSynced"> & {
+    readonly store: Pick<Informer<T & NamedObject>["store"], "list">;
+  };
+  /** The gauge of how many there are. */
+  readonly items: { readonly name: string; readonly help: string };
+  readonly gauges: readonly ObjectGauge<T>[];
+  /** Is told of each object that cannot be read, or not by one of the gauges; it costs that object, or that gauge of it, only. */
+  readonly onFailure: () => void;
+}
+
+/** So many of a list in a status; somebody may write as many as an object holds. */
+const maxSamples = 1_000;
 
 /**
- * Adds gauges about all objects of a cache, and one of how many there are. Their values are computed when somebody reads them: nothing is kept
- * between two readings, so what was deleted is not there any more, and an idle process spends nothing on them. Before the cache has its first list
- * there are none: 0 would say that everything is gone.
- *
- * @param onFailure is told when an object cannot be measured, which costs that object only
+ * Writes gauges about all objects of a cache, and one of how many there are, in Prometheus' text format. Nothing is kept between two readings, so what was
+ * deleted is not there any more, and an idle process spends nothing on them. All are of the moment of the first step; there is a step for each object and
+ * gauge, so that the caller may pause in between. Before the cache has its first list there are none: 0 would say that everything is gone.
  */
-export function measureObjects<T extends NamedObject>(
-  registry: Registry,
-  {
-    cache,
-    items,
-    gauges,
-  }: {
-    readonly cache: Pick<Informer<T>, "hasSynced"> & { readonly store: Pick<Informer<T>["store"], "list" | "size"> };
-    /** The gauge of how many there are. */
-    readonly items: { readonly name: string; readonly help: string };
-    readonly gauges: readonly ObjectGauge<T>[];
-  },
-  onFailure: () => void,
-): void {
-  const add = (name: string, help: string, values: () => readonly MetricValue<string>[]): void =>
-    registry.registerMetric(new ComputedGauge(name, help, () => (cache.hasSynced() ? values() : [])));
-  add(items.name, items.help, () => [{ value: cache.store.size, labels: {} }]);
-  for (const gauge of gauges)
-    add(gauge.name, gauge.help, () => cache.store.list().flatMap((object) => valuesOf(gauge, object, onFailure)));
-}
-
-/** A gauge of the library that keeps nothing: the library's own table of series would stay in memory from one reading to the next. */
-class ComputedGauge extends Gauge {
-  readonly #values: () => readonly MetricValue<string>[];
-
-  constructor(name: string, help: string, values: () => readonly MetricValue<string>[]) {
-    super({ name, help, registers: [] });
-    this.#values = values;
+export function* writeObjectMetrics<T extends NamedObject>(
+  { cache, items, gauges, onFailure }: ObjectMetrics<T>,
+  write: (text: string) => void,
+): Generator<void> {
+  if (!cache.hasSynced()) return;
+  const all = cache.store.list();
+  write(`${heading(items)}${items.name} ${all.length}\n`);
+  const readable: { readonly object: T; readonly identity: string }[] = [];
+  for (const object of all) {
+    // What stands for an object that cannot be read has an empty spec: its zeros would be lies.
+    if (shapeProblemsOf(object).length > 0) onFailure();
+    else readable.push({ object, identity: identityOf(object) });
+    yield;
   }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    return { ...(await super.get()), values: [...this.#values()] };
+  for (const gauge of gauges) {
+    write(heading(gauge));
+    for (const { object, identity } of readable) {
+      write(linesOf(gauge, object, identity, onFailure));
+      yield;
+    }
   }
 }
 
-function valuesOf<T extends NamedObject>(
-  { labels: names = [], samples }: ObjectGauge<T>,
+const heading = ({ name, help }: { readonly name: string; readonly help: string }): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+
+const identityOf = ({ metadata: { name, namespace = "" } }: NamedObject): string =>
+  `${labelText("name", name)},${labelText("namespace", namespace)}`;
+
+function linesOf<T>(
+  { name, labels: names = [], samples }: ObjectGauge<T>,
   object: T,
+  identity: string,
   onFailure: () => void,
-): readonly MetricValue<string>[] {
+): string {
+  /** Values by labels: a series that comes twice makes Prometheus refuse everything that was read. */
+  const values = new Map<string, number>();
   try {
-    const values = samples(object).map((sample) => ({ value: sample.value, labels: labelsOf(object, names, sample) }));
-    return values.length > 1 ? withoutRepetitions(values, names) : values;
+    for (const { value, labels = {} } of samples(object).slice(0, maxSamples)) {
+      if (!Number.isFinite(value)) throw new TypeError(`${name} is not a number`);
+      values.set(names.map((label) => `,${labelText(label, labels[label] ?? "")}`).join(""), value);
+    }
   } catch {
     onFailure();
-    return [];
+    return "";
   }
-}
-
-/** A series that comes twice makes Prometheus refuse everything that was read. */
-const withoutRepetitions = (
-  values: readonly MetricValue<string>[],
-  names: readonly string[],
-): readonly MetricValue<string>[] => [
-  ...new Map(values.map((value) => [JSON.stringify(names.map((name) => value.labels[name])), value])).values(),
-];
-
-function labelsOf({ metadata }: NamedObject, names: readonly string[], sample: Sample): Record<string, string> {
-  const labels: Record<string, string> = { name: metadata.name, namespace: metadata.namespace ?? "" };
-  for (const name of names) labels[name] = (sample.labels?.[name] ?? "").slice(0, longestLabel);
-  return labels;
+  let lines = "";
+  for (const [labels, value] of values) lines += `${name}{${identity}${labels}} ${value}\n`;
+  return lines;
 }

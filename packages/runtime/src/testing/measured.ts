@@ -1,21 +1,30 @@
 import type { ObjectMeta } from "@millwright/core";
-import { Registry } from "prom-client";
-import { measureObjects, type ObjectGauge } from "../metrics/object-gauges.ts";
-import { metricLines } from "./metric-lines.ts";
+import { type ObjectGauge, type ObjectMetrics, writeObjectMetrics } from "../metrics/object-gauges.ts";
+import { samplesIn } from "./metric-lines.ts";
+
+/** The samples of the gauges of a kind, one a line. */
+export function objectLines<T extends { readonly metadata: ObjectMeta }>(metrics: ObjectMetrics<T>): readonly string[] {
+  let text = "";
+  for (const _ of writeObjectMetrics(metrics, (part) => (text += part)));
+  return samplesIn(text);
+}
 
 /** The samples that gauges give of objects, by the name of the metric without the prefix; `name` and `namespace` are taken out. */
-export async function measured<T extends { readonly metadata: ObjectMeta }>(
+export function measured<T extends { readonly metadata: ObjectMeta }>(
   gauges: readonly ObjectGauge<T>[],
   object: T,
-): Promise<Readonly<Record<string, readonly string[]>>> {
-  const registry = new Registry();
-  const cache = { hasSynced: () => true, store: { size: 1, list: () => [object] } };
-  measureObjects(registry, { cache, items: { name: "items", help: "Items." }, gauges }, () => {
-    throw new Error("could not be measured");
-  });
+): Readonly<Record<string, readonly string[]>> {
   const found: Record<string, string[]> = {};
   const own = `name="${object.metadata.name}",namespace="${object.metadata.namespace ?? ""}"`;
-  for (const line of await metricLines(registry)) {
+  const lines = objectLines({
+    cache: { hasSynced: () => true, store: { list: () => [object] } },
+    items: { name: "items", help: "Items." },
+    gauges,
+    onFailure() {
+      throw new Error("could not be measured");
+    },
+  });
+  for (const line of lines) {
     const [, name = "", labels = "", value = ""] = /^mcm_(\w+)\{(.*)\} (\S+)$/.exec(line) ?? [];
     if (name === "") continue;
     if (!labels.startsWith(own)) throw new Error(`${line} does not start with ${own}`);

@@ -1,0 +1,104 @@
+import { machineFlowMetricNames as names, ownMetricNames } from "@millwright/core";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { createLabelSets } from "./label-sets.ts";
+import type { FlowStep } from "./machine-flow.ts";
+
+/** From a VM that is there at once to a drain that takes a day, seconds. */
+const buckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_600, 7_200, 21_600, 86_400];
+
+/** Series of a deployment that is gone are still read for so long: the last deletion is counted when there is no deployment any more. */
+const keepMs = 3_600_000;
+
+/** More than any installation has. Whoever may write machines may write any text into what becomes a label. */
+const mostSeries = 1_000;
+
+const ofDeployment = ["namespace", "machine_deployment"] as const;
+const ofMachines = [...ofDeployment, "instance_type", "zone"] as const;
+
+/** Labels of what is counted by deployment. */
+export type DeploymentLabels = Readonly<Record<(typeof ofDeployment)[number], string>>;
+
+/** Labels of what is counted by deployment and kind of machine. */
+export type MachineLabels = Readonly<Record<(typeof ofMachines)[number], string>>;
+
+/** Counts what happens to machines. */
+export interface FlowMetrics {
+  /** A step ended that took so long, milliseconds. */
+  took(labels: MachineLabels, step: FlowStep, ms: number): void;
+  failedToJoin(labels: MachineLabels): void;
+  stale(): void;
+}
+
+/**
+ * Makes the metrics of what happens to machines, with MCM's names and a histogram of ours. Series go an hour after their last use, when their deployment is
+ * gone; of more than 1,000 combinations of labels the lately used ones are kept.
+ */
+export function createFlowMetrics(
+  registry: Registry,
+  isThere: (deployment: DeploymentLabels) => boolean,
+  monotonicMs: () => number,
+): FlowMetrics {
+  const registers = [registry];
+  const keeping = { monotonicMs, keepMs, most: mostSeries, isNeeded: isThere };
+  const usedByMachines = createLabelSets<MachineLabels>({
+    ...keeping,
+    onForget(labels) {
+      for (const metric of [lastSeconds.create, lastSeconds.join, lastSeconds.delete, failedJoins])
+        metric.remove(labels);
+    },
+  });
+  const usedByDeployments = createLabelSets<DeploymentLabels>({
+    ...keeping,
+    onForget(labels) {
+      lastSeconds.drain.remove(labels);
+      for (const step of Object.keys(lastSeconds)) stepSeconds.remove({ ...labels, step });
+    },
+  });
+  const forget = (): void => {
+    usedByMachines.forget();
+    usedByDeployments.forget();
+  };
+
+  const lastOf = (name: string, help: string, labelNames: readonly string[]): Gauge =>
+    new Gauge({ name, help, labelNames, registers, collect: forget });
+  const lastSeconds: Readonly<Record<FlowStep, Gauge>> = {
+    create: lastOf(names.createSeconds, "Seconds until the last Machine had a VM.", ofMachines),
+    join: lastOf(names.joinSeconds, "Seconds until the last Machine had joined.", ofMachines),
+    drain: lastOf(names.drainSeconds, "Seconds that the last drain before a deletion took.", ofDeployment),
+    delete: lastOf(names.deleteSeconds, "Seconds that the last deletion of a Machine took.", ofMachines),
+  };
+  const failedJoins = new Counter({
+    name: names.failedJoins,
+    help: "Machines that did not join in time.",
+    labelNames: ofMachines,
+    registers,
+  });
+  const stale = new Counter({
+    name: names.stale,
+    help: "Machines that had been unhealthy for too long when they were deleted.",
+    registers,
+  });
+  const stepSeconds = new Histogram({
+    name: ownMetricNames.stepSeconds,
+    help: "How long the steps in the life of Machines took, in seconds.",
+    labelNames: [...ofDeployment, "step"],
+    buckets,
+    registers,
+  });
+
+  return {
+    took(labels, step, ms) {
+      const { namespace, machine_deployment } = labels;
+      const deployment = { namespace, machine_deployment };
+      usedByDeployments.use(deployment);
+      if (step !== "drain") usedByMachines.use(labels);
+      lastSeconds[step].set(step === "drain" ? deployment : labels, Math.round(ms / 1_000));
+      stepSeconds.observe({ ...deployment, step }, ms / 1_000);
+    },
+    failedToJoin(labels) {
+      usedByMachines.use(labels);
+      failedJoins.inc(labels);
+    },
+    stale: () => stale.inc(),
+  };
+}

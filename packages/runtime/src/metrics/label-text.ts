@@ -1,0 +1,18 @@
+/** Labels hold what anybody may write into an object: what is longer than any name or provider id is cut. */
+const longestLabel = 512;
+
+const isPlain = /^[ -~]*$/;
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * The value of a label: a text of at most 512 characters on one line. Control characters, one of which (NUL) makes Prometheus refuse everything that was read,
+ * and halves of characters are shown as U+FFFD.
+ */
+export function labelValue(text: string): string {
+  const cut = text.length > longestLabel ? text.slice(0, longestLabel) : text;
+  return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, "\uFFFD");
+}
+
+/** A label and its value as they stand between the braces of Prometheus' text format. */
+export const labelText = (name: string, value: string): string =>
+  `${name}="${labelValue(value).replace(/[\\"]/g, (character) => `\\${character}`)}"`;

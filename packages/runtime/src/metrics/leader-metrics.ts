@@ -1,0 +1,42 @@
+import type { ControlCaches, DefinitionGuard } from "@millwright/controllers";
+import type { Clock } from "@millwright/core";
+import { Registry } from "prom-client";
+import { countFlow } from "./count-flow.ts";
+import { measureHeldObjects } from "./held-objects.ts";
+import { measureFleet } from "./measure-fleet.ts";
+
+/** The metrics of objects and of what happens to them. */
+export interface LeaderMetrics {
+  /** What there is at the moment and what was counted, in Prometheus' text format. Reads at the same time are one. */
+  text(): Promise<string>;
+  /** Counts nothing from now on. */
+  end(): void;
+}
+
+/** Makes what only the process that leads measures and counts: sums over several would have everything twice. It counts from now on. */
+export function createLeaderMetrics({
+  caches,
+  definitions,
+  clock,
+}: {
+  readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
+  readonly definitions: Pick<DefinitionGuard, "holdOf">;
+  readonly clock: Clock;
+}): LeaderMetrics {
+  const registry = new Registry();
+  measureHeldObjects(registry, definitions, caches);
+  const readFleet = measureFleet(registry, caches);
+  const end = countFlow(registry, caches, clock);
+  const read = async (): Promise<string> => {
+    const fleet = await readFleet({ clock });
+    return `${fleet}${await registry.metrics()}`;
+  };
+  let reading: Promise<string> | undefined;
+  return {
+    text() {
+      reading ??= read().finally(() => (reading = undefined));
+      return reading;
+    },
+    end,
+  };
+}
