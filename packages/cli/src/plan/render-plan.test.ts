@@ -103,6 +103,13 @@ describe("renderPlan", () => {
     expect(shown).toContain("Nothing would happen.");
   });
 
+  it("says that the end is not known", () => {
+    const cutShort: Change = { ...change, outcome: "unknown", waitsFor: ["It takes more than a year"] };
+    expect(renderPlan({ ...plan, changes: [cutShort] })).toContain(
+      "MachineDeployment pool: would go on for longer than a preview does\n",
+    );
+  });
+
   it("says which durations are known, and from where", () => {
     const expected = (durations: Change["durations"]): string =>
       /Expected:\s+(.*)/.exec(renderPlan({ ...plan, changes: [{ ...change, durations }] }))?.[1] ?? "";

@@ -3,7 +3,7 @@ import type { Node } from "../cluster/node-objects.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
-import { limitReached } from "./play-limits.ts";
+import { HORIZON_MS, limitReached } from "./play-limits.ts";
 import { leastOf } from "./least.ts";
 import { isComing, type ModelCluster } from "./model-cluster.ts";
 import { createModelPasses, type PassOptions } from "./model-passes.ts";
@@ -24,15 +24,14 @@ export interface Play {
   readonly end: Date;
   /** From the start until nothing moved any more. */
   readonly lastMs: number;
-  /** Why it was cut short, a sentence for people; absent when it came to rest, or to the end of the time that is looked ahead. */
+  /** Why it was cut short, a sentence for people; absent when it came to rest. */
   readonly cutShort?: string;
   /** Decisions that it took. */
   readonly decisions: number;
 }
 
-/** Passes of the controllers at one moment, and the time that is looked ahead. */
+/** Passes of the controllers at one moment. */
 const MOST_PASSES = 100;
-const HORIZON_MS = 366 * 24 * 3_600_000;
 
 /** Something that the world does by itself. */
 interface Ending {
@@ -102,8 +101,9 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
     }
     const wakes = passes.wakes().map((at) => at.getTime());
     const next = leastOf([...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs)]);
-    if (next > start.getTime() + HORIZON_MS) break;
-    cutShort = limitReached(moments, cluster.machines.size);
+    // What only a distant window would set in motion again is at rest.
+    if (next === Infinity || (endings.size === 0 && next > start.getTime() + HORIZON_MS)) break;
+    cutShort = limitReached({ moments, machines: cluster.machines.size, aheadMs: next - start.getTime() });
     if (cutShort !== undefined) break;
     nowMs = next;
     for (const [key, { atMs, happen }] of endings) {

@@ -219,6 +219,15 @@ describe("previewChange", () => {
     ]);
   });
 
+  it("says that it does not know the end where machines take longer than it looks ahead", () => {
+    const shown = preview(atRest([], ofClass("big")), { durations: { joinMs: 367 * 24 * 60 * MINUTE } });
+    expect(shown).toMatchObject({
+      outcome: "unknown",
+      waitsFor: ["It takes more than a year: a preview goes no further"],
+    });
+    expect(shown.steps).toHaveLength(1);
+  });
+
   it("says that it does not know the end where there is more than it looks at", () => {
     const set = aMachineSet(named("alone"), { spec: { replicas: 50_001 } });
     const coming = aMachine(ownedBy(set), inPhase("Pending"));
