@@ -1,11 +1,12 @@
 /**
- * Fails when an import runs against the table in import-rules.ts, when a workspace is missing from the table, or when a
- * source imports a package that its package.json does not declare.
+ * Fails when an import runs against the table in import-rules.ts, when a workspace is missing from the table, when a source imports a package that
+ * its package.json does not declare, or when the folders of a package are not as the map in its README has them.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { directionProblem, mapProblems, readFolderMap } from "./folder-map.ts";
 import { importRules, isTestFile, problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
 
@@ -31,19 +32,31 @@ const workspaces = ["packages", "providers"].flatMap((parent) =>
 const sharedByTests = new Set(Object.keys(manifestOf(".").devDependencies ?? {}));
 
 const problems: string[] = [];
+let maps = 0;
 for (const workspace of workspaces) {
   const manifest = manifestOf(workspace);
   if (importRules[workspace] === undefined) problems.push(`${workspace}: has no row in tools/imports/import-rules.ts`);
   const declared = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
   const forTests = new Set(Object.keys(manifest.devDependencies ?? {}));
-  for (const entry of readdirSync(join(root, workspace, "src"), { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
-    const file = relative(root, join(entry.parentPath, entry.name)).split(sep).join("/");
+  const files = readdirSync(join(root, workspace, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.split(sep).join("/"));
+  const map = readFolderMap(readFileSync(join(root, workspace, "README.md"), "utf8"));
+  if (map !== undefined) {
+    maps += 1;
+    problems.push(...mapProblems(map, files).map((problem) => `${workspace}/README.md: its map ${problem}`));
+  }
+  for (const inSource of files) {
+    const file = `${workspace}/src/${inSource}`;
     const isTest = isTestFile(file);
     for (const found of readImports(file, readFileSync(join(root, file), "utf8"))) {
       const where = `${found.file}:${found.line}: import of "${found.specifier}"`;
       const problem = problemOf(found, (folder) => manifestOf(folder).name);
       if (problem !== undefined) problems.push(`${where}: ${problem}`);
+      if (found.specifier.startsWith(".") && map !== undefined) {
+        const against = directionProblem(map, inSource, posix.join(posix.dirname(inSource), found.specifier));
+        if (against !== undefined) problems.push(`${where}: ${against} in the map of ${workspace}/README.md`);
+      }
       if (found.specifier.startsWith(".") || isBuiltin(found.specifier)) continue;
       const parts = found.specifier.split("/");
       const name = found.specifier.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? found.specifier);
@@ -55,5 +68,7 @@ for (const workspace of workspaces) {
 }
 
 for (const problem of problems) console.error(problem);
-console.log(`import directions: ${workspaces.length} packages, ${problems.length} problems`);
+console.log(
+  `import directions: ${workspaces.length} packages, ${maps} with a map of their folders, ${problems.length} problems`,
+);
 process.exitCode = problems.length > 0 ? 1 : 0;

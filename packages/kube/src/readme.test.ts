@@ -1,5 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const here = import.meta.dirname;
@@ -28,43 +28,4 @@ test.each(rows)("%s%s names tests that exist", async (_, __, cell = "") => {
 test("covers every scenario that concerns the toolkit", () => {
   const numbers = rows.map(([, title = ""]) => Number.parseInt(title, 10));
   expect(numbers).toEqual([1, 2, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 16, 17, 18, 19, 22, 27, 28, 29, 30, 33, 42, 43]);
-});
-
-/** Folders as the map lists them, uppermost first. */
-const folders = Array.from(readme.matchAll(/^\| `([a-z-]+)\/` /gm), ([, name = ""]) => name);
-
-test("has a map with every folder", async () => {
-  const entries = await readdir(here, { withFileTypes: true });
-  expect(folders.toSorted()).toEqual(
-    entries
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-      .toSorted(),
-  );
-});
-
-/** What the sources of a folder, tests apart, import: a folder, or a file at the top. */
-async function importsOf(folder: string): Promise<ReadonlySet<string | undefined>> {
-  const entries = await readdir(join(here, folder), { recursive: folder !== "" });
-  const sources = entries.filter((file) => /(?<!\.test)\.ts$/.test(file) && join(folder, file) !== "index.ts");
-  const imports = sources.map(async (file) => {
-    const text = await readFile(join(here, folder, file), "utf8");
-    return Array.from(text.matchAll(/ from "(\.[^"]+)"/g), ([, specifier = ""]) =>
-      join(folder, dirname(file), specifier).split(sep).at(0),
-    );
-  });
-  return new Set((await Promise.all(imports)).flat());
-}
-
-test.each(folders.map((folder, index) => [folder, ["index.ts", ...folders.slice(0, index)]] as const))(
-  "has a map in which %s imports nothing from above it",
-  async (folder, above) => {
-    const imports = await importsOf(folder);
-    expect(above.filter((other) => imports.has(other))).toEqual([]);
-  },
-);
-
-test("has a map in which files at the top import from no folder", async () => {
-  const imports = await importsOf("");
-  expect(["index.ts", ...folders].filter((folder) => imports.has(folder))).toEqual([]);
 });

@@ -36,7 +36,7 @@ it.each(Object.entries(readers))("refuses a %s with a wrong type in any field of
 });
 
 function fieldsOf(kind: string): { path: string; type: string; format: string }[] {
-  return readFileSync(new URL("../testdata/mcm-crd-fields.tsv", import.meta.url), "utf8")
+  return readFileSync(new URL("../kinds/testdata/mcm-crd-fields.tsv", import.meta.url), "utf8")
     .split("\n")
     .map((line) => line.split("\t"))
     .filter(([of, path]) => of === kind && path !== undefined && !path.startsWith("("))

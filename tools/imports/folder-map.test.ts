@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { directionProblem, mapProblems, readFolderMap } from "./folder-map.ts";
+
+const table = `| folder        | what is in it |
+| ------------- | ------------- |
+| \`testing/\`    | fakes         |
+| \`api/kinds/\`  | the kinds     |
+| \`api/fields/\` | their parts   |
+| (top)         | the rest      |
+`;
+
+const map = ["testing", "api/kinds", "api/fields"];
+
+describe("the map in a README", () => {
+  it("lists the folders in its order", () => {
+    expect(
+      readFolderMap(`# A\n\n| \`no/\` |\n\n## Where things are\n\nWords.\n\n${table}\n## B\n\n| \`no/\` |\n`),
+    ).toEqual(map);
+  });
+
+  it.each([
+    ["no such title", "# A\n"],
+    ["words alone", "## Where things are\n\n`http/` reads requests.\n"],
+    ["a table elsewhere", `## Elsewhere\n\n${table}`],
+  ])("is none where a README has %s", (_, readme) => {
+    expect(readFolderMap(readme)).toBeUndefined();
+  });
+
+  it("has every folder of the package, tests included", () => {
+    expect(mapProblems(map, ["a.ts", "testing/a.ts", "api/kinds/deep/a.ts", "api/fields/a.ts"])).toEqual([]);
+    expect(mapProblems(map, ["testing/a.ts", "api/kinds/a.ts", "api/a.ts", "new/a.test.ts"])).toEqual([
+      "has no folder for src/api/a.ts",
+      "has no folder for src/new/a.test.ts",
+      "has api/fields/, where no file is",
+    ]);
+  });
+
+  it("holds a file in the innermost of its folders", () => {
+    expect(mapProblems(["api", "api/kinds"], ["api/kinds/a.ts"])).toEqual(["has api/, where no file is"]);
+    expect(directionProblem(["api/kinds", "api"], "api/a.ts", "api/kinds/a.ts")).toBe("api/ stands below api/kinds/");
+  });
+});
+
+describe("directions between folders", () => {
+  it.each([
+    ["testing/a.ts", "api/fields/a.ts"],
+    ["api/kinds/a.ts", "api/kinds/deep/b.ts"],
+    ["api/fields/a.ts", "clock.ts"],
+    ["clock.ts", "random.ts"],
+    ["index.ts", "testing/a.ts"],
+    ["api/fields/a.test.ts", "testing/a.ts"],
+    ["clock.test.ts", "index.ts"],
+  ])("allow %s to import %s", (file, imported) => {
+    expect(directionProblem(map, file, imported)).toBeUndefined();
+  });
+
+  it.each([
+    ["api/fields/a.ts", "api/kinds/a.ts", "api/fields/ stands below api/kinds/"],
+    ["clock.ts", "api/fields/a.ts", "a file at the top may not import from api/fields/"],
+    ["testing/a.ts", "index.ts", "what a package consists of may not import the whole"],
+    ["clock.ts", "index.ts", "what a package consists of may not import the whole"],
+  ])("forbid %s to import %s", (file, imported, problem) => {
+    expect(directionProblem(map, file, imported)).toBe(problem);
+  });
+});
