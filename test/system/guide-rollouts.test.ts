@@ -17,6 +17,8 @@ import { startMillwright } from "../harness/millwright.ts";
 
 const namespace = "default";
 
+const ofClass = (name: string): string => JSON.stringify({ spec: { template: { spec: { class: { name } } } } });
+
 describe("the guides to previews and rollouts", () => {
   let installation: Installation;
   let kubectl: ForeignTool;
@@ -179,6 +181,20 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => expect(await valid()).toBe(""));
   });
 
+  it("pause a rollout, wait for its end, and go back", async () => {
+    const heading = "Pause, wait, go back";
+    await rollout(heading, 0);
+    await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", ofClass("big")]);
+    await eventually(async () => expect((await rollout("What it waits for")).output).toContain("* Rollout is paused"));
+    expect(await classes()).toEqual(Array(3).fill("small Running"));
+    await rollout(heading, 1);
+    await rollout(heading, 2);
+    expect(await classes()).toEqual(Array(3).fill("big Running"));
+    expect((await rollout(heading, 3)).output).toMatch(/fleet-\w+ \(current\) +\d+ +big +3/);
+    await rollout(heading, 4);
+    await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
+  });
+
   it("have no other commands", async () => {
     const counts = await Promise.all(
       ["previewing-changes", "rollouts"].map(async (guide) =>
@@ -187,7 +203,14 @@ describe("the guides to previews and rollouts", () => {
     );
     expect(counts).toEqual([
       ["Plan a change 4", "Read a plan 1", "Without a cluster 2"],
-      ["What it waits for 1", "Canary steps 4", "On deletion 4", "Maintenance windows 1", "minReadySeconds 1"],
+      [
+        "What it waits for 1",
+        "Pause, wait, go back 5",
+        "Canary steps 4",
+        "On deletion 4",
+        "Maintenance windows 1",
+        "minReadySeconds 1",
+      ],
     ]);
   });
 });

@@ -25,6 +25,7 @@ const report: DeploymentReport = {
     { name: "pool-b", revision: "", isCurrent: false, className: "", desired: 2, phases: {} },
   ],
   failed: [{ name: "pool-a-1", message: "no \u001b[31mquota\nat all" }],
+  notes: ["something \u001b[31melse"],
 };
 
 it("shows size, sets with their machines, conditions and failures, with no control character that a terminal would obey", () => {
@@ -45,14 +46,16 @@ it("shows size, sets with their machines, conditions and failures, with no contr
       "                                  * Rollout is paused",
       "Failed machines:",
       "  pool-a-1: no  [31mquota at all",
+      "Notes:",
+      "  something  [31melse",
       "",
     ].join("\n"),
   );
 });
 
 it("says when the conditions are about an older spec, and leaves out what there is not", () => {
-  const text = renderDeployment({ ...report, isObserved: false, sets: [], failed: [], className: "" });
+  const text = renderDeployment({ ...report, isObserved: false, sets: [], failed: [], notes: [], className: "" });
   expect(text).toContain("The controllers have not taken note of the last change yet.");
   expect(text).toContain("Class:      -");
-  expect(text).not.toMatch(/Sets:|Failed machines:/);
+  expect(text).not.toMatch(/Sets:|Failed machines:|Notes:/);
 });

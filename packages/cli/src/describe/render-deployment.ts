@@ -8,7 +8,7 @@ const phasesText = ({ phases }: SetReport): string =>
 
 /** A deployment as `kubectl describe` would show it, its sets with their machines by phase. */
 export function renderDeployment(report: DeploymentReport): string {
-  const { conditions, sets, failed, desired, ready, available, updated } = report;
+  const { conditions, sets, failed, notes, desired, ready, available, updated } = report;
   return [
     ...table([
       ["Name:", report.name],
@@ -44,6 +44,7 @@ export function renderDeployment(report: DeploymentReport): string {
       "Failed machines",
       failed.map(({ name, message }) => plain(`${name}: ${message}`).replaceAll("\n", " ")),
     ),
+    ...section("Notes", notes.map(plain)),
     "",
   ].join("\n");
 }

@@ -80,6 +80,7 @@ it("tells of the deployment, its own sets from the newest on, and their machines
       },
     ],
     failed: [{ name: "pool-new-1", message: "no quota" }],
+    notes: [],
   });
 });
 

@@ -12,6 +12,7 @@ import {
   readMachineDeployment,
 } from "@millwright/core";
 import { type ApiClient, type ApiObject, controllerRefOf, isNotFound } from "@millwright/kube";
+import { unknownAnnotations } from "./unknown-annotations.ts";
 
 /** Which deployment, and where to read about it. */
 export interface DescribeDeploymentOptions {
@@ -56,6 +57,8 @@ export interface DeploymentReport {
   readonly sets: readonly SetReport[];
   /** Machines whose last operation failed, with what was said of it. */
   readonly failed: readonly { readonly name: string; readonly message: string }[];
+  /** What else is to be known, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
@@ -137,5 +140,6 @@ export async function describeDeployment(options: DescribeDeploymentOptions): Pr
       name,
       message: lastOperation?.description ?? "",
     })),
+    notes: unknownAnnotations("MachineDeployment", metadata),
   };
 }

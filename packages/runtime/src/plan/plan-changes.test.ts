@@ -280,6 +280,12 @@ describe("planChanges", () => {
     expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
   });
 
+  it("notes annotations whose names nobody knows", async () => {
+    const misspelt = { annotations: { "machine.millwright.dev/canary-setps": "1/pause" } };
+    const { notes } = await plan([apply(pool({}, misspelt))]);
+    expect(notes).toEqual([expect.stringContaining("canary-setps, which nobody knows")]);
+  });
+
   it("takes manifests that people wrote for a state: nothing of what an API server adds is there", async () => {
     const { uid: _, creationTimestamp: __, namespace: ___, ...metadata } = meta("pool");
     const written = { ...pool(), metadata };

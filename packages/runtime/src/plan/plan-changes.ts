@@ -9,6 +9,7 @@ import {
 } from "@millwright/controllers";
 import { labelKeys, type Machine } from "@millwright/core";
 import { drainSourcesOf } from "../describe/drain-sources-of.ts";
+import { unknownAnnotations } from "../describe/unknown-annotations.ts";
 import { applyChanges, type PlannedChange } from "./apply-changes.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
@@ -82,16 +83,23 @@ async function rehearseDrains(
   });
 }
 
+/** What is looked at of the deployment or set that a preview is of. */
+interface Changed {
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
+}
+
+function changedObject({ deployments, sets }: ClusterState, { kind, name }: ChangePreview): Changed | undefined {
+  const objects: readonly Changed[] = kind === "MachineDeployment" ? deployments : sets;
+  return objects.find(({ metadata }) => metadata.name === name);
+}
+
 /** A class that is missing keeps the machines of a template from ever being made, and a preview in which all goes well would not tell. */
-function missingClass({ deployments, sets, classes }: ClusterState, { kind, name }: ChangePreview): string | undefined {
-  const objects: readonly {
-    readonly metadata: { readonly name: string };
-    readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
-  }[] = kind === "MachineDeployment" ? deployments : sets;
-  const wanted = objects.find(({ metadata }) => metadata.name === name)?.spec.template.spec?.class?.name;
-  return wanted === undefined || wanted === "" || classes.some(({ metadata }) => metadata.name === wanted)
+function missingClass(state: ClusterState, change: ChangePreview): string | undefined {
+  const wanted = changedObject(state, change)?.spec.template.spec?.class?.name;
+  return wanted === undefined || wanted === "" || state.classes.some(({ metadata }) => metadata.name === wanted)
     ? undefined
-    : `MachineClass "${wanted}" of ${kind} "${name}" does not exist: none of its machines can be made`;
+    : `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist: none of its machines can be made`;
 }
 
 /** A change that makes machines of a class that is missing waits for somebody to make the class. */
@@ -130,6 +138,7 @@ export async function planChanges(
       ...state.notes,
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
+      ...previews.flatMap((each) => unknownAnnotations(each.kind, changedObject(after, each)?.metadata ?? each)),
     ].filter((note) => note !== undefined),
   };
 }
