@@ -2,7 +2,7 @@ import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwr
 import { apiTime } from "../../conditions/set-condition.ts";
 import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
 import type { RolloutLimits } from "./rollout-limits.ts";
-import { servesSince } from "./serves-since.ts";
+import { servesSince } from "../../machine-lists/serves-since.ts";
 import { servingOf, type SetView } from "../sizes/set-size.ts";
 
 /** The last step that a person let pass in the rollout of this very set; 0 for none. */

@@ -1,5 +1,5 @@
 import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
-import { longestServing, servesSince } from "./serves-since.ts";
+import { longestServing, servesSince } from "../../machine-lists/serves-since.ts";
 
 /** Machines that serve, but not for long enough to count. */
 export interface Settling {

@@ -1,5 +1,5 @@
 import type { Machine, MachineSet } from "@millwright/core";
-import { longestServing } from "../limits/serves-since.ts";
+import { longestServing } from "../../machine-lists/serves-since.ts";
 import { countMachines } from "../../machine-lists/machine-counts.ts";
 
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
