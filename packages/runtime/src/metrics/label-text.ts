@@ -2,6 +2,7 @@
 const longestLabel = 512;
 
 const isPlain = /^[ -~]*$/;
+const special = /["\\]/;
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /**
@@ -14,5 +15,7 @@ export function labelValue(text: string): string {
 }
 
 /** A label and its value as they stand between the braces of Prometheus' text format. */
-export const labelText = (name: string, value: string): string =>
-  `${name}="${labelValue(value).replace(/[\\"]/g, (character) => `\\${character}`)}"`;
+export function labelText(name: string, value: string): string {
+  const shown = labelValue(value);
+  return `${name}="${special.test(shown) ? shown.replaceAll("\\", "\\\\").replaceAll('"', '\\"') : shown}"`;
+}
