@@ -9,7 +9,7 @@ const table = `| folder        | what is in it |
 | (top)         | the rest      |
 `;
 
-const map = ["testing", "api/kinds", "api/fields"];
+const map = ["testing", "api/kinds", "api/fields", ""];
 
 describe("the map in a README", () => {
   it("lists the folders in its order", () => {
@@ -29,19 +29,27 @@ describe("the map in a README", () => {
   it("has every folder of the package, tests included", () => {
     expect(mapProblems(map, ["a.ts", "testing/a.ts", "api/kinds/deep/a.ts", "api/fields/a.ts"])).toEqual([]);
     expect(mapProblems(map, ["testing/a.ts", "api/kinds/a.ts", "api/a.ts", "new/a.test.ts"])).toEqual([
-      "has no folder for src/api/a.ts",
-      "has no folder for src/new/a.test.ts",
-      "has api/fields/, where no file is",
+      "has no row for src/api/a.ts",
+      "has no row for src/new/a.test.ts",
+      "has a row for api/fields/, where no file is",
+      "has a row for (top), where no file is",
     ]);
   });
 
   it("holds a file in the innermost of its folders", () => {
-    expect(mapProblems(["api", "api/kinds"], ["api/kinds/a.ts"])).toEqual(["has api/, where no file is"]);
+    expect(mapProblems(["api", "api/kinds"], ["api/kinds/a.ts"])).toEqual(["has a row for api/, where no file is"]);
     expect(directionProblem(["api/kinds", "api"], "api/a.ts", "api/kinds/a.ts")).toBe("api/ stands below api/kinds/");
   });
 });
 
 describe("directions between folders", () => {
+  it("may have the files at the top above folders", () => {
+    const topFirst = ["testing", "", "spec"];
+    expect(directionProblem(topFirst, "driver.ts", "spec/a.ts")).toBeUndefined();
+    expect(directionProblem(topFirst, "spec/a.ts", "driver.ts")).toBe("spec/ stands below (top)");
+    expect(directionProblem(topFirst, "driver.ts", "testing/a.ts")).toBe("(top) stands below testing/");
+  });
+
   it.each([
     ["testing/a.ts", "api/fields/a.ts"],
     ["api/kinds/a.ts", "api/kinds/deep/b.ts"],
@@ -56,9 +64,9 @@ describe("directions between folders", () => {
 
   it.each([
     ["api/fields/a.ts", "api/kinds/a.ts", "api/fields/ stands below api/kinds/"],
-    ["clock.ts", "api/fields/a.ts", "a file at the top may not import from api/fields/"],
-    ["testing/a.ts", "index.ts", "what a package consists of may not import the whole"],
-    ["clock.ts", "index.ts", "what a package consists of may not import the whole"],
+    ["clock.ts", "api/fields/a.ts", "(top) stands below api/fields/"],
+    ["testing/a.ts", "index.ts", "a part of a package may not import the whole"],
+    ["clock.ts", "index.ts", "a part of a package may not import the whole"],
   ])("forbid %s to import %s", (file, imported, problem) => {
     expect(directionProblem(map, file, imported)).toBe(problem);
   });

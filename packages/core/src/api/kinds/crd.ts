@@ -114,7 +114,8 @@ const definitions: readonly KindDefinition[] = [
 
 /**
  * The CustomResourceDefinitions of the four kinds, in alphabetical order of kind and with a fixed order of keys, so that two
- * calls give the same text. They accept everything that MCM's accept, and `observedGeneration` of condition entries on top.
+ * calls give the same text. They accept everything that MCM's accept, and on top `observedGeneration` of condition entries and `history` and
+ * `joinDuration` of machines.
  */
 export function crds(): readonly CustomResourceDefinition[] {
   return definitions.map(crdOf);
