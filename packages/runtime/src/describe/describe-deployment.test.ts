@@ -1,4 +1,5 @@
 import { isConfigError, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { ApiError } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { expect, it } from "vitest";
 import { describeDeployment } from "./describe-deployment.ts";
@@ -90,14 +91,25 @@ it("writes nothing", async () => {
   expect(api.writes()).toEqual([]);
 });
 
-it("says that there is no such deployment, and lets other failures through", async () => {
+it("says that there is no such deployment, what rights are missing, and that the API server does not answer", async () => {
   const api = aCluster();
   const missing = await describeDeployment({ control: api, namespace, name: "none" }).catch((error: unknown) => error);
   expect(isConfigError(missing)).toBe(true);
   expect(String(missing)).toContain('there is no MachineDeployment "none" in namespace default');
+  const described = () =>
+    describeDeployment({ control: api, namespace, name: "pool" }).catch((error: unknown) => error);
   api.inject({ verb: "list", type: machineSetResource, error: serverError() });
-  const failed = await describeDeployment({ control: api, namespace, name: "pool" }).catch((error: unknown) => error);
-  expect(isConfigError(failed)).toBe(false);
+  const failed = await described();
+  expect(isConfigError(failed)).toBe(true);
+  expect(String(failed)).toContain("the API server does not answer");
+  api.inject({
+    verb: "list",
+    type: machineResource,
+    error: new ApiError({ status: 403, reason: "Forbidden", message: "machines is forbidden" }),
+  });
+  expect(String(await described())).toContain("machines is forbidden; a description needs to get machinedeployments");
+  api.inject({ verb: "list", type: machineResource, error: new TypeError("a fault of ours") });
+  expect(isConfigError(await described())).toBe(false);
 });
 
 it("names what cannot be read in a deployment", async () => {

@@ -12,6 +12,7 @@ import {
   readMachineDeployment,
 } from "@millwright/core";
 import { type ApiClient, type ApiObject, controllerRefOf, isNotFound } from "@millwright/kube";
+import { explainFailure } from "./explain-failure.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 
 /** Which deployment, and where to read about it. */
@@ -95,21 +96,38 @@ async function readDeployment(options: DescribeDeploymentOptions): Promise<Machi
   }
 }
 
+/** What is read of a deployment. */
+interface Sources {
+  readonly deployment: MachineDeployment;
+  readonly allSets: readonly MachineSet[];
+  readonly allMachines: readonly Machine[];
+}
+
+async function readAll(options: DescribeDeploymentOptions): Promise<Sources> {
+  const { control, namespace, signal } = options;
+  const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
+  try {
+    const deployment = await readDeployment(options);
+    const [sets, machines] = await Promise.all([
+      control.list<MachineSet>(machineSetResource, asked),
+      control.list<Machine>(machineResource, asked),
+    ]);
+    return { deployment, allSets: sets.items, allMachines: machines.items };
+  } catch (error) {
+    throw explainFailure(error, "a description needs to get machinedeployments, and to list machinesets and machines");
+  }
+}
+
 /**
  * Reads a deployment, its sets and their machines, and says how far it is. What is waited for is in the conditions, which the controllers write.
  *
- * @throws ConfigError when there is no such deployment, or none that can be read
+ * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server does not answer
  */
 export async function describeDeployment(options: DescribeDeploymentOptions): Promise<DeploymentReport> {
-  const { control, namespace, signal } = options;
-  const deployment = await readDeployment(options);
-  const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
-  const [allSets, allMachines] = await Promise.all([
-    control.list<MachineSet>(machineSetResource, asked),
-    control.list<Machine>(machineResource, asked),
-  ]);
+  const { namespace } = options;
+  const { deployment, allSets, allMachines } = await readAll(options);
   const { metadata, spec, status = {} } = deployment;
-  const sets = allSets.items
+  const sets = allSets
     .filter((set) => isOwnedBy(set, deployment))
     .map((set): SetReport => ({
       name: set.metadata.name,
@@ -117,7 +135,7 @@ export async function describeDeployment(options: DescribeDeploymentOptions): Pr
       isCurrent: revisionOf(set) !== "" && revisionOf(set) === revisionOf(deployment),
       className: set.spec?.template?.spec?.class?.name ?? "",
       desired: set.spec?.replicas ?? 0,
-      phases: countPhases(allMachines.items.filter((machine) => isOwnedBy(machine, set))),
+      phases: countPhases(allMachines.filter((machine) => isOwnedBy(machine, set))),
     }));
   return {
     name: metadata.name,

@@ -280,6 +280,14 @@ describe("planChanges", () => {
     expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
   });
 
+  it("notes that nothing happens while a definition is being deleted", async () => {
+    const conditions = [{ type: "DefinitionsStand", status: "False", message: "Makes and deletes nothing: so it is" }];
+    const [, ...others] = world;
+    const held = { ...pool(), status: { conditions } };
+    const { notes } = await plan([{ kind: "scale", name: "pool", replicas: 3 }], [held, ...others]);
+    expect(notes).toEqual(['MachineDeployment "pool" stands still for now. Makes and deletes nothing: so it is']);
+  });
+
   it("notes annotations whose names nobody knows", async () => {
     const misspelt = { annotations: { "machine.millwright.dev/canary-setps": "1/pause" } };
     const { notes } = await plan([apply(pool({}, misspelt))]);

@@ -9,9 +9,9 @@ import {
 } from "@millwright/controllers";
 import { labelKeys, type Machine } from "@millwright/core";
 import { drainSourcesOf } from "../describe/drain-sources-of.ts";
-import { unknownAnnotations } from "../describe/unknown-annotations.ts";
 import { applyChanges, type PlannedChange } from "./apply-changes.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { missingClass, misspeltAnnotations, standstills } from "./obstacles.ts";
 
 /** What the drain of one node would do, as things are now. */
 export interface PlannedDrain {
@@ -83,25 +83,6 @@ async function rehearseDrains(
   });
 }
 
-/** What is looked at of the deployment or set that a preview is of. */
-interface Changed {
-  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
-  readonly spec: { readonly template: { readonly spec?: { readonly class?: { readonly name?: string } } } };
-}
-
-function changedObject({ deployments, sets }: ClusterState, { kind, name }: ChangePreview): Changed | undefined {
-  const objects: readonly Changed[] = kind === "MachineDeployment" ? deployments : sets;
-  return objects.find(({ metadata }) => metadata.name === name);
-}
-
-/** A class that is missing keeps the machines of a template from ever being made, and a preview in which all goes well would not tell. */
-function missingClass(state: ClusterState, change: ChangePreview): string | undefined {
-  const wanted = changedObject(state, change)?.spec.template.spec?.class?.name;
-  return wanted === undefined || wanted === "" || state.classes.some(({ metadata }) => metadata.name === wanted)
-    ? undefined
-    : `MachineClass "${wanted}" of ${change.kind} "${change.name}" does not exist: none of its machines can be made`;
-}
-
 /** A change that makes machines of a class that is missing waits for somebody to make the class. */
 const waitingFor = (change: ChangePreview, missing: string): ChangePreview =>
   change.steps.some(({ machinesCreated }) => machinesCreated.length > 0)
@@ -138,7 +119,7 @@ export async function planChanges(
       ...state.notes,
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
-      ...previews.flatMap((each) => unknownAnnotations(each.kind, changedObject(after, each)?.metadata ?? each)),
+      ...previews.flatMap((each) => [...standstills(after, each), ...misspeltAnnotations(after, each)]),
     ].filter((note) => note !== undefined),
   };
 }
