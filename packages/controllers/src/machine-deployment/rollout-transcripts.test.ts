@@ -1,10 +1,9 @@
 import { type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { isDeleting } from "../machine/phase.ts";
 import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
 import type { Change } from "../testing/builders.ts";
 import type { RolloutModel } from "../testing/rollout-model.ts";
-import { goWell, settle, transcribe } from "../testing/rollout-transcript.ts";
+import { breaking, goWell, settle, transcribe } from "../testing/rollout-transcript.ts";
 
 const rolling = (maxSurge: number | string, maxUnavailable: number | string): Change<MachineDeployment> => ({
   spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable } } },
@@ -13,13 +12,6 @@ const recreate: Change<MachineDeployment> = { spec: { strategy: { type: "Recreat
 
 const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel =>
   begunRollout({ hasNodes: true }, ...changes);
-
-/** The first machines of the new class never serve, until a template comes that works. */
-function brokenClass(model: RolloutModel): void {
-  const broken = model.machines().filter((each) => each.spec.class?.name === "big" && !isDeleting(each));
-  goWell(model);
-  for (const machine of broken) model.setPhase(machine, "Failed");
-}
 
 describe("a rolling update, written down", () => {
   it("goes machine by machine with surge 1 and unavailable 0", () => {
@@ -64,7 +56,7 @@ describe("a rolling update, written down", () => {
   });
   it("stops when the new machines fail, and comes back by a rollback", () => {
     const at = { 8: wish("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
-    expect(transcribe(begun(), { at, live: brokenClass })).toMatchInlineSnapshot(`
+    expect(transcribe(begun(), { at, live: breaking("big") })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept
       -1 big => small 3 (3 serve), big 1 (0 serve, 1 go) | nodes: 3 avoided, 4 kept

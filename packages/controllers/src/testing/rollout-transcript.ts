@@ -18,6 +18,15 @@ export function goWell(model: RolloutModel): void {
   model.nodes.catchUp();
 }
 
+/** Everything goes well but for machines of that class, which never serve. */
+export const breaking =
+  (className: string) =>
+  (model: RolloutModel): void => {
+    const broken = model.machines().filter((each) => each.spec.class?.name === className && !isDeleting(each));
+    goWell(model);
+    for (const machine of broken) model.setPhase(machine, "Failed");
+  };
+
 /** The agent on a node says how its update went. */
 export function report(model: RolloutModel, { metadata }: Node, result: "successful" | "failed"): void {
   model.nodes.changeUnseen(metadata.name, { metadata: { labels: { [labelKeys.updateResult]: result } } });

@@ -1,0 +1,160 @@
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { isDeleting } from "../machine/phase.ts";
+import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
+import { annotated, beingDeleted, type Change } from "../testing/builders.ts";
+import type { RolloutModel } from "../testing/rollout-model.ts";
+import { breaking, goWell, type Interference, transcribe } from "../testing/rollout-transcript.ts";
+
+const { canarySteps, canaryContinue, canaryOnFailure, canaryFailed } = annotationKeys;
+const quick: Change<MachineDeployment> = {
+  spec: { strategy: { rollingUpdate: { maxSurge: "50%", maxUnavailable: 0 } } },
+};
+
+const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel => begunRollout({}, ...changes);
+
+const setOf = (model: RolloutModel, name: string): string =>
+  model.sets().find(({ spec }) => spec.template.spec.class?.name === name)?.metadata.name ?? "";
+
+describe("a rollout in canary steps", () => {
+  it("waits at each step for its time, and at a pause for a person", () => {
+    const model = begun(sized(8), quick, annotated({ [canarySteps]: "1/15s,50%/pause" }));
+    const at: Record<number, Interference> = {
+      20: (it) => wish("a user lets it go on", annotated({ [canaryContinue]: `${setOf(it, "big")}/2` }))(it),
+    };
+    expect(transcribe(model, { at })).toMatchInlineSnapshot(`
+      "Scaled up big to 1 => small 8 (8 serve), big 1 (0 serve)
+      +1 big => small 8 (8 serve), big 1 (0 serve)
+      Scaled down small to 7; -1 small => small 7 (7 serve, 1 go), big 1 (1 serve)
+      - => small 7 (7 serve), big 1 (1 serve)
+      Scaled up big to 4; +3 big => small 7 (7 serve), big 4 (1 serve)
+      Scaled down small to 4; -1 small; -1 small; -1 small => small 4 (4 serve, 3 go), big 4 (4 serve)
+      - => small 4 (4 serve), big 4 (4 serve)
+      * a user lets it go on
+      Scaled up big to 8; +4 big => small 4 (4 serve), big 8 (4 serve)
+      Scaled down small to 0; -1 small; -1 small; -1 small; -1 small => small 0 (0 serve, 4 go), big 8 (8 serve)
+      - => small 0 (0 serve), big 8 (8 serve)
+      NewMachineSetAvailable: MachineSet "big" has successfully progressed.
+      end: small 0 (0 serve), big 8 (8 serve)"
+    `);
+  });
+
+  it("says what it waits for without hurry by the progress deadline", () => {
+    const model = begun(sized(4), { spec: { progressDeadlineSeconds: 20 } }, annotated({ [canarySteps]: "1/pause" }));
+    transcribe(model);
+    expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
+      status: "True",
+      message: expect.stringMatching(
+        /waits: Rollout pauses at canary step 1 of 1 with 1 new machine: .*canary-continue=pool-\w+\/1$/,
+      ),
+    });
+    const last = transcribe(model, {
+      at: { 0: (it) => wish("on", annotated({ [canaryContinue]: `${setOf(it, "big")}/1` }))(it) },
+    });
+    expect(last).toContain("NewMachineSetAvailable");
+    expect(last).toContain("end: small 0 (0 serve), big 4 (4 serve)");
+  });
+
+  it("takes no word for a pause of another rollout", () => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/pause", [canaryContinue]: "pool-other/1" }));
+    expect(transcribe(model)).toContain("end: small 3 (3 serve), big 1 (1 serve)");
+  });
+
+  it("gives the machines that a scaling adds to the old template", () => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/pause" }));
+    expect(transcribe(model, { at: { 10: wish("a user wants 8", sized(8)) } })).toContain(
+      "end: small 7 (7 serve), big 1 (1 serve)",
+    );
+  });
+
+  it("gives them to the new template where no other is left", () => {
+    const model = begun(sized(2), annotated({ [canarySteps]: "1/1h" }));
+    transcribe(model);
+    // The old template has no machines to keep; the last of them is still going.
+    model.change({ metadata: { annotations: { [canarySteps]: null } } });
+    const slowly = (it: RolloutModel): void => {
+      for (const machine of it.machines()) if (!isDeleting(machine)) it.setPhase(machine, "Running");
+    };
+    transcribe(model, { live: slowly });
+    model.change(annotated({ [canarySteps]: "1/1h" }));
+    model.change(sized(4));
+    expect(transcribe(model, { live: slowly })).toMatch(/end: small 0 \(0 serve, 1 go\), big 4 \(4 serve\)/);
+  });
+
+  it("gives up machines of both templates when it shrinks, in proportion", () => {
+    const model = begun(sized(8), quick, annotated({ [canarySteps]: "4/pause" }));
+    expect(transcribe(model, { at: { 15: wish("a user wants 6", sized(6)) } })).toContain(
+      "end: small 2 (2 serve), big 4 (4 serve)",
+    );
+  });
+
+  it("stops when a new machine fails, until somebody mends it", () => {
+    const model = begun(sized(4), quick, annotated({ [canarySteps]: "2/15s" }));
+    expect(transcribe(model, { live: breaking("big"), rounds: 8 })).toMatchInlineSnapshot(`
+      "Scaled up big to 2 => small 4 (4 serve), big 2 (0 serve)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      New machine big of big failed: the rollout stops; -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      +2 big => small 4 (4 serve), big 2 (0 serve)
+      MachineSetUpdated: MachineSet "big" waits: Rollout is stopped because new machine big failed: change the template, or remove annotation machine.millwright.dev/canary-failed from MachineSet big
+      end: small 4 (4 serve), big 2 (0 serve, 2 failed)"
+    `);
+    const name = model.sets().find(({ spec }) => spec.template.spec.class?.name === "big")?.metadata.annotations?.[
+      canaryFailed
+    ];
+    expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")?.message).toContain(
+      `Rollout is stopped because new machine ${name} failed`,
+    );
+    expect(transcribe(model, { at: { 0: wish("a better template", ofClass("huge")) } })).toContain("huge 4 (4 serve)");
+  });
+
+  it("returns by itself to the template before, without steps, where that is asked for", () => {
+    const asked = { [canarySteps]: "1/1h,2/pause", [canaryOnFailure]: "rollback" };
+    const model = begun(sized(4), annotated(asked));
+    expect(transcribe(model, { live: breaking("big") })).toMatchInlineSnapshot(`
+      "Scaled up big to 1 => small 4 (4 serve), big 1 (0 serve)
+      +1 big => small 4 (4 serve), big 1 (0 serve)
+      New machine big of big failed: the rollout stops; -1 big => small 4 (4 serve), big 1 (0 serve, 1 go)
+      Rolled back deployment "pool" to revision 1: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set; +1 big => small 4 (4 serve), big 1 (0 serve)
+      Scaled down big to 0; -1 big => small 4 (4 serve), big 0 (0 serve, 1 go)
+      - => small 4 (4 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 4 (4 serve), big 0 (0 serve)"
+    `);
+    // Once more the same: it is known to fail, no machine is made.
+    expect(transcribe(model, { at: { 0: wish("the same again", ofClass("big")) } })).toMatchInlineSnapshot(`
+      "* the same again
+      Rolled back deployment "pool" to revision 3: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set => small 4 (4 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 4 (4 serve), big 0 (0 serve)"
+    `);
+  });
+
+  it("returns to the last template that did not fail", () => {
+    const asked = { [canarySteps]: "1/1h", [canaryOnFailure]: "rollback" };
+    const model = begun(sized(4), annotated(asked));
+    transcribe(model, { live: breaking("big") });
+    model.change(ofClass("huge"));
+    expect(transcribe(model, { live: breaking("huge") })).toContain("small 4 (4 serve)");
+    expect(model.deployment().spec.template.spec.class?.name).toBe("small");
+  });
+
+  it("knows a failure from the past of a machine that is on its way out already", () => {
+    const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
+    const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Internal", message: "no" };
+    const live = (it: RolloutModel): void => {
+      const bad = it.machines().filter((each) => each.spec.class?.name === "big" && !isDeleting(each));
+      goWell(it);
+      for (const { metadata } of bad) {
+        it.changeMachine(metadata.name, {
+          ...beingDeleted(),
+          status: { currentStatus: { phase: "Terminating" }, history: [entry] },
+        });
+      }
+    };
+    expect(transcribe(model, { live, rounds: 6 })).toContain("failed: the rollout stops");
+  });
+});
