@@ -21,6 +21,7 @@ export { defaultOvershootMargins } from "./safety/overshoot-limits.ts";
 export type { OvershootMargins } from "./safety/overshoot-limits.ts";
 export { createMachineController } from "./machine/controller.ts";
 export type { MachineController, MachineControllerOptions } from "./machine/controller.ts";
+export { replacementGroupOf } from "./machine/health/replacement-gate.ts";
 export type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "./machine/driver-port.ts";
 export type { OperationResult } from "./machine/operations/operation.ts";
 export { defaultMachineSettings } from "./machine/snapshot.ts";

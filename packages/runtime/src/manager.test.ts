@@ -1,117 +1,22 @@
 import {
-  type Driver,
-  type Machine,
   machineApiVersion,
   machineClassResource,
-  MachineError,
   machineResource,
   type MachineSet,
   machineSetResource,
   seededRandom,
 } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
-import {
-  customResourceDefinitionResource,
-  eventResource,
-  type Log,
-  nodeResource,
-  secretResource,
-} from "@millwright/kube";
-import { createFakeApi, serverError } from "@millwright/kube/testing";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { createManager, type ManagerOptions } from "./manager.ts";
+import { customResourceDefinitionResource, eventResource, type Log, nodeResource } from "@millwright/kube";
+import { serverError } from "@millwright/kube/testing";
+import { describe, expect, it, vi } from "vitest";
+import { createManager } from "./manager.ts";
 import { aDriver } from "./testing/fake-driver.ts";
-
-const namespace = "shoot";
-const template = { metadata: { labels: { name: "pool" } }, spec: { class: { kind: "MachineClass", name: "small" } } };
-
-/** A driver over VMs by idempotency token, which is all that a real cloud would know. */
-function aCloud() {
-  const vms = new Map<string, string>();
-  const vmOf = (name: string, token: string) => ({ providerId: vms.get(token) ?? "", nodeName: name });
-  const driver = aDriver({
-    createMachine: async ({ machine, idempotencyToken }) => {
-      vms.set(idempotencyToken, vms.get(idempotencyToken) ?? `vm-${vms.size + 1}`);
-      return vmOf(machine.name, idempotencyToken);
-    },
-    getMachineStatus: async ({ machine }) => {
-      if (!vms.has(`${machine.uid}-1`)) throw new MachineError("NotFound", "no VM");
-      return vmOf(machine.name, `${machine.uid}-1`);
-    },
-    deleteMachine: async ({ machine }) => {
-      vms.delete(`${machine.uid}-1`);
-      return {};
-    },
-  });
-  return { vms, driver };
-}
-
-/** A leadership that the test gives and takes. */
-function aLeadership() {
-  const lost = new AbortController();
-  const given = Promise.withResolvers<void>();
-  let isLeader = false;
-  return {
-    leadership: {
-      lost: lost.signal,
-      acquired: (signal?: AbortSignal) => {
-        signal?.addEventListener("abort", () => given.reject(signal.reason));
-        return given.promise;
-      },
-      fence: () => {
-        if (!isLeader) throw new Error("somebody else leads");
-      },
-    },
-    give: () => {
-      isLeader = true;
-      given.resolve();
-    },
-    take: () => {
-      isLeader = false;
-      lost.abort(new Error("somebody else leads"));
-    },
-  };
-}
-
-const stops: AbortController[] = [];
-afterEach(() => stops.splice(0).forEach((stop) => stop.abort(new Error("the test is over"))));
-
-function setUp(driver: Driver = aCloud().driver, change: Partial<ManagerOptions> = {}) {
-  const clock = createVirtualClock();
-  const api = createFakeApi({ clock });
-  const stop = new AbortController();
-  stops.push(stop);
-  api.seed(machineClassResource, {
-    metadata: { namespace, name: "small" },
-    provider: "mock",
-    providerSpec: {},
-    secretRef: { name: "small", namespace },
-  });
-  const data = { userData: Buffer.from("#cloud-config").toString("base64") };
-  api.seed(secretResource, { metadata: { namespace, name: "small" }, data });
-  const options = {
-    control: api,
-    target: api,
-    namespace,
-    drivers: [driver],
-    clock,
-    random: seededRandom(1),
-    ...change,
-  };
-  const manager = createManager(options);
-  const machines = () => api.all<Machine>(machineResource);
-  const phases = () => machines().map(({ status }) => status?.currentStatus?.phase);
-  return { api, clock, manager, stop, machines, phases };
-}
-const aSet = (replicas: number): MachineSet => ({
-  metadata: { namespace, name: "pool" },
-  spec: { replicas, selector: { matchLabels: { name: "pool" } }, template },
-});
+import { aCloud, aLeadership, aManager, aSet, aStop, namespace } from "./testing/managed.ts";
 
 describe("a manager", () => {
   it("is ready when its caches are, and takes a set of machines from nothing to Running and back", async () => {
     const { vms, driver } = aCloud();
-    const { api, clock, manager, stop, machines, phases } = setUp(driver);
+    const { api, clock, manager, stop, machines, phases } = aManager(driver);
     const running = manager.start(stop.signal);
     await manager.ready(stop.signal);
     api.seed(machineSetResource, aSet(2));
@@ -146,31 +51,6 @@ describe("a manager", () => {
     await running;
   });
 
-  it("counts what does not join and what is replaced for its health", async () => {
-    const { api, clock, manager, stop, machines } = setUp(aCloud().driver);
-    const running = manager.start(stop.signal);
-    await manager.ready(stop.signal);
-    api.seed(machineSetResource, aSet(1));
-    await clock.advance(60_000);
-    const counts = async () =>
-      (await manager.metrics()).match(/^mcm_machine_(?:num_failed_join|stale_machines_total)\b.* \d+$/gm);
-    expect(await counts()).toEqual(["mcm_machine_stale_machines_total 0"]);
-    await clock.advance(20 * 60_000);
-    const failedJoin = expect.stringMatching(/^mcm_machine_num_failed_join\{.*\} 1$/);
-    expect(await counts()).toEqual([failedJoin, "mcm_machine_stale_machines_total 0"]);
-
-    const name = machines().find(({ metadata }) => metadata.deletionTimestamp === undefined)?.metadata.name ?? "";
-    const ready = (status: string) => ({ status: { conditions: [{ type: "Ready", status }] } });
-    api.seed(nodeResource, { metadata: { name }, ...ready("True") });
-    await clock.advance(10_000);
-    api.change(nodeResource, { name }, ready("False"));
-    await clock.advance(15 * 60_000);
-    expect(await counts()).toEqual([failedJoin, "mcm_machine_stale_machines_total 1"]);
-    stop.abort(new Error("done"));
-    await clock.advance(2_000);
-    await running;
-  });
-
   it("fills in what a driver says of a class, and counts what the driver did", async () => {
     const nodeTemplate = { capacity: { cpu: 2, gpu: 0, memory: "8Gi" }, instanceType: "m", region: "r", zone: "z" };
     const driver = aDriver({
@@ -179,7 +59,7 @@ describe("a manager", () => {
         return { nodeTemplate };
       },
     });
-    const { api, clock, manager, stop } = setUp(driver);
+    const { api, clock, manager, stop } = aManager(driver);
     const running = manager.start(stop.signal);
     await clock.advance(1_000);
     expect(api.peek(machineClassResource, { namespace, name: "small" })).toMatchObject({ nodeTemplate });
@@ -197,7 +77,7 @@ describe("a manager", () => {
     ["with MCM's margins", {}, false],
     ["with margins of its own", { overshootMargins: { up: 0 } }, true],
   ])("freezes a set at so many machines too many, %s", async (_, change, isFrozen) => {
-    const { api, clock, manager, stop } = setUp(aCloud().driver, change);
+    const { api, clock, manager, stop } = aManager(aCloud().driver, change);
     const running = manager.start(stop.signal);
     await manager.ready(stop.signal);
     api.seed(machineSetResource, aSet(1));
@@ -205,7 +85,7 @@ describe("a manager", () => {
     const { uid = "" } = api.peek<MachineSet>(machineSetResource, { namespace, name: "pool" })?.metadata ?? {};
     const owner = { apiVersion: machineApiVersion, kind: "MachineSet", name: "pool", uid, controller: true };
     const metadata = { namespace, name: "pool-more", labels: { name: "pool" }, ownerReferences: [owner] };
-    api.seed(machineResource, { metadata, spec: template.spec });
+    api.seed(machineResource, { metadata, spec: aSet(1).spec.template.spec });
     await clock.advance(2_000);
     expect(JSON.stringify(api.all(eventResource)).includes("FrozeMachineSet")).toBe(isFrozen);
     stop.abort(new Error("done"));
@@ -214,7 +94,7 @@ describe("a manager", () => {
   });
 
   it("looks after machines without a target cluster", async () => {
-    const { api, clock, stop, phases } = setUp();
+    const { api, clock, stop, phases } = aManager();
     const lonely = createManager({
       control: api,
       namespace,
@@ -234,7 +114,7 @@ describe("a manager", () => {
   it("writes nothing, calls no driver and counts no objects before it leads", async () => {
     const { leadership, give } = aLeadership();
     const { vms, driver } = aCloud();
-    const { api, clock, manager, stop, phases } = setUp(driver, { leadership });
+    const { api, clock, manager, stop, phases } = aManager(driver, { leadership });
     const running = manager.start(stop.signal);
     await manager.ready(stop.signal);
     api.seed(machineSetResource, aSet(1));
@@ -253,7 +133,7 @@ describe("a manager", () => {
   it("ends when it no longer leads, and makes no VM after that", async () => {
     const { leadership, give, take } = aLeadership();
     const { vms, driver } = aCloud();
-    const { api, clock, manager, stop } = setUp(driver, { leadership });
+    const { api, clock, manager, stop } = aManager(driver, { leadership });
     give();
     const ended = manager.start(stop.signal).catch((error: unknown) => error);
     await manager.ready(stop.signal);
@@ -265,7 +145,7 @@ describe("a manager", () => {
   });
 
   it("stops cleanly while it waits to lead", async () => {
-    const { api, manager, stop, clock } = setUp(aCloud().driver, { leadership: aLeadership().leadership });
+    const { api, manager, stop, clock } = aManager(aCloud().driver, { leadership: aLeadership().leadership });
     const running = manager.start(stop.signal);
     await clock.advance(1_000);
     stop.abort(new Error("done"));
@@ -285,7 +165,7 @@ describe("a manager", () => {
         return new Promise<never>(() => {});
       },
     });
-    const { api, clock, manager, stop, phases } = setUp(hanging);
+    const { api, clock, manager, stop, phases } = aManager(hanging);
     const running = manager.start(stop.signal);
     api.seed(machineSetResource, aSet(1));
     await clock.advance(5_000);
@@ -293,8 +173,7 @@ describe("a manager", () => {
     stop.abort(new Error("stop"));
     await running;
 
-    const again = new AbortController();
-    stops.push(again);
+    const again = aStop();
     const options = { control: api, target: api, namespace, drivers: [driver], clock, random: seededRandom(3) };
     const next = createManager(options).start(again.signal);
     await clock.advance(5_000);
@@ -305,7 +184,7 @@ describe("a manager", () => {
   });
 
   it("leaves no timer and no watch behind", async () => {
-    const { api, clock, manager, stop } = setUp();
+    const { api, clock, manager, stop } = aManager();
     const running = manager.start(stop.signal);
     api.seed(machineSetResource, aSet(1));
     await clock.advance(5_000);
@@ -319,7 +198,7 @@ describe("a manager", () => {
   });
 
   it("does not wait for ever for events that nobody takes", async () => {
-    const { api, clock, manager, stop } = setUp();
+    const { api, clock, manager, stop } = aManager();
     const running = manager.start(stop.signal);
     const create = api.create.bind(api);
     vi.spyOn(api, "create").mockImplementation((type, object, options) =>
@@ -341,7 +220,7 @@ describe("a manager", () => {
       // A log must not throw: this one stands for a fault in any part.
       throw new Error("the disk is on fire");
     });
-    const { api, clock, manager, stop } = setUp(undefined, { log });
+    const { api, clock, manager, stop } = aManager(undefined, { log });
     api.inject({ type: machineClassResource, error: serverError() });
     const failed = manager.start(stop.signal).catch((error: unknown) => error);
     await clock.advance(5_000);
@@ -352,7 +231,7 @@ describe("a manager", () => {
   });
 
   it("is not ready before the first lists, and stops asking when the caller does", async () => {
-    const { clock, manager } = setUp();
+    const { clock, manager } = aManager();
     const patience = new AbortController();
     const ready = manager.ready(patience.signal).catch((error: unknown) => error);
     await clock.advance(1_000);
@@ -363,7 +242,7 @@ describe("a manager", () => {
   it("says so and makes nothing while nobody tells whether the definitions of its kinds stand", async () => {
     const lines: unknown[] = [];
     const log: Log = (_, message, fields) => void lines.push([message, fields]);
-    const { api, clock, manager, stop, machines } = setUp(aCloud().driver, { log });
+    const { api, clock, manager, stop, machines } = aManager(aCloud().driver, { log });
     api.seed(machineSetResource, aSet(1));
     const silent = { type: customResourceDefinitionResource, error: serverError(), times: 1_000 };
     for (const verb of ["list", "watch"] as const) api.inject({ verb, ...silent });
@@ -379,7 +258,7 @@ describe("a manager", () => {
   });
 
   it("starts once", async () => {
-    const { clock, manager, stop, phases, api } = setUp();
+    const { clock, manager, stop, phases, api } = aManager();
     const running = manager.start(stop.signal);
     await expect(manager.start(stop.signal)).rejects.toThrow("the manager was started before");
     // The first start is unharmed.

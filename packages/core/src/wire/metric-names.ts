@@ -95,7 +95,7 @@ export const machineDeploymentMetricNames = {
 
 /**
  * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They go an
- * hour after the last machine of theirs was counted, when their deployment is gone, or when 1,000 others are in use. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
+ * hour after the last machine of a deployment was counted, when it and all of its machines are gone, or when 1,000 others are in use. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
  */
 export const machineFlowMetricNames = {
   /** Gauge: seconds from the creation of the Machine to the id of its VM, for the last one. */

@@ -1,4 +1,4 @@
-import { type ControlCaches, shapeProblemsOf } from "@millwright/controllers";
+import { type ControlCaches, replacementGroupOf, shapeProblemsOf } from "@millwright/controllers";
 import { type Clock, labelKeys, type Machine } from "@millwright/core";
 import type { Registry } from "prom-client";
 import { createFlowMetrics, type MachineLabels } from "./flow-metrics.ts";
@@ -8,6 +8,10 @@ import { type FlowFact, flowFacts } from "./machine-flow.ts";
 /** What stands for a machine that cannot be read has no id and no stage, which it has not lost. */
 const isReadable = (machine: Machine | undefined): boolean =>
   machine === undefined || shapeProblemsOf(machine).length === 0;
+
+/** The value of the machines' index `group` for those of a deployment. */
+const groupOf = (name: string): string =>
+  replacementGroupOf({ metadata: { name, labels: { [labelKeys.name]: name } }, spec: {} });
 
 /**
  * Counts what happens to the machines of the caches from now on. To be called by the one process that leads: each of several would count everything.
@@ -21,7 +25,9 @@ export function countFlow(
 ): () => void {
   const metrics = createFlowMetrics(
     registry,
-    ({ namespace, machine_deployment: name }) => deployments.store.getByRef({ namespace, name }) !== undefined,
+    ({ namespace, machine_deployment: name }) =>
+      deployments.store.getByRef({ namespace, name }) !== undefined ||
+      machines.store.byIndex("group", groupOf(name)).length > 0,
     () => clock.monotonicMs(),
   );
   /** MCM's labels; undefined for a machine of no deployment, which MCM leaves out. */

@@ -6,7 +6,7 @@ import type { FlowStep } from "./machine-flow.ts";
 /** From a VM that is there at once to a drain that takes a day, seconds. */
 const buckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 3_600, 7_200, 21_600, 86_400];
 
-/** Series of a deployment that is gone are still read for so long: the last deletion is counted when there is no deployment any more. */
+/** Series of a deployment that is gone are still read for so long: the deletion of the last machine is counted when there is neither any more. */
 const keepMs = 3_600_000;
 
 /** More than any installation has. Whoever may write machines may write any text into what becomes a label. */
@@ -30,11 +30,12 @@ export interface FlowMetrics {
 }
 
 /**
- * Makes the metrics of what happens to machines, with MCM's names and a histogram of ours. Series go an hour after their last use, when their deployment is
- * gone; of more than 1,000 combinations of labels the lately used ones are kept.
+ * Makes the metrics of what happens to machines, with MCM's names and a histogram of ours. Series go an hour after their last use, when their deployment and its machines
+ * are gone; of more than 1,000 combinations of labels the lately used ones are kept.
  */
 export function createFlowMetrics(
   registry: Registry,
+  /** Whether there is the deployment, or a machine of it. */
   isThere: (deployment: DeploymentLabels) => boolean,
   monotonicMs: () => number,
 ): FlowMetrics {

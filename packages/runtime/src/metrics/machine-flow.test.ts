@@ -28,6 +28,8 @@ function aMachine({ phase = "", type, state, description, providerID }: State, m
 const creating: State = { phase: "Pending", type: "Create", state: "Processing" };
 const joinedNow: State = { phase: "Running", type: "Create", state: "Successful", description: joined("pool-1", 1) };
 const unhealthy: State = { phase: "Failed", type: "HealthCheck", state: "Failed" };
+const back: State = { phase: "Running", type: "HealthCheck", state: "Successful" };
+const updated: State = { phase: "InPlaceUpdateSuccessful", type: "InPlaceUpdate", state: "Successful" };
 const stage = (marker: Parameters<typeof markerOf>[0]): State => ({
   phase: "Terminating",
   type: "Delete",
@@ -55,12 +57,7 @@ describe("what happened to a machine", () => {
       ],
     ],
     ["it stayed Running", aMachine(joinedNow), aMachine(joinedNow), []],
-    [
-      "it came back",
-      aMachine({ phase: "Unknown" }),
-      aMachine({ phase: "Running", type: "HealthCheck", state: "Successful" }),
-      [],
-    ],
+    ["it came back", aMachine({ phase: "Unknown" }), aMachine(back), []],
     [
       "it did not join in time",
       aMachine(creating),
@@ -90,6 +87,26 @@ describe("what happened to a machine", () => {
       aMachine(stage("DeleteVm"), leaving),
       [{ fact: "drainEnded" }],
     ],
+    [
+      "its drain began and ended in one pass",
+      aMachine(joinedNow, leaving),
+      aMachine({ ...stage("DeleteVm"), description: `Force Drain successful. ${markerOf("DeleteVm")}` }, leaving),
+      [{ fact: "took", step: "drain", ms: 0 }],
+    ],
+    ["it has no node to drain", aMachine({}, leaving), aMachine(stage("DeleteVm"), leaving), []],
+    [
+      "it goes on after its drain",
+      aMachine({ ...stage("DeleteVm"), description: `Drain successful. ${markerOf("DeleteVm")}` }, leaving),
+      aMachine({ ...stage("DeleteNode"), description: `Drain successful. ${markerOf("DeleteNode")}` }, leaving),
+      [],
+    ],
+    [
+      "its drain starts again, for its marker is lost",
+      aMachine(stage("Drain"), leaving),
+      aMachine({ ...stage("Drain"), description: "?" }, leaving),
+      [],
+    ],
+    ["it was updated in place and is back", aMachine(updated), aMachine(back), []],
     ["it is gone", aMachine({}, leaving), undefined, [{ fact: "took", step: "delete", ms: 120_000 }]],
     [
       "it is gone, and another has its name",

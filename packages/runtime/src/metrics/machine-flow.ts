@@ -1,13 +1,13 @@
 import { markedStage } from "@millwright/controllers";
-import { type DeletionStage, type Machine, phaseOf } from "@millwright/core";
+import { deletionEvents, type DeletionStage, type Machine, phaseOf } from "@millwright/core";
 
 /** A step in the life of a machine that has an end and a duration. */
 export type FlowStep = "create" | "join" | "drain" | "delete";
 
 /** Something that is counted when it happens to a machine. */
 export type FlowFact =
-  | { readonly fact: "took"; readonly step: Exclude<FlowStep, "drain">; readonly ms: number }
-  /** A drain begins or ends: its objects do not say when it began. */
+  | { readonly fact: "took"; readonly step: FlowStep; readonly ms: number }
+  /** A drain begins or ends that takes longer than one pass: its objects do not say when it began. */
   | { readonly fact: "drainBegan" | "drainEnded" }
   | { readonly fact: "failedToJoin" }
   /** Asked to go while it was Failed for want of health. */
@@ -36,8 +36,11 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
     facts.push({ fact: "stale" });
   const [stageBefore, stageAfter] = [markedStage({ machine: before }), markedStage({ machine: after })];
   if (stageBefore !== "Drain" && stageAfter === "Drain") facts.push({ fact: "drainBegan" });
-  if (stageBefore === "Drain" && stageAfter !== undefined && followsDrain[stageAfter])
-    facts.push({ fact: "drainEnded" });
+  if (stageAfter !== undefined && followsDrain[stageAfter]) {
+    if (stageBefore === "Drain") facts.push({ fact: "drainEnded" });
+    else if ((stageBefore === undefined || !followsDrain[stageBefore]) && isDrained(after))
+      facts.push({ fact: "took", step: "drain", ms: 0 });
+  }
   return facts;
 }
 
@@ -50,6 +53,12 @@ const followsDrain: Readonly<Record<DeletionStage, boolean>> = {
   DeleteNode: true,
   RemoveFinalizer: true,
 };
+
+/** Whether the last words are of a drain: without a node there is none. */
+const isDrained = ({ status }: Machine): boolean =>
+  [deletionEvents.drained(), deletionEvents.forceDrained()].some((words) =>
+    status?.lastOperation?.description?.startsWith(words),
+  );
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 
