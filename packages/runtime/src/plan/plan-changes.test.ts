@@ -1,133 +1,30 @@
-import { ConfigError, finalizers, labelKeys, machineApiVersion } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
-import {
-  ApiError,
-  type ApiObject,
-  eventResource,
-  nodeResource,
-  podDisruptionBudgetResource,
-  podResource,
-} from "@millwright/kube";
-import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
-import { machineClassResource, machineDeploymentResource, machineResource, machineSetResource } from "@millwright/core";
+import { ConfigError, machineApiVersion } from "@millwright/core";
+import type { ApiObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { PlannedChange } from "./apply-changes.ts";
-import { type ManifestObject, readClusterState, stateOfManifests } from "./cluster-state.ts";
+import { stateOfManifests } from "./cluster-state.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
-
-const namespace = "machines";
-const now = new Date("2026-03-01T00:00:00Z");
-const labels = { name: "pool" };
-const owner = (kind: string, name: string) => ({
-  ownerReferences: [{ apiVersion: machineApiVersion, kind, name, uid: `uid-${name}`, controller: true }],
-});
-const template = (className = "small", spec: object = {}) => ({
-  metadata: { labels },
-  spec: { class: { kind: "MachineClass", name: className }, ...spec },
-});
-const meta = (name: string, extra: object = {}) => ({
-  name,
+import {
+  apply,
+  big,
+  lastEvent,
+  lastEvents,
+  machine,
+  manifests,
+  meta,
   namespace,
-  uid: `uid-${name}`,
-  creationTimestamp: "2026-01-01T00:00:00Z",
-  finalizers: [finalizers.machine],
-  ...extra,
-});
-const pool = (change: object = {}, extra: object = {}) => ({
-  apiVersion: machineApiVersion,
-  kind: "MachineDeployment",
-  metadata: meta("pool", extra),
-  spec: { replicas: 2, selector: { matchLabels: labels }, template: template(), ...change },
-});
-const set = {
-  apiVersion: machineApiVersion,
-  kind: "MachineSet",
-  metadata: meta("pool-1", { labels, ...owner("MachineDeployment", "pool") }),
-  spec: { replicas: 2, selector: { matchLabels: labels }, template: template() },
-};
-const machine = (name: string) => ({
-  apiVersion: machineApiVersion,
-  kind: "Machine",
-  metadata: meta(name, { labels: { ...labels, [labelKeys.node]: `node-${name}` }, ...owner("MachineSet", "pool-1") }),
-  spec: { class: { kind: "MachineClass", name: "small" } },
-  status: { currentStatus: { phase: "Running" }, joinDuration: "2m0s" },
-});
-const small = {
-  apiVersion: machineApiVersion,
-  kind: "MachineClass",
-  metadata: meta("small"),
-  provider: "mock",
-  providerSpec: { size: 1 },
-};
-const big = { ...small, metadata: meta("big") };
-const node = (name: string) => ({ apiVersion: "v1", kind: "Node", metadata: { name } });
-const pod = {
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: {
-    name: "web",
-    namespace: "shop",
-    uid: "web",
-    labels: { app: "web" },
-    ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "rs", controller: true }],
-  },
-  spec: { nodeName: "node-a" },
-  status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
-};
-const budget = {
-  apiVersion: "policy/v1",
-  kind: "PodDisruptionBudget",
-  metadata: { name: "web", namespace: "shop", generation: 1 },
-  spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 0 },
-  status: { observedGeneration: 1, expectedPods: 1, currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0 },
-};
-/** The last words about a machine that is gone. */
-const lastEvent = (uid: string, took: string, extra: object = {}) => ({
-  apiVersion: "v1",
-  kind: "Event",
-  metadata: { name: `${uid}.1`, namespace, ...extra },
-  involvedObject: { kind: "Machine", namespace, name: uid, uid },
-  reason: "Deleting",
-  message: `Drain successful. VM deletion was successful; the machine is gone after ${took}`,
-});
-const lastEvents = [lastEvent("x", "5m0s"), lastEvent("y", "1m0s"), lastEvent("z", "3m0s")];
-const world: readonly ApiObject[] = [
-  pool(),
+  now,
+  pool,
   set,
-  machine("a"),
-  machine("b"),
   small,
-  node("node-a"),
-  node("node-b"),
-  pod,
-  budget,
-];
-const manifests = (objects: readonly ApiObject[]): readonly ManifestObject[] =>
-  objects.map((object) => ({ source: "state.yaml", object }));
-const apply = (object: ApiObject): PlannedChange => ({ kind: "apply", source: "new.yaml", object });
+  template,
+  world,
+} from "../testing/planned-world.ts";
+
 const plan = (changes: readonly PlannedChange[], objects = world): Promise<Plan> =>
   planChanges(stateOfManifests(manifests(objects), undefined, true), changes, { now });
 const outcomes = ({ changes }: Plan): readonly string[] =>
   changes.map(({ kind, name, outcome }) => `${kind} ${name} ${outcome}`);
-
-/** The same world behind an API server. */
-function aCluster(): FakeApi {
-  const api = createFakeApi({ clock: createVirtualClock() });
-  const types = {
-    MachineDeployment: machineDeploymentResource,
-    MachineSet: machineSetResource,
-    Machine: machineResource,
-    MachineClass: machineClassResource,
-    Node: nodeResource,
-    Pod: podResource,
-    PodDisruptionBudget: podDisruptionBudgetResource,
-  };
-  for (const object of world) {
-    const [, type] = Object.entries(types).find(([kind]) => kind === object.kind) ?? [];
-    if (type !== undefined) api.seed(type, object);
-  }
-  return api;
-}
 
 describe("planChanges", () => {
   it("shows what another class replaces, and which budget would hold up which drain", async () => {
@@ -280,14 +177,6 @@ describe("planChanges", () => {
     expect(given.changes[0]).toMatchObject({ durations: { leaveMs: 60_000, leftMachines: 0 }, expectedMs: 60_000 });
   });
 
-  it("notes that nothing happens while a definition is being deleted", async () => {
-    const conditions = [{ type: "DefinitionsStand", status: "False", message: "Makes and deletes nothing: so it is" }];
-    const [, ...others] = world;
-    const held = { ...pool(), status: { conditions } };
-    const { notes } = await plan([{ kind: "scale", name: "pool", replicas: 3 }], [held, ...others]);
-    expect(notes).toEqual(['MachineDeployment "pool" stands still for now. Makes and deletes nothing: so it is']);
-  });
-
   it("notes annotations whose names nobody knows", async () => {
     const misspelt = { annotations: { "machine.millwright.dev/canary-setps": "1/pause" } };
     const { notes } = await plan([apply(pool({}, misspelt))]);
@@ -308,67 +197,5 @@ describe("planChanges", () => {
       [...world, { ...machine("c"), spec: { providerID: 5 } } as ApiObject],
     );
     expect(notes).toEqual([expect.stringContaining('Machine "c" cannot be read and is left out: spec.providerID')]);
-  });
-});
-
-describe("readClusterState", () => {
-  it("reads the same from an API server, and writes nothing", async () => {
-    const api = aCluster();
-    const state = await readClusterState({ control: api, target: api, namespace });
-    const change = apply(pool({ template: template("big") }));
-    const { changes, drains } = await planChanges(state, [change], { now });
-    const fromFiles = await plan([change]);
-    expect(changes.map(({ steps }) => steps.map(({ after }) => after))).toEqual(
-      fromFiles.changes.map(({ steps }) => steps.map(({ after }) => after)),
-    );
-    expect(drains).toHaveLength(2);
-    expect(drains.some(({ outcome }) => outcome === "blocked")).toBe(true);
-    expect(api.writes()).toEqual([]);
-  });
-
-  it("reads from events how long deletions took", async () => {
-    const api = aCluster();
-    for (const event of [...lastEvents, { ...lastEvent("c", "9h"), reason: "Created" }]) api.seed(eventResource, event);
-    api.seed(eventResource, lastEvent("other", "9h", { namespace: "other" }));
-    const state = await readClusterState({ control: api, namespace });
-    expect(state.events).toHaveLength(3);
-    const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
-    expect(changes[0]).toMatchObject({ durations: { leaveMs: 180_000, leftMachines: 3 }, expectedMs: 180_000 });
-    expect(notes).toEqual([]);
-  });
-
-  const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "events is forbidden" });
-  it.each([
-    [forbidden, "events is forbidden; allow to list events"],
-    [serverError(), "the API server does not answer: etcdserver: request timed out"],
-    [new TypeError("what is this"), "what is this"],
-  ])("notes that events cannot be read, and plans without: %s", async (error, why) => {
-    const api = aCluster();
-    api.inject({ type: eventResource, error });
-    const state = await readClusterState({ control: api, namespace });
-    const { changes, notes } = await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now });
-    expect(notes).toEqual([`Events cannot be read, which tell how long drains and deletions took: ${why}`]);
-    expect(changes[0]?.durations).toMatchObject({ leaveMs: undefined, leftMachines: 0 });
-  });
-
-  it("asks for no events when nobody wants them", async () => {
-    const api = aCluster();
-    api.inject({ type: eventResource, error: serverError() });
-    const { events, notes } = await readClusterState({ control: api, namespace, wantsEvents: false });
-    expect({ events, notes }).toEqual({ events: [], notes: [] });
-  });
-
-  it("does without a cluster of nodes", async () => {
-    const state = await readClusterState({ control: aCluster(), namespace });
-    expect(state.nodes).toBeUndefined();
-    expect(await planChanges(state, [{ kind: "scale", name: "pool", replicas: 1 }], { now })).toMatchObject({
-      drains: [],
-    });
-  });
-
-  it("says that the API server does not answer", async () => {
-    const api = aCluster();
-    api.inject({ type: machineResource, error: serverError(), times: 9 });
-    await expect(readClusterState({ control: api, namespace })).rejects.toThrow("the API server does not answer");
   });
 });
