@@ -3,8 +3,8 @@ import type { Pod } from "../cluster/node-objects.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aMove, volumePlaces, volumesFor } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
-import type { EvictionView } from "./eviction-view.ts";
 import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
+import type { EvictionView } from "./eviction-view.ts";
 
 describe("pods with volumes", () => {
   const priority = (name: string, value: number): Pod =>

@@ -5,9 +5,9 @@ import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aDrainView, aMove, drainTerms } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
+import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import { decideDrain } from "./decide-drain.ts";
-import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
 
 const MINUTE = 60_000;
 const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "" } } };

@@ -23,11 +23,11 @@ import {
 import { someSurroundings } from "../testing/judged-machines.ts";
 import type { RunningControllers } from "../testing/running-controllers.ts";
 import { lastly } from "../testing/snapshots.ts";
+import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
 import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import type { SetView } from "./sizes/set-size.ts";
 import type { MachineDeploymentSnapshot } from "./snapshot.ts";
-import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const big = { spec: { template: { spec: { class: { name: "big" } } } } };

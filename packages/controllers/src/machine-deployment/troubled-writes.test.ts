@@ -23,8 +23,8 @@ import {
   testNamespace,
 } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
-import { createMachineDeploymentController } from "./controller.ts";
 import { deploymentOf, pool } from "../testing/running-deployment.ts";
+import { createMachineDeploymentController } from "./controller.ts";
 
 const big: Change<MachineDeployment> = { spec: { template: { spec: { class: { name: "big" } } } } };
 

@@ -9,11 +9,11 @@ import { ApiError, type EventRecord, nodeResource, secretResource } from "@millw
 import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
+import { createMachineController } from "../machine/controller.ts";
+import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";
-import { createMachineController } from "../machine/controller.ts";
-import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
 
 /** Milliseconds of a minute. */
 export const MINUTE = 60_000;

@@ -3,8 +3,6 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, eventResource, nodeResource, podDisruptionBudgetResource, podResource } from "@millwright/kube";
 import { createFakeApi, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { readClusterState, stateOfManifests } from "./cluster-state.ts";
-import { planChanges } from "./plan-changes.ts";
 import {
   apply,
   lastEvent,
@@ -16,6 +14,8 @@ import {
   template,
   world,
 } from "../testing/planned-world.ts";
+import { readClusterState, stateOfManifests } from "./cluster-state.ts";
+import { planChanges } from "./plan-changes.ts";
 
 /** The same world behind an API server. */
 function aCluster(): FakeApi {

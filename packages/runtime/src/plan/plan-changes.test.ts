@@ -1,9 +1,6 @@
 import { ConfigError, machineApiVersion } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { PlannedChange } from "./apply-changes.ts";
-import { stateOfManifests } from "./cluster-state.ts";
-import { type Plan, planChanges } from "./plan-changes.ts";
 import {
   apply,
   big,
@@ -20,6 +17,9 @@ import {
   template,
   world,
 } from "../testing/planned-world.ts";
+import type { PlannedChange } from "./apply-changes.ts";
+import { stateOfManifests } from "./cluster-state.ts";
+import { type Plan, planChanges } from "./plan-changes.ts";
 
 const plan = (changes: readonly PlannedChange[], objects = world): Promise<Plan> =>
   planChanges(stateOfManifests(manifests(objects), undefined, true), changes, { now });

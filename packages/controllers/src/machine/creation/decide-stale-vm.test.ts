@@ -12,8 +12,8 @@ import {
   unusable,
 } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
-import { readIntent } from "./intent.ts";
 import { decide, machineThen } from "../../testing/creations.ts";
+import { readIntent } from "./intent.ts";
 
 const vm = { providerId: "vm-1", nodeName: "old-node" };
 const namesake = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { aMachine, annotated, inPhase, named } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
 import { defaultMachineSettings, type MachineSnapshot } from "../snapshot.ts";
-import { noObstacle } from "./repair-view.ts";
 import { creating, decide, healthy, nodeWith, sick } from "../../testing/node-health.ts";
+import { noObstacle } from "./repair-view.ts";
 
 const unknown = aMachine(
   withVm,
