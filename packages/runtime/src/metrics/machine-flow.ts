@@ -34,28 +34,36 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
   if (phaseOf(before) === "Pending" && phaseOf(after) === "Failed") facts.push({ fact: "failedToJoin" });
   if (isAsked(after) && !isAsked(before) && phaseOf(before) === "Failed" && isForHealth(before))
     facts.push({ fact: "stale" });
-  const [stageBefore, stageAfter] = [markedStage({ machine: before }), markedStage({ machine: after })];
-  if (stageBefore !== "Drain" && stageAfter === "Drain") facts.push({ fact: "drainBegan" });
-  if (stageAfter !== undefined && followsDrain[stageAfter]) {
-    if (stageBefore === "Drain") facts.push({ fact: "drainEnded" });
-    else if ((stageBefore === undefined || !followsDrain[stageBefore]) && isDrained(after))
-      facts.push({ fact: "took", step: "drain", ms: 0 });
-  }
-  return facts;
+  return [...facts, ...drainFacts(before, after)];
 }
 
-/** A drain that starts again, because somebody lost its marker, has not ended. */
-const followsDrain: Readonly<Record<DeletionStage, boolean>> = {
-  GetVmStatus: false,
-  Drain: false,
-  DeleteVolumeAttachments: true,
-  DeleteVm: true,
-  DeleteNode: true,
-  RemoveFinalizer: true,
-};
+/** Where the drain of a machine that is deleted stands. */
+const drainStates = {
+  GetVmStatus: "before",
+  Drain: "under way",
+  DeleteVolumeAttachments: "over",
+  DeleteVm: "over",
+  DeleteNode: "over",
+  RemoveFinalizer: "over",
+} as const satisfies Readonly<Record<DeletionStage, string>>;
 
-/** Whether the last words are of a drain: without a node there is none. */
-const isDrained = ({ status }: Machine): boolean =>
+function drainStateOf(machine: Machine): (typeof drainStates)[DeletionStage] {
+  const stage = markedStage({ machine });
+  return stage === undefined ? "before" : drainStates[stage];
+}
+
+function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
+  const [from, to] = [drainStateOf(before), drainStateOf(after)];
+  if (from === to) return [];
+  if (to === "under way") return [{ fact: "drainBegan" }];
+  // Somebody lost its marker, so that it begins again.
+  if (to === "before") return [];
+  if (from === "under way") return [{ fact: "drainEnded" }];
+  return isSaidDrained(after) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
+}
+
+/** Whether the last words are of a drain: where there is no node, there is none. */
+const isSaidDrained = ({ status }: Machine): boolean =>
   [deletionEvents.drained(), deletionEvents.forceDrained()].some((words) =>
     status?.lastOperation?.description?.startsWith(words),
   );
