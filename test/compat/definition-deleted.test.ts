@@ -1,5 +1,4 @@
-import { machineClassResource, machineDeploymentResource, phaseOf, systemClock } from "@millwright/core";
-import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   declareAgain,
@@ -11,33 +10,24 @@ import {
   vmsOf,
 } from "../harness/definitions.ts";
 import { eventually } from "../harness/eventually.ts";
-import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
-import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
-import { startRealServer } from "./real-server.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
+import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 const LONG = 90_000;
 
 /** The real thing deletes objects of a kind in its own time and order, and collects what has lost its owner. */
 describe("the definition of machines deleted on a real kube-apiserver", () => {
-  const ends: (() => Promise<unknown>)[] = [];
-  let fleet: Fleet;
+  let fleet: RealFleet;
   let millwright: MillwrightProcess;
 
   beforeAll(async () => {
-    const plane = await startRealServer();
-    ends.push(() => plane.stop());
-    const api = createApiClient(await loadKubeConfig({ file: plane.kubeconfig }), { clock: systemClock });
-    ends.push(() => api.close());
-    fleet = await startFleet(api);
-    ends.push(() => fleet.close());
-    await api.create(machineClassResource, machineClass("small"));
-    millwright = startControllers(plane.kubeconfig);
-    ends.push(() => millwright.stop("SIGKILL"));
-  }, 1_800_000);
+    fleet = await startRealFleet();
+    await fleet.api.create(machineClassResource, machineClass("small"));
+    millwright = fleet.runAlone();
+  }, REAL_FLEET_MS);
 
-  afterAll(async () => {
-    for (const end of ends.toReversed()) await end();
-  }, 60_000);
+  afterAll(() => fleet.close(), 60_000);
 
   const untilRunning = (count: number): Promise<void> =>
     eventually(async () => {

@@ -1,50 +1,42 @@
-import { machineClassResource, machineDeploymentResource, systemClock } from "@millwright/core";
-import { createApiClient, loadKubeConfig, nodeResource } from "@millwright/kube";
+import { machineClassResource, machineDeploymentResource } from "@millwright/core";
+import { nodeResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
-import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
 import { aBudget, aDeployment, listOf } from "../harness/manifests.ts";
-import { type MillwrightProcess, startControllers } from "../harness/millwright.ts";
-import { startWorkloads } from "../harness/workloads.ts";
-import { startRealServer } from "./real-server.ts";
+import type { MillwrightProcess } from "../harness/millwright.ts";
+import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
+import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 /** A drain on the real thing: kube-apiserver grants the evictions, and kube-controller-manager counts the budgets. */
 describe("a drain on a real kube-apiserver", () => {
-  const ends: (() => Promise<unknown>)[] = [];
-  let kubeconfig: string;
-  let fleet: Fleet;
+  let fleet: RealFleet;
   let kubectl: ForeignTool;
+  let workloads: RunningWorkloads;
 
   const start = async (): Promise<MillwrightProcess> => {
-    const millwright = startControllers(kubeconfig);
-    ends.push(() => millwright.stop("SIGKILL"));
+    const millwright = fleet.runAlone();
     await millwright.waitFor(/"Starting"/);
     return millwright;
   };
 
   beforeAll(async () => {
-    const plane = await startRealServer();
-    ends.push(() => plane.stop());
-    ({ kubeconfig } = plane);
-    kubectl = await createKubectl(kubeconfig);
-    const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { clock: systemClock });
-    ends.push(() => api.close());
-    fleet = await startFleet(api);
-    ends.push(() => fleet.close());
-    await api.create(machineClassResource, machineClass("small"));
-    await api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
-  }, 1_800_000);
+    fleet = await startRealFleet();
+    workloads = startWorkloads(fleet.api);
+    kubectl = await createKubectl(fleet.kubeconfig);
+    await fleet.api.create(machineClassResource, machineClass("small"));
+    await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
+  }, REAL_FLEET_MS);
 
   afterAll(async () => {
-    for (const end of ends.toReversed()) await end();
+    await workloads.close();
+    await fleet.close();
   }, 60_000);
 
   it("names a budget that can never be met, also after a kill, and then moves one pod at a time", async () => {
     const first = await start();
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=2", "machinedeployment/fleet", "--timeout=40s"]);
-    const workloads = startWorkloads(fleet.api);
-    ends.push(() => workloads.close());
     const nodes = (await kubectl(["get", "nodes", "-o", "name"])).trim().split("\n");
     const [node = "", ...others] = nodes.map((name) => name.replace("node/", ""));
     await kubectl(["cordon", ...others]);

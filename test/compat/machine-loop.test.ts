@@ -5,48 +5,41 @@ import {
   machineDeploymentResource,
   machineResource,
   phaseOf,
-  systemClock,
 } from "@millwright/core";
 import { createTroubles } from "@millwright/devcluster";
-import { createApiClient, loadKubeConfig, nodeResource, secretResource } from "@millwright/kube";
+import { nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
-import { type Fleet, machineClass, machineDeployment, startFleet } from "../harness/installation.ts";
+import { machineClass, machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-import { startRealServer } from "./real-server.ts";
+import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 /** The machine loop on the real thing: kube-apiserver with etcd and RBAC, kubectl, `millwright run` with its leases. */
 describe("millwright run on a real kube-apiserver", () => {
-  const ends: (() => Promise<unknown>)[] = [];
-  let fleet: Fleet;
+  let fleet: RealFleet;
   let kubectl: ForeignTool;
   let millwright: MillwrightProcess;
   const troubles = createTroubles();
 
   beforeAll(async () => {
-    const plane = await startRealServer();
-    ends.push(() => plane.stop());
-    kubectl = await createKubectl(plane.kubeconfig);
-    const api = createApiClient(await loadKubeConfig({ file: plane.kubeconfig }), { clock: systemClock });
-    ends.push(() => api.close());
-    fleet = await startFleet(api, {}, { troubles, heartbeatMs: 400, silenceMs: 1_600 });
-    ends.push(() => fleet.close());
-    await api.create(machineClassResource, machineClass("small"));
-    await api.create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });
+    fleet = await startRealFleet({ troubles, heartbeatMs: 400, silenceMs: 1_600 });
+    kubectl = await createKubectl(fleet.kubeconfig);
+    await fleet.api.create(machineClassResource, machineClass("small"));
+    await fleet.api.create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });
     millwright = startMillwright([
       "run",
       "--provider=mock",
       "--machine-health-timeout=4s",
       "--control-kubeconfig",
-      plane.kubeconfig,
+      fleet.kubeconfig,
     ]);
-    ends.push(() => millwright.stop("SIGKILL"));
     await millwright.waitFor(/"Leading"/);
-  }, 1_800_000);
+  }, REAL_FLEET_MS);
 
   afterAll(async () => {
-    for (const end of ends.toReversed()) await end();
+    await millwright.stop("SIGKILL");
+    await fleet.close();
   }, 60_000);
 
   const status = (field: string): Promise<string> =>
