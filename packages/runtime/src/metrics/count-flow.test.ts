@@ -124,6 +124,39 @@ describe("the metrics of what happens to machines", () => {
     stop.abort();
   });
 
+  it("show texts of machines within bounds, on one line", async () => {
+    const { clock, api, stop, aMachine, change, lines } = await setUp();
+    const nodeTemplate = { capacity: {}, instanceType: '"} 1\n\0', region: "r", zone: "z" };
+    api.change(machineClassResource, { namespace, name: "small" }, { nodeTemplate });
+    aMachine("pool-1");
+    const zone = "z".repeat(100_000);
+    change("pool-1", { spec: { nodeTemplate: { metadata: { labels: { "topology.kubernetes.io/zone": zone } } } } });
+    change("pool-1", { spec: { providerID: "aws:///i-1" } });
+    await clock.advance(1);
+    expect(await lines("mcm_machine_create_duration_seconds")).toEqual([
+      `mcm_machine_create_duration_seconds{namespace="shoot",machine_deployment="pool",instance_type="\\"} 1\uFFFD\uFFFD",zone="${"z".repeat(512)}"} 0`,
+    ]);
+    stop.abort();
+  });
+
+  it("count nothing of a machine that cannot be read for a while", async () => {
+    const { clock, stop, aMachine, change, lines } = await setUp();
+    aMachine("pool-1");
+    change("pool-1", { spec: { providerID: "aws:///i-1" } });
+    await clock.advance(1_000);
+    const joined = { type: "Create", state: "Successful" };
+    change("pool-1", { status: { currentStatus: { phase: "Running" }, lastOperation: joined } });
+    await clock.advance(1_000);
+    const before = await lines("millwright_machine_step_duration_seconds_count");
+    expect(before).toHaveLength(2);
+    change("pool-1", { spec: { class: "small" }, status: { conditions: "none" } });
+    await clock.advance(1_000);
+    change("pool-1", { spec: { class: { name: "small" } }, status: { conditions: [] } });
+    await clock.advance(1_000);
+    expect(await lines("millwright_machine_step_duration_seconds_count")).toEqual(before);
+    stop.abort();
+  });
+
   it("leave out machines of no deployment, as MCM", async () => {
     const { clock, stop, aMachine, change, lines } = await setUp();
     aMachine("alone", {});
