@@ -13,6 +13,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
+import { usedMs } from "../testing/processor-time.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import type { MachineDeploymentSnapshot } from "./snapshot.ts";
 
@@ -49,12 +50,6 @@ function halfway(change: Change<MachineDeployment>): MachineDeploymentSnapshot {
     ["uid-new", machinesOf("new")],
   ]);
   return { deployment, claim: { owned: [old, fresh], adopt: [], release: [] }, machines, nodes, problems: [] };
-}
-
-/** Processor time of this thread, milliseconds: others that use the computer do not count. */
-function usedMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 /** The quickest of some passes, milliseconds: what the code costs, whatever else the computer does. */

@@ -3,6 +3,7 @@ import { podResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { aPod } from "../testing/drain-objects.ts";
 import { aFleet, fleetOf, nodeOf } from "../testing/machine-fleet.ts";
+import { usedMs } from "../testing/processor-time.ts";
 import { refOf } from "../testing/builders.ts";
 
 const [NODES, PODS] = [100, 100];
@@ -11,15 +12,10 @@ const [NODES, PODS] = [100, 100];
 const TURN_MS = 5;
 const SECONDS = 10;
 
-/** What one turn took: passes of the controller, and processor time of this thread in milliseconds, for others use the computer too. */
+/** What one turn took: passes of the controller, and processor time in milliseconds. */
 interface Turn {
   readonly passes: number;
   readonly usedMs: number;
-}
-
-function usedMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 /** What all turns but one in a hundred stay below. */
