@@ -6,6 +6,7 @@ import {
   machineSetResource,
   preserveValues,
   seededRandom,
+  updateResults,
 } from "@millwright/core";
 import { type ApiObject, nodeResource, podResource } from "@millwright/kube";
 import { tooManyRequestsError } from "@millwright/kube/testing";
@@ -156,6 +157,31 @@ describe("lives of machines are counted truly", () => {
     fallsIll();
     await clock.advance(15 * 60_000);
     expect(await counts()).toEqual({ ...none, create: 2, join: 1, drain: 1, delete: 1, stale: 1 });
+  });
+
+  it("when a machine is updated in place, which is no second join and no drain before a deletion", async () => {
+    const { api, clock, counts, comesUp, name, phases } = await aPool();
+    await comesUp();
+    const label = async (labels: Readonly<Record<string, string>>): Promise<void> => {
+      api.change(nodeResource, { name }, { metadata: { labels } });
+      await clock.advance(60_000);
+    };
+    await label({ [labelKeys.candidateForUpdate]: "true", [labelKeys.selectedForUpdate]: "true" });
+    expect(phases()).toEqual(["InPlaceUpdating"]);
+    await label({ [labelKeys.updateResult]: updateResults.successful });
+    expect([phases(), await counts()]).toEqual([["Running"], { ...none, create: 1, join: 1 }]);
+  });
+
+  it("when an update in place fails, and the machine is replaced for it", async () => {
+    const { api, clock, counts, comesUp, name } = await aPool();
+    await comesUp();
+    const selected = { [labelKeys.candidateForUpdate]: "true", [labelKeys.selectedForUpdate]: "true" };
+    api.change(nodeResource, { name }, { metadata: { labels: selected } });
+    await clock.advance(60_000);
+    api.change(nodeResource, { name }, { metadata: { labels: { [labelKeys.updateResult]: updateResults.failed } } });
+    await clock.advance(30 * 60_000);
+    // Its last operation was the update: MCM does not count it as stale, either.
+    expect(await counts()).toEqual({ ...none, create: 2, join: 1, drain: 1, delete: 1, stale: 0 });
   });
 
   it("when a Failed machine is preserved, and somebody deletes it by hand in the end", async () => {
