@@ -56,6 +56,17 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   describe
+    .command("set <name>")
+    .description("show size, machines by phase and conditions of a MachineSet")
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option("-n, --namespace <name>", "namespace of the set (default: that of the kubeconfig, else default)")
+    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
+    .action(async (name: string, flags: DescribeFlags) => {
+      const { describeSetCommand } = await import("./commands/describe.ts");
+      await describeSetCommand(name, flags);
+    });
+
+  describe
     .command("machine <name>")
     .description(
       "show phase, conditions, history and node of a machine, what the controllers do about it, and what you can do",

@@ -1,5 +1,8 @@
 export { describeDeployment } from "./describe/describe-deployment.ts";
-export type { DeploymentReport, DescribeDeploymentOptions, SetReport } from "./describe/describe-deployment.ts";
+export type { DeploymentReport, SetReport } from "./describe/describe-deployment.ts";
+export { describeSet } from "./describe/describe-set.ts";
+export type { MachineSetReport } from "./describe/describe-set.ts";
+export type { NamedObject } from "./describe/read-named.ts";
 export { describeMachine } from "./describe/describe-machine.ts";
 export type { DescribeMachineOptions } from "./describe/describe-machine.ts";
 export { previewDrain } from "./describe/preview-drain.ts";

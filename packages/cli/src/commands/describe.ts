@@ -1,7 +1,9 @@
 import { systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
+import type { NamedObject } from "@millwright/runtime";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";
+import { renderSet } from "../describe/render-set.ts";
 import { untilTold } from "../terminal/signals.ts";
 
 /** Flags of `millwright describe`. */
@@ -40,21 +42,34 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
   }
 }
 
-/** Prints what is known about one deployment. Reads only. */
-export async function describeDeploymentCommand(
+type GroupFlags = Pick<DescribeFlags, "controlKubeconfig" | "namespace" | "output">;
+
+/** Reads about one object of the control cluster, and prints it. */
+async function printReport<T>(
   name: string,
-  flags: Pick<DescribeFlags, "controlKubeconfig" | "namespace" | "output">,
+  flags: GroupFlags,
+  describe: (what: NamedObject) => Promise<T>,
+  render: (report: T) => string,
 ): Promise<void> {
-  const { describeDeployment } = await import("@millwright/runtime");
   const config = await loadKubeConfig({ file: flags.controlKubeconfig });
   const control = createApiClient(config, { userAgent: "millwright" });
   try {
     const namespace = flags.namespace ?? config.namespace ?? "default";
-    const report = await describeDeployment({ control, namespace, name, signal: untilTold() });
-    process.stdout.write(
-      flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDeployment(report),
-    );
+    const report = await describe({ control, namespace, name, signal: untilTold() });
+    process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
   } finally {
     await control.close();
   }
+}
+
+/** Prints what is known about one deployment. Reads only. */
+export async function describeDeploymentCommand(name: string, flags: GroupFlags): Promise<void> {
+  const { describeDeployment } = await import("@millwright/runtime");
+  await printReport(name, flags, describeDeployment, renderDeployment);
+}
+
+/** Prints what is known about one set. Reads only. */
+export async function describeSetCommand(name: string, flags: GroupFlags): Promise<void> {
+  const { describeSet } = await import("@millwright/runtime");
+  await printReport(name, flags, describeSet, renderSet);
 }

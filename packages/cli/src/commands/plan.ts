@@ -66,7 +66,7 @@ async function readChanges({
   scale = [],
   delete: deletions = [],
 }: PlanFlags): Promise<readonly PlannedChange[]> {
-  const files = await Promise.all(filename.map(readManifests));
+  const files = await Promise.all(filename.map((path) => readManifests(path)));
   const changes = [
     ...files.flat().map((manifest): PlannedChange => ({ kind: "apply", ...manifest })),
     ...scale.map(readScale),

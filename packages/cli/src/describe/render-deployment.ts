@@ -1,14 +1,10 @@
-import type { DeploymentReport, SetReport } from "@millwright/runtime";
+import type { DeploymentReport } from "@millwright/runtime";
 import { plain, section, table } from "../terminal/text.ts";
-
-const phasesText = ({ phases }: SetReport): string =>
-  Object.entries(phases)
-    .map(([phase, count]) => `${count} ${plain(phase)}`)
-    .join(", ") || "-";
+import { endOf, phasesText, unobserved } from "./group-lines.ts";
 
 /** A deployment as `kubectl describe` would show it, its sets with their machines by phase. */
 export function renderDeployment(report: DeploymentReport): string {
-  const { conditions, sets, failed, notes, desired, ready, available, updated } = report;
+  const { sets, desired, ready, available, updated } = report;
   return [
     ...table([
       ["Name:", report.name],
@@ -17,7 +13,7 @@ export function renderDeployment(report: DeploymentReport): string {
       ["Class:", plain(report.className) || "-"],
       ["Machines:", `${desired} desired, ${updated} up to date, ${ready} ready, ${available} available`],
     ]),
-    ...(report.isObserved ? [] : ["The controllers have not taken note of the last change yet."]),
+    ...unobserved(report),
     ...section(
       "Sets",
       sets.length === 0
@@ -29,22 +25,11 @@ export function renderDeployment(report: DeploymentReport): string {
               plain(set.revision) || "-",
               plain(set.className) || "-",
               String(set.desired),
-              phasesText(set),
+              phasesText(set.phases),
             ]),
           ]),
     ),
-    ...section(
-      "Conditions",
-      table([
-        ["TYPE", "STATUS", "REASON", "MESSAGE"],
-        ...conditions.map(({ type, status, reason, message }) => [type, status, reason, plain(message)]),
-      ]),
-    ),
-    ...section(
-      "Failed machines",
-      failed.map(({ name, message }) => plain(`${name}: ${message}`).replaceAll("\n", " ")),
-    ),
-    ...section("Notes", notes.map(plain)),
+    ...endOf(report),
     "",
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseManifests, readManifests } from "./read-manifests.ts";
 
@@ -49,6 +50,12 @@ describe("readManifests", () => {
     await writeFile(join(folder, "a.json"), '{"kind":"A","metadata":{"name":"a"}}');
     await writeFile(join(folder, "notes.txt"), "none");
     expect((await readManifests(folder)).map(({ object }) => object.kind)).toEqual(["A", "B"]);
+  });
+
+  it("reads standard input, and says when there is nothing in it", async () => {
+    const [read] = await readManifests("-", Readable.from(["kind: A\n", "metadata: {name: a}\n"]));
+    expect(read).toMatchObject({ source: "standard input", object: { kind: "A" } });
+    await expect(readManifests("-", Readable.from([]))).rejects.toThrow("standard input: there is no object in it");
   });
 
   it("names what is not there, and what is empty", async () => {

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ConfigError } from "@millwright/core";
 import { isApiObject, messageOf } from "@millwright/kube";
@@ -43,22 +44,26 @@ async function filesIn(path: string): Promise<readonly string[]> {
   return names.map((name) => join(path, name));
 }
 
+async function readPath(path: string): Promise<readonly ManifestObject[]> {
+  const files = await filesIn(path);
+  const contents = await Promise.all(files.map((file) => readFile(file, "utf8")));
+  return files.flatMap((file, index) => parseManifests(file, contents[index] ?? ""));
+}
+
 /**
  * Reads manifests from a file, a folder of files (YAML and JSON, not those of folders inside), or standard input (`-`).
  *
  * @throws ConfigError that names file, document and what is wrong; also for a path in which there is nothing
  */
-export async function readManifests(path: string): Promise<readonly ManifestObject[]> {
-  if (path === "-") return parseManifests("standard input", await text(process.stdin));
-  let files: readonly string[];
+export async function readManifests(path: string, input: Readable = process.stdin): Promise<readonly ManifestObject[]> {
+  const isStandardInput = path === "-";
+  const name = isStandardInput ? "standard input" : path;
   try {
-    files = await filesIn(path);
-    const contents = await Promise.all(files.map((file) => readFile(file, "utf8")));
-    const objects = files.flatMap((file, index) => parseManifests(file, contents[index] ?? ""));
+    const objects = isStandardInput ? parseManifests(name, await text(input)) : await readPath(path);
     if (objects.length > 0) return objects;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path}: cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new ConfigError(`${name}: cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  throw new ConfigError(`${path}: there is no object in it; expected manifests in YAML or JSON`);
+  throw new ConfigError(`${name}: there is no object in it; expected manifests in YAML or JSON`);
 }

@@ -116,5 +116,5 @@ it("names what cannot be read in a deployment", async () => {
   const api = createFakeApi();
   api.seed(machineDeploymentResource, { metadata: { name: "odd", namespace }, spec: { replicas: "many" } } as never);
   const asked = describeDeployment({ control: api, namespace, name: "odd" });
-  await expect(asked).rejects.toThrow(/^machinedeployment "odd" cannot be read: .*spec/s);
+  await expect(asked).rejects.toThrow(/^MachineDeployment "odd" cannot be read: .*spec/s);
 });

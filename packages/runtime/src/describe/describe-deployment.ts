@@ -1,27 +1,24 @@
 import {
-  annotationKeys,
-  ConfigError,
-  formatProblems,
   type Machine,
   machineDeploymentResource,
   machineResource,
   type MachineDeployment,
   type MachineSet,
   machineSetResource,
-  phaseOf,
   readMachineDeployment,
 } from "@millwright/core";
-import { type ApiClient, type ApiObject, controllerRefOf, isNotFound } from "@millwright/kube";
 import { explainFailure } from "./explain-failure.ts";
+import {
+  countPhases,
+  type FailedMachine,
+  failedMachines,
+  isOwnedBy,
+  revisionOf,
+  toldConditions,
+  type ToldCondition,
+} from "./group-report.ts";
+import { type NamedObject, readNamed } from "./read-named.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
-
-/** Which deployment, and where to read about it. */
-export interface DescribeDeploymentOptions {
-  readonly control: ApiClient;
-  readonly namespace: string;
-  readonly name: string;
-  readonly signal?: AbortSignal;
-}
 
 /** A set of a deployment, with its machines by what they are doing. */
 export interface SetReport {
@@ -48,52 +45,13 @@ export interface DeploymentReport {
   readonly ready: number;
   readonly available: number;
   readonly updated: number;
-  readonly conditions: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly reason: string;
-    readonly message: string;
-  }[];
+  readonly conditions: readonly ToldCondition[];
   /** The newest revision first. */
   readonly sets: readonly SetReport[];
   /** Machines whose last operation failed, with what was said of it. */
-  readonly failed: readonly { readonly name: string; readonly message: string }[];
+  readonly failed: readonly FailedMachine[];
   /** What else is to be known, a sentence each. */
   readonly notes: readonly string[];
-}
-
-const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
-const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean => {
-  const { uid } = owner.metadata;
-  return uid !== undefined && controllerRefOf(object)?.uid === uid;
-};
-
-function countPhases(machines: readonly Machine[]): Readonly<Record<string, number>> {
-  const phases = machines.map((machine): string =>
-    machine.metadata.deletionTimestamp == null ? phaseOf(machine) || "being created" : "Terminating",
-  );
-  const names = [...new Set(phases)].toSorted();
-  return Object.fromEntries(names.map((name) => [name, phases.filter((phase) => phase === name).length]));
-}
-
-async function readDeployment(options: DescribeDeploymentOptions): Promise<MachineDeployment> {
-  const { control, namespace, name, signal } = options;
-  try {
-    const raw = await control.get(
-      machineDeploymentResource,
-      { namespace, name },
-      signal === undefined ? {} : { signal },
-    );
-    const read = readMachineDeployment(raw);
-    if (!read.ok) throw new ConfigError(`machinedeployment "${name}" cannot be read: ${formatProblems(read.problems)}`);
-    return read.value;
-  } catch (error) {
-    if (isNotFound(error))
-      throw new ConfigError(
-        `there is no MachineDeployment "${name}" in namespace ${namespace}; "kubectl get machinedeployments -A" lists those there are`,
-      );
-    throw error;
-  }
 }
 
 /** What is read of a deployment. */
@@ -103,11 +61,11 @@ interface Sources {
   readonly allMachines: readonly Machine[];
 }
 
-async function readAll(options: DescribeDeploymentOptions): Promise<Sources> {
+async function readAll(options: NamedObject): Promise<Sources> {
   const { control, namespace, signal } = options;
   const asked = { namespace, ...(signal === undefined ? {} : { signal }) };
   try {
-    const deployment = await readDeployment(options);
+    const deployment = await readNamed(options, machineDeploymentResource, readMachineDeployment);
     const [sets, machines] = await Promise.all([
       control.list<MachineSet>(machineSetResource, asked),
       control.list<Machine>(machineResource, asked),
@@ -123,7 +81,7 @@ async function readAll(options: DescribeDeploymentOptions): Promise<Sources> {
  *
  * @throws ConfigError when there is no such deployment, none that can be read, or something may not be read, and when the API server does not answer
  */
-export async function describeDeployment(options: DescribeDeploymentOptions): Promise<DeploymentReport> {
+export async function describeDeployment(options: NamedObject): Promise<DeploymentReport> {
   const { namespace } = options;
   const { deployment, allSets, allMachines } = await readAll(options);
   const { metadata, spec, status = {} } = deployment;
@@ -147,17 +105,9 @@ export async function describeDeployment(options: DescribeDeploymentOptions): Pr
     ready: status.readyReplicas ?? 0,
     available: status.availableReplicas ?? 0,
     updated: status.updatedReplicas ?? 0,
-    conditions: (status.conditions ?? []).map(({ type, status: is, reason = "", message = "" }) => ({
-      type,
-      status: is,
-      reason,
-      message,
-    })),
+    conditions: toldConditions(status.conditions),
     sets: sets.toSorted((a, b) => Number(b.revision) - Number(a.revision) || (a.name < b.name ? -1 : 1)),
-    failed: (status.failedMachines ?? []).map(({ name = "", lastOperation }) => ({
-      name,
-      message: lastOperation?.description ?? "",
-    })),
+    failed: failedMachines(status.failedMachines),
     notes: unknownAnnotations("MachineDeployment", metadata),
   };
 }

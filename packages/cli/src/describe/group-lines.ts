@@ -1,0 +1,32 @@
+import type { DeploymentReport } from "@millwright/runtime";
+import { plain, section, table } from "../terminal/text.ts";
+
+/** How many machines are in which phase. */
+export const phasesText = (phases: Readonly<Record<string, number>>): string =>
+  Object.entries(phases)
+    .map(([phase, count]) => `${count} ${plain(phase)}`)
+    .join(", ") || "-";
+
+/** Warns that what follows is about an older spec. */
+export const unobserved = ({ isObserved }: Pick<DeploymentReport, "isObserved">): readonly string[] =>
+  isObserved ? [] : ["The controllers have not taken note of the last change yet."];
+
+/** What descriptions of deployments and of sets end with. */
+export const endOf = ({
+  conditions,
+  failed,
+  notes,
+}: Pick<DeploymentReport, "conditions" | "failed" | "notes">): readonly string[] => [
+  ...section(
+    "Conditions",
+    table([
+      ["TYPE", "STATUS", "REASON", "MESSAGE"],
+      ...conditions.map(({ type, status, reason, message }) => [type, status, reason, plain(message)]),
+    ]),
+  ),
+  ...section(
+    "Failed machines",
+    failed.map(({ name, message }) => plain(`${name}: ${message}`).replaceAll("\n", " ")),
+  ),
+  ...section("Notes", notes.map(plain)),
+];

@@ -1,0 +1,50 @@
+import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
+import { type ApiObject, controllerRefOf } from "@millwright/kube";
+
+/** A condition without its times. */
+export interface ToldCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A machine whose last operation failed, and what was said of it. */
+export interface FailedMachine {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** The revision that a set or deployment carries; empty where it carries none. */
+export const revisionOf = ({ metadata }: ApiObject): string => metadata.annotations?.[annotationKeys.revision] ?? "";
+
+/** Whether `owner` controls the object. */
+export const isOwnedBy = (object: ApiObject, owner: ApiObject): boolean => {
+  const { uid } = owner.metadata;
+  return uid !== undefined && controllerRefOf(object)?.uid === uid;
+};
+
+/** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
+export function countPhases(machines: readonly Machine[]): Readonly<Record<string, number>> {
+  const phases = machines.map((machine): string =>
+    machine.metadata.deletionTimestamp == null ? phaseOf(machine) || "being created" : "Terminating",
+  );
+  const names = [...new Set(phases)].toSorted();
+  return Object.fromEntries(names.map((name) => [name, phases.filter((phase) => phase === name).length]));
+}
+
+/** Conditions of a status, in their order. */
+export const toldConditions = (
+  conditions:
+    | readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
+    | undefined,
+): readonly ToldCondition[] =>
+  (conditions ?? []).map(({ type, status, reason = "", message = "" }) => ({ type, status, reason, message }));
+
+/** What a status says of machines that failed. */
+export const failedMachines = (
+  machines:
+    | readonly { readonly name?: string; readonly lastOperation?: { readonly description?: string } }[]
+    | undefined,
+): readonly FailedMachine[] =>
+  (machines ?? []).map(({ name = "", lastOperation }) => ({ name, message: lastOperation?.description ?? "" }));
