@@ -7,7 +7,8 @@ Millwright runs on this machine: an API server at ${url}, a simulated cloud, and
 kubeconfig: ${kubeconfig}
 `;
 
-const withExample = `  kubectl scale machinedeployment ${exampleName} --replicas=5
+const withExample = `  millwright plan --scale ${exampleName}=5                       # what that would lead to; nothing is written
+  kubectl scale machinedeployment ${exampleName} --replicas=5
   kubectl patch machinedeployment ${exampleName} --type=merge \\
     -p '{"spec":{"template":{"spec":{"class":{"name":"${exampleName}-large"}}}}}'      # a rolling update
 `;
@@ -20,7 +21,8 @@ In another terminal:
 ${hasExample ? withExample : ""}  kubectl delete node NAME                                   # its machine is drained and replaced
   echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/troubles -f -   # Unknown in 40 s
   kubectl delete --raw /millwright/troubles                  # ... and Running again, unless its health timeout has passed
-To see what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
+To see how far a rollout is, and what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
+  millwright describe deployment NAME
   millwright describe machine NAME
   millwright drain --dry-run NAME                            # what a drain of this node would do, and what would hold it up
 Ctrl-C stops everything.
