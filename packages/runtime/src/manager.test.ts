@@ -1,6 +1,7 @@
 import {
   machineApiVersion,
   machineClassResource,
+  MachineError,
   machineResource,
   type MachineSet,
   machineSetResource,
@@ -46,6 +47,31 @@ describe("a manager", () => {
       );
     expect(counted).toContain("mcm_machine_items_total 0");
     expect(counted).not.toContain("mcm_machine_info{");
+    stop.abort(new Error("done"));
+    await clock.advance(2_000);
+    await running;
+  });
+
+  it("lets machines say at once that their class is in trouble, also those that come later", async () => {
+    const refusing = aDriver({
+      createMachine: async () => {
+        throw new MachineError("ResourceExhausted", "quota of 0 VMs");
+      },
+      getMachineStatus: async () => {
+        throw new MachineError("NotFound", "no VM");
+      },
+    });
+    const { api, clock, manager, stop, machines, phases } = aManager(refusing);
+    const running = manager.start(stop.signal);
+    await manager.ready(stop.signal);
+    api.seed(machineSetResource, aSet(1));
+    await clock.advance(5_000);
+    expect(phases()).toEqual(["CrashLoopBackOff"]);
+    api.change(machineSetResource, { namespace, name: "pool" }, { spec: { replicas: 3 } });
+    await clock.advance(5_000);
+    expect(machines().map(({ status }) => status?.lastOperation?.errorCode)).toEqual(
+      Array.from({ length: 3 }, () => "ResourceExhausted"),
+    );
     stop.abort(new Error("done"));
     await clock.advance(2_000);
     await running;

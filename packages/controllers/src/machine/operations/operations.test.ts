@@ -175,7 +175,20 @@ describe("operations that wait for their turn", () => {
       state: "waiting",
       trouble: { code: "ResourceExhausted", message: "quota" },
     });
-    expect([first.wake.mock.calls.length, second.wake.mock.calls.length]).toEqual([1, 1]);
+    // The second once because it has to wait, and once because there is something new to say.
+    expect([first.wake.mock.calls.length, second.wake.mock.calls.length]).toEqual([1, 2]);
+  });
+
+  it("wake their machine to say so, also when their class was in trouble before they came", async () => {
+    const operations = createOperations(createVirtualClock(), limits);
+    const [first, second] = [aCall(), aCall()];
+    operations.start("a", { ...first.start, lane });
+    expect(first.wake).not.toHaveBeenCalled();
+    first.end.resolve({ ok: false, error });
+    await settle();
+    operations.start("b", { ...second.start, lane });
+    expect(operations.get("b")).toMatchObject({ state: "waiting", trouble: { code: "ResourceExhausted" } });
+    expect(second.wake).toHaveBeenCalledTimes(1);
   });
 
   it("are taken back without ever having begun; one that runs is not", async () => {

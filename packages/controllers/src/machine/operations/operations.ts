@@ -146,6 +146,8 @@ export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneL
         begin: () => begin(uid, entry, operation),
         changed: operation.wake,
       });
+      // Nothing else may bring a pass for a machine that has to wait, in which it says so: its class may have been in trouble before it came.
+      if (entry.view.state === "waiting") operation.wake();
     },
     acknowledge(uid) {
       const entry = entries.get(uid);
