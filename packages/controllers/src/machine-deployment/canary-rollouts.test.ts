@@ -142,6 +142,40 @@ describe("a rollout in canary steps", () => {
     expect(model.deployment().spec.template.spec.class?.name).toBe("small");
   });
 
+  it("goes back without steps when somebody changes his mind before its end, also when a machine fails on the way", () => {
+    const model = begun(sized(4), quick, annotated({ [canarySteps]: "1/15s,3/pause", [canaryOnFailure]: "rollback" }));
+    expect(transcribe(model)).toContain("end: small 1 (1 serve), big 3 (3 serve)");
+    const failOne: Interference = (it) => {
+      const [{ metadata } = { metadata: { name: "" } }] = it
+        .machines()
+        .filter(({ spec }) => spec.class?.name === "small")
+        .toReversed();
+      it.changeMachine(metadata.name, { status: { currentStatus: { phase: "Failed" } } });
+      return "a machine fails";
+    };
+    expect(transcribe(model, { at: { 0: wish("back", ofClass("small")), 2: failOne } })).toMatchInlineSnapshot(`
+      "* back
+      Scaled up small to 3; +2 small => small 3 (1 serve), big 3 (3 serve)
+      Scaled down big to 1; -1 big; -1 big => small 3 (3 serve), big 1 (1 serve, 2 go)
+      * a machine fails
+      Scaled up small to 4; -1 small; +1 small => small 4 (2 serve, 1 go), big 1 (1 serve)
+      +1 small => small 4 (3 serve), big 1 (1 serve)
+      Scaled down big to 0; -1 big => small 4 (4 serve), big 0 (0 serve, 1 go)
+      - => small 4 (4 serve), big 0 (0 serve)
+      NewMachineSetAvailable: MachineSet "small" has successfully progressed.
+      end: small 4 (4 serve), big 0 (0 serve)"
+    `);
+  });
+
+  it("keeps to its steps when its end was reached before somebody goes back", () => {
+    const model = begun(sized(4), annotated({ [canarySteps]: "1/15s" }));
+    expect(transcribe(model)).toContain("end: small 0 (0 serve), big 4 (4 serve)");
+    model.change(annotated({ [canarySteps]: "1/pause" }));
+    expect(transcribe(model, { at: { 0: wish("back", ofClass("small")) } })).toContain(
+      "end: small 1 (1 serve), big 3 (3 serve)",
+    );
+  });
+
   it("knows a failure from the past of a machine that is on its way out already", () => {
     const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
     const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Internal", message: "no" };

@@ -1,9 +1,11 @@
 import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import { servesSince } from "../../machine-lists/serves-since.ts";
 import { isDeleting, isFailed } from "../../machine/phase.ts";
 import { canaryFailureOf } from "./canary.ts";
 import { planRollback } from "../sets/plan-rollback.ts";
 import { revisionOf } from "../sets/revision.ts";
+import { servingOf, type SetView } from "../sizes/set-size.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../snapshot.ts";
 
 /** Whether the last thing that a machine lived through before it was deleted is a failure: its set deletes a Failed machine at once. */
@@ -14,19 +16,33 @@ function failedBefore({ status }: Machine): boolean {
 
 const hasFailed = (machine: Machine): boolean => (isDeleting(machine) ? failedBefore(machine) : isFailed(machine));
 
+const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
+
 /** Whether machines of other templates are left. */
-export const isUnderWay = ({ oldSets }: Sets): boolean =>
-  oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0);
+export const isUnderWay = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
 
 /** Whether the current template is an earlier one, returned to from one that failed: what is known to work is not tried in steps, nor does it wait. */
 export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
   newSet !== undefined &&
   oldSets.some(
-    ({ set, machines }) =>
-      canaryFailureOf(set) !== undefined &&
-      ((set.spec.replicas ?? 0) > 0 || machines.length > 0) &&
-      (newSet.set.metadata.creationTimestamp ?? "") < (set.metadata.creationTimestamp ?? ""),
+    (view) =>
+      canaryFailureOf(view.set) !== undefined &&
+      hasSome(view) &&
+      (newSet.set.metadata.creationTimestamp ?? "") < (view.set.metadata.creationTimestamp ?? ""),
   );
+
+/**
+ * Whether the current template is the one that was about to be replaced when somebody changed his mind: a machine of it has served since before the sets were
+ * made that are left now. It need not be tried in steps, and who goes back wants to be back. Argo Rollouts leaves out its steps then, too.
+ */
+export function isReturning({ newSet, oldSets }: Sets): boolean {
+  if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
+  const first = servingOf(newSet)[0];
+  return (
+    first !== undefined &&
+    oldSets.filter(hasSome).every(({ set }) => servesSince(first) < Date.parse(set.metadata.creationTimestamp ?? ""))
+  );
+}
 
 /**
  * Back to the newest template that did not fail.
@@ -58,7 +74,7 @@ export function decideCanaryFailure(
   const { newSet } = sets;
   if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
     return undefined;
-  if (isFleeing(sets)) return undefined;
+  if (isFleeing(sets) || isReturning(sets)) return undefined;
   const failure = canaryFailureOf(newSet.set);
   if (failure !== undefined) {
     const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;

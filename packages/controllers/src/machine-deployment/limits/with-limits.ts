@@ -1,7 +1,7 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "../../conditions/set-condition.ts";
 import { canaryLimits } from "./canary.ts";
-import { isFleeing, isUnderWay } from "./canary-failure.ts";
+import { isFleeing, isReturning, isUnderWay } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";
 import { repairedSize } from "../in-place/repaired-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
@@ -43,7 +43,7 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutLimit
 
 /**
  * How far the rollout of a deployment may go now, by what its annotations ask for: canary steps, replacement on deletion only, maintenance windows. Without a
- * rollout under way, and back from a template that failed, nothing limits it. A decision about someone's own deletion is no choice of ours: it waits for no
+ * rollout under way, and back from a template that failed, nothing limits it; back to the template that it began with, no steps do. A decision about someone's own deletion is no choice of ours: it waits for no
  * window.
  */
 function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutLimits {
@@ -53,7 +53,7 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
   if (!isUnderWay(sets) || isFleeing(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);
-  const steps = read.ok ? read.steps : [];
+  const steps = read.ok && !isReturning(sets) ? read.steps : [];
   return strictest([
     ...(steps.length === 0 ? [] : [canaryLimits(deployment, steps, sets.newSet, now)]),
     windowLimits(deployment, sets, now),
