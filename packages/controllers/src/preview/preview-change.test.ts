@@ -203,6 +203,20 @@ describe("previewChange", () => {
     expect(shown.steps.find(({ machinesCreated }) => machinesCreated.length > 0)?.afterMs).toBe(60 * MINUTE);
   });
 
+  it("names the window that comes after a rollout has come to a stand, not the last one of the year", () => {
+    const windows = annotated({ [annotationKeys.maintenanceWindows]: "0 13 * * * 1h" });
+    const steps = (text: string): Change<MachineDeployment> => annotated({ [annotationKeys.canarySteps]: text });
+    const waits = (text: string, joinMs: number): readonly string[] =>
+      preview(atRest([windows, steps(text)], ofClass("big")), { durations: { joinMs } }).waitsFor;
+    const next = "Rollout waits for the maintenance window that opens at 2026-03-02T13:00:00Z";
+    const pause = (step: string): string => expect.stringContaining(`Rollout pauses at canary step ${step} `);
+    // Between 13:00 and 14:00 the window does not hold it back.
+    expect(waits("1/pause", MINUTE)).toEqual([pause("1 of 1")]);
+    expect(waits("1/pause", 90 * MINUTE)).toEqual([pause("1 of 1"), next]);
+    // The first step has had its time at 14:31, and the second is as large: nothing is done then.
+    expect(waits("1/90m,10%/pause", MINUTE)).toEqual([pause("2 of 2"), next]);
+  });
+
   it("says that old machines are waited for, that it is paused, and that a machine is broken", () => {
     const waits = (...changes: Change<MachineDeployment>[]): readonly string[] =>
       preview(atRest([], ofClass("big"), ...changes)).waitsFor;

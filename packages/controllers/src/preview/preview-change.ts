@@ -14,6 +14,7 @@ import { sum } from "../machine-deployment/sizes/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
+import { cameToStand } from "./came-to-stand.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { leastOf } from "./least.ts";
@@ -106,7 +107,7 @@ function countAll(
   };
 }
 
-/** What stands between the end of the play and the end of the rollout: people, times, and machines that are broken. */
+/** What stands between the end of the play and the end of the rollout, seen from when it came to a stand: people, times, and machines that are broken. */
 function waitsOf(
   cluster: ModelCluster,
   { deployment, limits }: MachineDeploymentSnapshot,
@@ -146,8 +147,9 @@ export function previewChange(
   // What its own machines do not tell those beside them do.
   const durations = own.joinMs === undefined ? pastDurations({ machines: objects.machines, events }, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
-  const count = (at: Date): PreviewCounts =>
-    countAll(cluster, root, (each) => observeInModel(cluster, each, guardsFromScaler, at));
+  const see = (each: MachineDeployment, at: Date): MachineDeploymentSnapshot =>
+    observeInModel(cluster, each, guardsFromScaler, at);
+  const count = (at: Date): PreviewCounts => countAll(cluster, root, (each) => see(each, at));
   const [deployment] = part.deployments;
   const [set] = root.kind === "MachineSet" ? part.sets : [];
   const replicas = deployment?.spec.replicas ?? set?.spec.replicas ?? 0;
@@ -167,10 +169,10 @@ export function previewChange(
   });
   const last = count(play.end);
   const left = cluster.deployments.get(root.name);
-  const waitsFor =
-    left === undefined || problems.length > 0
-      ? []
-      : waitsOf(cluster, observeInModel(cluster, left, guardsFromScaler, play.end), last);
+  const lastAt = new Date(now.getTime() + play.lastMs);
+  const stoodFrom = (each: MachineDeployment): Date =>
+    cameToStand(each, (seen, at) => see(seen, at).limits, lastAt, play.end);
+  const waitsFor = left === undefined || problems.length > 0 ? [] : waitsOf(cluster, see(left, stoodFrom(left)), last);
   const { cutShort } = play;
   const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
   const surges = play.steps

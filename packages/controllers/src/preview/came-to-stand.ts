@@ -1,0 +1,28 @@
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import type { RolloutLimits } from "../machine-deployment/limits/rollout-limits.ts";
+
+/** What holds the rollout of a deployment back at a time, in a world where nothing happens any more. */
+export type LimitsAt = (deployment: MachineDeployment, at: Date) => RolloutLimits | undefined;
+
+/** Windows open and close for ever, whatever comes of it; the other limits that time changes are passed once. */
+function withoutWindows(deployment: MachineDeployment): MachineDeployment {
+  const { [annotationKeys.maintenanceWindows]: _, ...annotations } = deployment.metadata.annotations ?? {};
+  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+}
+
+/**
+ * When a rollout came to a stand that nothing moves any more: at the last that happened, or later, when the last canary step or settling machine after that had had
+ * its time without more coming of it.
+ *
+ * @param lastAt when something happened last
+ * @param end how far it was looked at
+ */
+export function cameToStand(deployment: MachineDeployment, limitsAt: LimitsAt, lastAt: Date, end: Date): Date {
+  const atAnyHour = withoutWindows(deployment);
+  let at = lastAt;
+  for (;;) {
+    const passesAt = limitsAt(atAnyHour, at)?.wakeAt;
+    if (passesAt === undefined || passesAt <= at || passesAt > end) return at;
+    at = passesAt;
+  }
+}
