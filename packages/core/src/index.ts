@@ -105,6 +105,7 @@ export { validateMachineClass } from "./api/validation/validate-machine-class.ts
 export { validateMachineDeployment } from "./api/validation/validate-machine-deployment.ts";
 export { validateMachineSet } from "./api/validation/validate-machine-set.ts";
 export { validateMachine } from "./api/validation/validate-machine.ts";
+export { validateObjectMeta } from "./api/validation/validate-object-meta.ts";
 export { machineNameIn } from "./api/values/child-names.ts";
 export { readDrainRules } from "./api/values/drain-rules.ts";
 export type { DrainRule, ReadDrainRulesResult } from "./api/values/drain-rules.ts";

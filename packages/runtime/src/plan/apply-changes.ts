@@ -6,15 +6,19 @@ import {
   type Machine,
   type MachineClass,
   type MachineDeployment,
+  type MachineKind,
   machineKinds,
   type MachineSet,
+  type ObjectMeta,
   readMachineClass,
   readMachineDeployment,
   readMachineSet,
   type ReadResult,
+  validateObjectMeta,
 } from "@millwright/core";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson, isRecord } from "@millwright/kube";
 import { asCreated, type ClusterState, type ManifestObject } from "./cluster-state.ts";
+import { unknownFields } from "./unknown-fields.ts";
 
 /** What somebody thinks of doing. */
 export type PlannedChange =
@@ -76,9 +80,19 @@ function applied(
   return applyMergePatch(applyMergePatch(applyMergePatch(base, gone), wanted), { metadata: { namespace } });
 }
 
-function readOrRefuse<T>(source: string, kind: string, name: string, result: ReadResult<T>): T {
-  if (result.ok) return result.value;
-  throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(result.problems).replaceAll("\n", "; ")}`);
+/** The object that a manifest makes, unless the API server would refuse it. */
+function readOrRefuse<T extends { readonly metadata: ObjectMeta }>(
+  { source, object }: ManifestObject,
+  kind: MachineKind,
+  result: ReadResult<T>,
+): T {
+  const problems = [
+    ...unknownFields(kind, object),
+    ...(result.ok ? validateObjectMeta(result.value.metadata) : result.problems),
+  ];
+  if (result.ok && problems.length === 0) return result.value;
+  const name = object.metadata.name ?? "";
+  throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems).replaceAll("\n", "; ")}`);
 }
 
 /** The deployment that a set belongs to, or the set itself. */
@@ -110,7 +124,8 @@ interface Step {
   readonly note?: string;
 }
 
-function applyManifest(state: ClusterState, { source, object }: ManifestObject): Step {
+function applyManifest(state: ClusterState, manifest: ManifestObject): Step {
+  const { source, object } = manifest;
   const { kind = "" } = object;
   const { name, namespace = state.namespace } = object.metadata;
   const isOurs = object.apiVersion?.split("/")[0] === machineKinds.Machine.group;
@@ -126,17 +141,17 @@ function applyManifest(state: ClusterState, { source, object }: ManifestObject):
   switch (kind) {
     case "MachineDeployment": {
       const raw = applied(find(state.deployments, name), object, namespace);
-      const deployment = readOrRefuse(source, kind, name, readMachineDeployment(raw));
+      const deployment = readOrRefuse(manifest, kind, readMachineDeployment(raw));
       return { state: { ...state, deployments: put(state.deployments, deployment) }, roots: [{ kind, name }] };
     }
     case "MachineSet": {
-      const set = readOrRefuse(source, kind, name, readMachineSet(applied(find(state.sets, name), object, namespace)));
+      const set = readOrRefuse(manifest, kind, readMachineSet(applied(find(state.sets, name), object, namespace)));
       const next = { ...state, sets: put(state.sets, set) };
       return { state: next, roots: [rootOfSet(next, set)] };
     }
     case "MachineClass": {
       const live = find(state.classes, name);
-      const machineClass = readOrRefuse(source, kind, name, readMachineClass(applied(live, object, namespace)));
+      const machineClass = readOrRefuse(manifest, kind, readMachineClass(applied(live, object, namespace)));
       const next = { ...state, classes: put(state.classes, machineClass) };
       const isChanged = live !== undefined && !equalJson(live.providerSpec, machineClass.providerSpec);
       const note = `MachineClass "${name}" changes: machines that exist are not replaced for that; give the class a new name, and name that in the template`;
@@ -206,7 +221,7 @@ function remove(
 /**
  * Does to a state what somebody thinks of doing to the cluster.
  *
- * @throws ConfigError for an object that cannot be read, that is for another namespace, or that is not there, with the field and what to do
+ * @throws ConfigError for an object that the API server would refuse, that is for another namespace, or that is not there, with the field and what to do
  */
 export function applyChanges(state: ClusterState, changes: readonly PlannedChange[], now: Date): ChangedState {
   const roots = new Map<string, PreviewRoot>();

@@ -131,11 +131,26 @@ describe("planChanges", () => {
     expect(outcomes(await plan([apply(lone)]))).toEqual(["MachineSet lone completes"]);
   });
 
-  it.each<[string, PlannedChange, string]>([
+  it.each<[string, PlannedChange, string | RegExp]>([
     [
       "a field that cannot be read",
       apply(pool({ replicas: "x" })),
       'new.yaml: MachineDeployment "pool": spec.replicas: must be',
+    ],
+    [
+      "a field that there is not",
+      apply(pool({ strategy: { rollingUpdate: { maxSruge: 1 } } })),
+      'new.yaml: MachineDeployment "pool": spec.strategy.rollingUpdate.maxSruge: is no field of a MachineDeployment, and the API server refuses it; write spec.strategy.rollingUpdate.maxSurge',
+    ],
+    [
+      "a name that the API server refuses",
+      apply({ ...pool(), metadata: { name: "Pool_1" } }),
+      'new.yaml: MachineDeployment "Pool_1": metadata.name: is "Pool_1": a lowercase RFC 1123 subdomain must consist of',
+    ],
+    [
+      "all that is wrong at once",
+      apply({ ...small, metadata: { name: "b", lables: {} }, provider: 1 } as ApiObject),
+      /metadata\.lables: is no field .*; provider: must be a text/,
     ],
     [
       "another namespace",

@@ -7,6 +7,14 @@ export const longestLabelValue = 63;
 /** Longest object name and longest prefix of a key. Source: kubernetes.io, "Object Names and IDs". */
 export const longestName = 253;
 
+/** Why the API server refuses a text as the name of an object, in its words; undefined when it does not. */
+export function nameProblem(name: string): string | undefined {
+  if (name.length > longestName) return `must be no more than ${longestName} characters`;
+  return subdomainPattern.test(name)
+    ? undefined
+    : "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+}
+
 /** Why a text is no key of a label, annotation, taint or finalizer; undefined when it is one. */
 export function labelKeyProblem(key: string): string | undefined {
   const slash = key.indexOf("/");
