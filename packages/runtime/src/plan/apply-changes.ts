@@ -18,6 +18,7 @@ import {
 } from "@millwright/core";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson, isRecord } from "@millwright/kube";
 import { asCreated, type ClusterState, type ManifestObject } from "./cluster-state.ts";
+import { adoptsSet } from "./overlaps.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 /** What somebody thinks of doing. */
@@ -95,10 +96,12 @@ function readOrRefuse<T extends { readonly metadata: ObjectMeta }>(
   throw new ConfigError(`${source}: ${kind} "${name}": ${formatProblems(problems).replaceAll("\n", "; ")}`);
 }
 
-/** The deployment that a set belongs to, or the set itself. */
+/** The deployment that a set belongs to, or will as soon as it is seen; else the set itself. */
 function rootOfSet(state: ClusterState, set: MachineSet): PreviewRoot {
   const owner = controllerRefOf(set);
-  const deployment = state.deployments.find(({ metadata }) => metadata.uid === owner?.uid && owner !== undefined);
+  const deployment = state.deployments.find((each) =>
+    owner === undefined ? adoptsSet(each, set) : each.metadata.uid === owner.uid,
+  );
   return deployment === undefined
     ? { kind: "MachineSet", name: set.metadata.name }
     : { kind: "MachineDeployment", name: deployment.metadata.name };

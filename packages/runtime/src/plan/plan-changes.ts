@@ -12,6 +12,7 @@ import { drainSourcesOf } from "../describe/drain-sources-of.ts";
 import { applyChanges, type PlannedChange } from "./apply-changes.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { missingClass, misspeltAnnotations, standstills } from "./obstacles.ts";
+import { overlaps } from "./overlaps.ts";
 
 /** What the drain of one node would do, as things are now. */
 export interface PlannedDrain {
@@ -120,6 +121,8 @@ export async function planChanges(
       ...notes,
       ...missing.filter((each) => each !== undefined && !changes.some(({ waitsFor }) => waitsFor.includes(each))),
       ...previews.flatMap((each) => [...standstills(after, each), ...misspeltAnnotations(after, each)]),
+      // Two objects of one change tell the same of each other.
+      ...new Set(previews.flatMap((each) => overlaps(after, each))),
     ].filter((note) => note !== undefined),
   };
 }
