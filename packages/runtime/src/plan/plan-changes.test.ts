@@ -140,7 +140,7 @@ describe("planChanges", () => {
     [
       "a field that there is not",
       apply(pool({ strategy: { rollingUpdate: { maxSruge: 1 } } })),
-      'new.yaml: MachineDeployment "pool": spec.strategy.rollingUpdate.maxSruge: is no field of a MachineDeployment, and the API server refuses it; write spec.strategy.rollingUpdate.maxSurge',
+      'new.yaml: MachineDeployment "pool": spec.strategy.rollingUpdate.maxSruge: is no field of a MachineDeployment, and the API server refuses it: write spec.strategy.rollingUpdate.maxSurge',
     ],
     [
       "a name that the API server refuses",

@@ -4,7 +4,7 @@ import { pool, set, small } from "../testing/planned-world.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 const told = (...args: Parameters<typeof unknownFields>): readonly string[] =>
-  unknownFields(...args).map(({ path, message }) => `${path}: ${message.replace(/^.* refuses it; /, "")}`);
+  unknownFields(...args).map(({ path, message }) => `${path}: ${message.replace(/^.* refuses it: /, "")}`);
 
 describe("unknownFields", () => {
   it("finds nothing in manifests that the API server takes", () => {
@@ -19,7 +19,7 @@ describe("unknownFields", () => {
       {
         path: "spec.strategy.rollingUpdate.maxSruge",
         message:
-          "is no field of a MachineDeployment, and the API server refuses it; write spec.strategy.rollingUpdate.maxSurge if that is meant",
+          "is no field of a MachineDeployment, and the API server refuses it: write spec.strategy.rollingUpdate.maxSurge if that is meant",
         kind: "forbidden",
       },
     ]);

@@ -89,7 +89,7 @@ export function unknownFields(kind: MachineKind, manifest: object): readonly Fie
   for (const each of unknownIn(manifest, schema, "")) {
     const meant = meantBy(each, schema);
     const remedy = meant.length === 0 ? "take it away" : `write ${meant.join(" or ")} if that is meant`;
-    const message = `is no field of a ${kind}, and the API server refuses it; ${remedy}`;
+    const message = `is no field of a ${kind}, and the API server refuses it: ${remedy}`;
     problems.push({ path: joinPath(each.parent, each.name), message, kind: "forbidden" });
     if (problems.length === MOST_PROBLEMS) break;
   }
