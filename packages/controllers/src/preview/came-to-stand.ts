@@ -26,3 +26,13 @@ export function cameToStand(deployment: MachineDeployment, limitsAt: LimitsAt, l
     at = passesAt;
   }
 }
+
+/**
+ * Whether nothing will ever move again once nothing moves at a time: no limit changes by itself but for windows, and they are open. A rollout that an open window
+ * does not move no later one does, however many a year has.
+ */
+export function standsForGood(deployment: MachineDeployment, limitsAt: LimitsAt, at: Date): boolean {
+  const { wakeAt, holds: atAnyHour = [] } = limitsAt(withoutWindows(deployment), at) ?? {};
+  const { holds = [] } = limitsAt(deployment, at) ?? {};
+  return wakeAt === undefined && holds.length === atAnyHour.length;
+}

@@ -35,6 +35,7 @@ function play(replicas: number, change: Change<MachineDeployment> = {}): Play {
     guardsFromScaler: true,
     isRealNode: () => true,
     countNow: () => ({ current: 0, old: 0, leaving: 0, serving: cluster.machines.size }),
+    standsForGood: () => false,
   });
 }
 

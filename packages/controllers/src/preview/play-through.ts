@@ -14,6 +14,8 @@ export interface PlayOptions extends PassOptions {
   readonly start: Date;
   readonly durations: Durations;
   readonly countNow: () => PreviewCounts;
+  /** Whether time alone moves nothing any more; asked when nothing has happened and nothing is on its way. */
+  readonly standsForGood: (now: Date) => boolean;
 }
 
 /** How a play went. */
@@ -103,6 +105,7 @@ export function playThrough(cluster: ModelCluster, options: PlayOptions): Play {
     const next = leastOf([...[...endings.values()].map(({ atMs }) => atMs), ...wakes.filter((atMs) => atMs > nowMs)]);
     // What only a distant window would set in motion again is at rest.
     if (next === Infinity || (endings.size === 0 && next > start.getTime() + HORIZON_MS)) break;
+    if (endings.size === 0 && nowMs > lastMs && options.standsForGood(now)) break;
     cutShort = limitReached({ moments, machines: cluster.machines.size, aheadMs: next - start.getTime() });
     if (cutShort !== undefined) break;
     nowMs = next;

@@ -217,6 +217,15 @@ describe("previewChange", () => {
     expect(waits("1/90m,10%/pause", MINUTE)).toEqual([pause("2 of 2"), next]);
   });
 
+  it("does not look at every window of a year for what no window moves", () => {
+    const windows = annotated({ [annotationKeys.maintenanceWindows]: "*/2 * * * * 1m" });
+    const pause = annotated({ [annotationKeys.canarySteps]: "1/pause" });
+    const shown = preview(atRest([windows, pause], ofClass("big")), { durations: { joinMs: MINUTE } });
+    // A quarter of a million windows would be more than a preview looks at.
+    expect(shown.outcome).toBe("waits");
+    expect(shown.waitsFor[0]).toContain("Rollout pauses at canary step 1 of 1");
+  });
+
   it("says that old machines are waited for, that it is paused, and that a machine is broken", () => {
     const waits = (...changes: Change<MachineDeployment>[]): readonly string[] =>
       preview(atRest([], ofClass("big"), ...changes)).waitsFor;

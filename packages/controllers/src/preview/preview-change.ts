@@ -14,7 +14,7 @@ import { sum } from "../machine-deployment/sizes/set-size.ts";
 import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { cameToStand } from "./came-to-stand.ts";
+import { cameToStand, type LimitsAt, standsForGood } from "./came-to-stand.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
 import { leastOf } from "./least.ts";
@@ -149,6 +149,7 @@ export function previewChange(
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
   const see = (each: MachineDeployment, at: Date): MachineDeploymentSnapshot =>
     observeInModel(cluster, each, guardsFromScaler, at);
+  const limitsAt: LimitsAt = (each, at) => see(each, at).limits;
   const count = (at: Date): PreviewCounts => countAll(cluster, root, (each) => see(each, at));
   const [deployment] = part.deployments;
   const [set] = root.kind === "MachineSet" ? part.sets : [];
@@ -166,12 +167,15 @@ export function previewChange(
     guardsFromScaler,
     isRealNode: (name) => known.has(name),
     countNow: () => count(now),
+    standsForGood: (at) => {
+      const present = cluster.deployments.get(root.name);
+      return present !== undefined && standsForGood(present, limitsAt, at);
+    },
   });
   const last = count(play.end);
   const left = cluster.deployments.get(root.name);
   const lastAt = new Date(now.getTime() + play.lastMs);
-  const stoodFrom = (each: MachineDeployment): Date =>
-    cameToStand(each, (seen, at) => see(seen, at).limits, lastAt, play.end);
+  const stoodFrom = (each: MachineDeployment): Date => cameToStand(each, limitsAt, lastAt, play.end);
   const waitsFor = left === undefined || problems.length > 0 ? [] : waitsOf(cluster, see(left, stoodFrom(left)), last);
   const { cutShort } = play;
   const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
