@@ -91,4 +91,20 @@ describe("owners of machines whose nodes' API server is lost", () => {
     await clock.advance(300_000);
     expect([said(), api.writes()]).toEqual([[false, false], []]);
   });
+
+  it("follow the node of a machine that goes, whose health is not copied any more", async () => {
+    const { api, clock } = cluster;
+    const [machine] = api.all<Machine>(machineResource);
+    const { name = "" } = machine?.metadata ?? {};
+    await api.delete(machineResource, { ...at, name });
+    await clock.advance(5_000);
+    api.change(nodeResource, { name }, { status: { conditions: [{ type: "Ready", status: "False" }] } });
+    await clock.advance(5_000);
+    const deployment = api.peek<MachineDeployment>(machineDeploymentResource, at);
+    const [set] = api.all<MachineSet>(machineSetResource);
+    const messages = [deployment?.status?.conditions, set?.status?.machineSetCondition].map(
+      (list) => findCondition(list, "MachinesReady")?.message,
+    );
+    for (const message of messages) expect(message).toContain("Node.Ready: Condition is False");
+  });
 });

@@ -1,34 +1,59 @@
+import type { Machine } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import type { Node } from "../cluster/node-objects.ts";
+import { isSameHealth } from "../machine/health/node-health.ts";
+import { isDeleting } from "../machine/phase.ts";
 import { defaultMachineSettings } from "../machine/snapshot.ts";
 
+/** Which objects an owner's surroundings concern. */
+export interface OwnerKeys {
+  /** Keys of the objects whose template, or one that they made, names a class. */
+  readonly ofClass: (name: string) => readonly string[];
+  /** Keys of the objects that a machine belongs to. */
+  readonly ofMachine: (machine: Machine) => readonly string[];
+  /** Keys of all objects. */
+  readonly all: () => readonly string[];
+}
+
+/** Whether conditions say something else of a machine when its node is the one instead of the other. */
+const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =>
+  old === undefined ||
+  current === undefined ||
+  !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
+
 /**
- * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, or the API server of the nodes is
- * taken for unreachable, or answers again.
- *
- * @param keysOfClass keys of the objects whose template names a class
- * @param allKeys keys of all objects
+ * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, the API server of the nodes is
+ * taken for unreachable, or answers again, or the node of a machine that goes changes: nobody copies its health to the machine any more, which would wake them.
  */
 export function watchSurroundings(
   { caches, target, conditions }: Pick<ControllerContext, "caches" | "target" | "conditions">,
   controller: Pick<Controller, "enqueue">,
-  keysOfClass: (name: string) => readonly string[],
-  allKeys: () => readonly string[],
+  keys: OwnerKeys,
 ): void {
   if (conditions?.clusterApi === false) return;
   watchTriggers({
     store: caches.classes.store,
     controller,
-    keys: ({ metadata }) => keysOfClass(metadata.name),
+    keys: ({ metadata }) => keys.ofClass(metadata.name),
     when: (old, current) => old === undefined || current === undefined,
     priority: () => "routine",
   });
   const { contactLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
   const wakeAll = (): void => {
-    for (const key of allKeys()) controller.enqueue(key, "routine");
+    for (const key of keys.all()) controller.enqueue(key, "routine");
   };
-  target?.caches.nodes.contact.onLost(contactLostAfterMs, wakeAll);
-  target?.caches.nodes.contact.onRegained((lostForMs) => {
+  if (target === undefined) return;
+  watchTriggers({
+    store: target.caches.nodes.store,
+    controller,
+    keys: ({ metadata }) =>
+      caches.machines.store.byIndex("node", metadata.name).filter(isDeleting).flatMap(keys.ofMachine),
+    when: isNodeNews,
+    priority: () => "routine",
+  });
+  target.caches.nodes.contact.onLost(contactLostAfterMs, wakeAll);
+  target.caches.nodes.contact.onRegained((lostForMs) => {
     if (lostForMs > contactLostAfterMs) wakeAll();
   });
 }

@@ -137,10 +137,18 @@ export function createMachineDeploymentController(
   const namesClass = (name: string, { spec }: MachineDeployment | MachineSet): boolean =>
     spec.template.spec.class?.name === name;
 
+  const keysOfMachine = (machine: Machine): string[] => {
+    const owner = controllerOf(machine);
+    const set = owner === undefined ? undefined : caches.sets.store.getByRef({ namespace, name: owner.name });
+    const deployment = set === undefined ? undefined : controllerOf(set);
+    return deployment?.kind === "MachineDeployment" ? [keyOfName(deployment.name)] : [];
+  };
+
   const controller = createOwningController(context, {
     name: "machine-deployment",
     workers,
     store: caches.deployments.store,
+    keysOfMachine,
     keysOfClass: (name) => [
       ...caches.deployments.store
         .list(namespace)
@@ -190,12 +198,6 @@ export function createMachineDeploymentController(
         .map(({ metadata }) => keyOfName(metadata.name));
     },
   });
-  const keysOfMachine = (machine: Machine): string[] => {
-    const owner = controllerOf(machine);
-    const set = owner === undefined ? undefined : caches.sets.store.getByRef({ namespace, name: owner.name });
-    const deployment = set === undefined ? undefined : controllerOf(set);
-    return deployment?.kind === "MachineDeployment" ? [keyOfName(deployment.name)] : [];
-  };
   // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show (F43).
   watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
   if (context.target !== undefined) {

@@ -1,4 +1,10 @@
-import { type MachineSet, machineSetResource, type MachineSetStatus, selectorMatches } from "@millwright/core";
+import {
+  type Machine,
+  type MachineSet,
+  machineSetResource,
+  type MachineSetStatus,
+  selectorMatches,
+} from "@millwright/core";
 import {
   type Controller,
   controllerRefOf,
@@ -119,10 +125,21 @@ export function createMachineSetController(
     machineSetCondition: (status.machineSetCondition ?? []).map(change),
   }));
 
+  const keysOfMachine = (machine: Machine): string[] => {
+    const owner = controllerRefOf(machine);
+    if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
+    // Nobody's machine may belong to any set that selects it.
+    return caches.sets.store
+      .list(namespace)
+      .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
+      .map((set) => `${namespace}/${set.metadata.name}`);
+  };
+
   const controller = createOwningController(context, {
     name: "machine-set",
     workers,
     store: caches.sets.store,
+    keysOfMachine,
     keysOfClass: (name) =>
       caches.sets.store
         .list(namespace)
@@ -178,19 +195,7 @@ export function createMachineSetController(
       return owner?.kind === "MachineSet" ? `${namespace}/${owner.name}` : undefined;
     },
   });
-  watchTriggers({
-    store: caches.machines.store,
-    controller,
-    keys: (machine) => {
-      const owner = controllerRefOf(machine);
-      if (owner !== undefined) return owner.kind === "MachineSet" ? [`${namespace}/${owner.name}`] : [];
-      // Nobody's machine may belong to any set that selects it.
-      return caches.sets.store
-        .list(namespace)
-        .filter((set) => selectorMatches(set.spec.selector, machine.metadata.labels))
-        .map((set) => `${namespace}/${set.metadata.name}`);
-    },
-  });
+  watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
   // Its size and surge bound its sets. Its status concerns none.
   watchTriggers({
     store: caches.deployments.store,

@@ -162,6 +162,14 @@ describe("a machine whose class was taken away", () => {
     expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
   });
 
+  it("is deleted as soon as another class comes through which that can be done", async () => {
+    const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
+    expect(driver.vms.size).toBe(1);
+    api.seed(machineClassResource, aMachineClass(named("later")));
+    await clock.advance(1_000);
+    expect([machine(), driver.vms.size]).toEqual([undefined, 0]);
+  });
+
   it("keeps its VM in mind otherwise, says what to restore, and goes on when that is done", async () => {
     const { api, clock, driver, machine } = await taken({ secretRef: { name: "other" } });
     expect(machine()?.status?.lastOperation?.description).toContain(

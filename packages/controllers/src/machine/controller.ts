@@ -17,6 +17,7 @@ import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction } from "./decision.ts";
 import { interruptedDeletion } from "./deletion/interrupted.ts";
+import { mayNeedStandIn } from "./creation/stand-in-class.ts";
 import { isClassNews, isSecretNews } from "./class-view.ts";
 import type { MachineDriver } from "./driver-port.ts";
 import { createRepairWatch } from "./health/repair-watch.ts";
@@ -161,8 +162,12 @@ function wireControlCluster(
   operations: Operations,
   told: Told,
 ): void {
+  // Another class than its own may stand in for the deletion of a machine.
   const keysOfClass = (name: string): string[] =>
-    caches.machines.store.byIndex("class", name).map(({ metadata }) => `${namespace}/${metadata.name}`);
+    [
+      ...caches.machines.store.byIndex("class", name),
+      ...caches.machines.store.list(namespace).filter(mayNeedStandIn),
+    ].map(keyOf);
   watchTriggers({
     store: caches.machines.store,
     controller,

@@ -7,7 +7,7 @@ import {
   watchTriggers,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { watchSurroundings } from "../conditions/watch-surroundings.ts";
+import { type OwnerKeys, watchSurroundings } from "../conditions/watch-surroundings.ts";
 
 /** What a controller of objects that own machines is made of. */
 export interface OwningControllerOptions<T extends ApiObject> {
@@ -15,8 +15,8 @@ export interface OwningControllerOptions<T extends ApiObject> {
   readonly name: string;
   readonly workers: number;
   readonly store: ReadonlyStore<T>;
-  /** Keys of the objects whose template, or one that they made, names a class. */
-  readonly keysOfClass: (name: string) => readonly string[];
+  readonly keysOfClass: OwnerKeys["ofClass"];
+  readonly keysOfMachine: OwnerKeys["ofMachine"];
   readonly reconcile: Parameters<typeof createController>[0]["reconcile"];
 }
 
@@ -26,7 +26,7 @@ export interface OwningControllerOptions<T extends ApiObject> {
  */
 export function createOwningController<T extends ApiObject>(
   context: ControllerContext,
-  { name, workers, store, keysOfClass, reconcile }: OwningControllerOptions<T>,
+  { name, workers, store, keysOfClass, keysOfMachine, reconcile }: OwningControllerOptions<T>,
 ): Controller {
   const { caches, namespace, target, definitions, clock, random, log } = context;
   const controller = createController({
@@ -50,6 +50,6 @@ export function createOwningController<T extends ApiObject>(
   definitions?.onChange(() => {
     for (const key of allKeys()) controller.enqueue(key);
   });
-  watchSurroundings(context, controller, keysOfClass, allKeys);
+  watchSurroundings(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });
   return controller;
 }

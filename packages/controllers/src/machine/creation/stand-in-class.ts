@@ -2,6 +2,7 @@ import type { Machine, MachineClass } from "@millwright/core";
 import type { ControlCaches } from "../../cluster/caches.ts";
 import { resolveClass, type ResolvedClass } from "../class-view.ts";
 import type { MachineDriver } from "../driver-port.ts";
+import { isDeleting } from "../phase.ts";
 import { hasId } from "./coming-up.ts";
 import { type CreationIntent, readIntent } from "./intent.ts";
 
@@ -32,6 +33,10 @@ function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
     own === credentialsOf(intent)
   );
 }
+
+/** Whether a machine is on its way out and has a VM that could be deleted through another class than its own; see {@link standInFor}. */
+export const mayNeedStandIn = (machine: Machine): boolean =>
+  isDeleting(machine) && hasId(machine) && readIntent(machine) !== undefined;
 
 /**
  * The class through which the VM of a machine can be deleted although its own class is gone: one of the same driver, region and credentials, the same zone first.
