@@ -92,11 +92,15 @@ describe("owners of machines whose nodes' API server is lost", () => {
     expect([said(), api.writes()]).toEqual([[false, false], []]);
   });
 
-  it("follow the node of a machine that goes, whose health is not copied any more", async () => {
+  const copyless: readonly (readonly [string, (name: string) => unknown])[] = [
+    ["goes", (name) => cluster.api.delete(machineResource, { ...at, name })],
+    ["is being made", (name) => cluster.api.change(machineResource, { ...at, name }, inPhase("CrashLoopBackOff"))],
+  ];
+  it.each(copyless)("follow the node of a machine that %s, whose health is not copied", async (_, change) => {
     const { api, clock } = cluster;
     const [machine] = api.all<Machine>(machineResource);
     const { name = "" } = machine?.metadata ?? {};
-    await api.delete(machineResource, { ...at, name });
+    await change(name);
     await clock.advance(5_000);
     api.change(nodeResource, { name }, { status: { conditions: [{ type: "Ready", status: "False" }] } });
     await clock.advance(5_000);

@@ -2,6 +2,7 @@ import type { Machine } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../cluster/node-objects.ts";
+import { isComingUp } from "../machine/creation/coming-up.ts";
 import { isSameHealth } from "../machine/health/node-health.ts";
 import { isDeleting } from "../machine/phase.ts";
 import { defaultMachineSettings } from "../machine/snapshot.ts";
@@ -16,6 +17,8 @@ export interface OwnerKeys {
   readonly all: () => readonly string[];
 }
 
+const isWithoutCopy = (machine: Machine): boolean => isDeleting(machine) || isComingUp(machine);
+
 /** Whether conditions say something else of a machine when its node is the one instead of the other. */
 const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
@@ -24,7 +27,7 @@ const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =
 
 /**
  * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, the API server of the nodes is
- * taken for unreachable, or answers again, or the node of a machine that goes changes: nobody copies its health to the machine any more, which would wake them.
+ * taken for unreachable, or answers again, or the node changes of a machine that goes or is being made: nobody copies its health to the machine then, which would wake them.
  */
 export function watchSurroundings(
   { caches, target, conditions }: Pick<ControllerContext, "caches" | "target" | "conditions">,
@@ -48,7 +51,7 @@ export function watchSurroundings(
     store: target.caches.nodes.store,
     controller,
     keys: ({ metadata }) =>
-      caches.machines.store.byIndex("node", metadata.name).filter(isDeleting).flatMap(keys.ofMachine),
+      caches.machines.store.byIndex("node", metadata.name).filter(isWithoutCopy).flatMap(keys.ofMachine),
     when: isNodeNews,
     priority: () => "routine",
   });
