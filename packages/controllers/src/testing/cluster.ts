@@ -1,4 +1,4 @@
-import { systemRandom } from "@millwright/core";
+import { type Random, systemRandom } from "@millwright/core";
 import { createVirtualClock, type VirtualClock } from "@millwright/core/testing";
 import { createEventRecorder, type EventRecorder, type Log, noLog } from "@millwright/kube";
 import { createFakeApi, type FakeApi } from "@millwright/kube/testing";
@@ -17,11 +17,11 @@ export interface TestCluster {
 }
 
 /** Makes a {@link TestCluster} that is control and target cluster at once. */
-export function createTestCluster(options: { readonly log?: Log } = {}): TestCluster {
+export function createTestCluster(options: { readonly log?: Log; readonly random?: Random } = {}): TestCluster {
   const clock = createVirtualClock();
   const api = createFakeApi({ clock });
   const log = options.log ?? noLog;
-  const shared = { api, clock, random: systemRandom, log };
+  const shared = { api, clock, random: options.random ?? systemRandom, log };
   const noEvents: EventRecorder = {
     ...createEventRecorder({ ...shared, component: "test" }),
     record: () => undefined,

@@ -36,6 +36,15 @@ import {
   world,
 } from "../../testing/preserved-machines.ts";
 
+it("leaves a node alone that another machine has a better claim to, which may want the opposite", () => {
+  const snapshot = aSnapshot({
+    machine: aMachineIn("Running"),
+    node: aNodeWith({ condition: plain(), annotations: autoscaler }),
+  });
+  expect(decidePreservation(snapshot, testNow).actions).not.toEqual([]);
+  expect(decidePreservation({ ...snapshot, betterClaims: ["another"] }, testNow).actions).toEqual([]);
+});
+
 describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
   const preservedNode = (marks: NodeMarks = {}): Node =>
     aNodeWith({ condition: plain(), ...marks, annotations: { ...autoscaler, ...marks.annotations } });

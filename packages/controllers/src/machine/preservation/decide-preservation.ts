@@ -65,7 +65,9 @@ function tell(problem: string, { told }: MachineSnapshot): MachineDecision["beca
  * Keeps a machine that someone wants to look into, and lets it go again (machine-controller.md, 5.5). The node's annotation beats the machine's; an
  * empty one, unlike in MCM, says that preservation ends (F34). The deletion of a machine asks nobody here.
  */
-export function decidePreservation(snapshot: MachineSnapshot, now: Date): MachineDecision {
+export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDecision {
+  // Two machines that both said what they want on one node would never come to rest.
+  const snapshot = seen.betterClaims.length > 0 ? { ...seen, node: undefined } : seen;
   const { machine, node } = snapshot;
   if (isDeleting(machine)) return nothing;
   const wishes = wishesOf(machine, node);
