@@ -119,18 +119,19 @@ export function createRepairWatch(
       current?.metadata.annotations?.[annotationKeys.maxReplacements],
     priority: () => "routine",
   });
-  // A permit is over when the cache shows what it was for.
+  const release = (uid: string): void => {
+    const group = permits.release(uid);
+    if (group !== undefined) wake(waitingIn(group));
+  };
+  // A permit is over when the cache shows what it was for, or that it will not be used; without it there may be room for another machine.
   store.subscribe((old, current) => {
     if (current !== undefined && phaseOf(current) !== "Failed" && isWaiting(current)) return;
-    permits.release((current ?? old)?.metadata.uid ?? "");
+    release((current ?? old)?.metadata.uid ?? "");
   });
 
   return {
     take: permits.take,
-    release(uid) {
-      const group = permits.release(uid);
-      if (group !== undefined) wake(waitingIn(group));
-    },
+    release,
     read(machine, node) {
       if (target === undefined) return nothingInTheWay;
       if (phaseOf(machine) === "Pending") return { history: noHistory, repair: { ...noObstacle, contact: contact() } };

@@ -1,9 +1,9 @@
 import { machineDeploymentResource, machineResource } from "@millwright/core";
-import { ApiError } from "@millwright/kube";
+import { ApiError, nodeResource } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { labelled, refOf, testNamespace } from "../../testing/builders.ts";
-import { aFleet, fleetOf, MINUTE } from "../../testing/machine-fleet.ts";
+import { aFleet, fleetOf, MINUTE, nodeOf } from "../../testing/machine-fleet.ts";
 
 describe("the replacement gate", () => {
   it("lets one of two machines pass that time out at the same moment, with many workers", async () => {
@@ -43,6 +43,22 @@ describe("the replacement gate", () => {
     expect(text(waiting)).toContain(
       '(annotation machine.millwright.dev/max-replacements is "a few" where a whole number or a percentage is expected)',
     );
+  });
+
+  it("opens when a machine that passed it is gone without ever having been Failed", async () => {
+    const { api, clock, text, inPhases } = await aFleet(fleetOf(12));
+    api.remove(nodeResource, nodeOf("m00"));
+    await clock.advance(MINUTE);
+    api.remove(nodeResource, nodeOf("m01"));
+    await clock.advance(100);
+    const error = new ApiError({ status: 500, reason: "InternalError", message: "trouble" });
+    api.inject({ verb: "patch", type: machineResource, key: `${testNamespace}/m00`, error, times: 1_000 });
+    await clock.advance(11 * MINUTE);
+    expect(inPhases("Failed")).toEqual([]);
+    expect(text("m01")).toContain("Waiting until other machines of deployment pool have been replaced");
+    api.remove(machineResource, refOf("m00"));
+    await clock.advance(100);
+    expect(inPhases("Failed")).toEqual(["m01"]);
   });
 
   it("has one for each deployment, and one for machines without the label", async () => {
