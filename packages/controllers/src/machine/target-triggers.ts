@@ -32,6 +32,12 @@ const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
 const hasOtherVolumes = (old: Node | undefined, current: Node | undefined): boolean =>
   !equalJson(old?.status?.volumesAttached, current?.status?.volumesAttached);
 
+/** Whether a machine claims another node than before, or none any more. */
+const isOtherClaim = (old: Machine, current: Machine | undefined): boolean =>
+  old.metadata.labels?.[labelKeys.node] !== current?.metadata.labels?.[labelKeys.node] ||
+  old.spec.providerID !== current?.spec.providerID ||
+  old.metadata.deletionTimestamp !== current?.metadata.deletionTimestamp;
+
 /** Nodes wake their machines; what drains look at wakes the machines that are being drained, and no others. */
 export function wireTargetCluster(
   context: Pick<ControllerContext, "caches" | "namespace">,
@@ -92,6 +98,20 @@ export function wireTargetCluster(
       target.pods.store
         .byIndex("claim", `${metadata.namespace ?? ""}/${metadata.name}`)
         .flatMap((pod) => leaving(pod.spec?.nodeName)),
+  });
+  // Who claims a node as well has it to itself when another machine lets go of it.
+  const claimantsBeside = ({ metadata, spec }: Machine): string[] => {
+    const [node = "", vm = ""] = [metadata.labels?.[labelKeys.node], spec.providerID];
+    return [
+      ...(node === "" ? [] : machines.store.byIndex("node", node)),
+      ...(vm === "" ? [] : machines.store.byIndex("providerId", vm)),
+    ].map(key);
+  };
+  watchTriggers({
+    store: machines.store,
+    controller,
+    keys: claimantsBeside,
+    when: (old, current) => old !== undefined && isOtherClaim(old, current),
   });
   target.pods.store.subscribe((old, current) => {
     const uid = old?.metadata.uid;

@@ -1,0 +1,21 @@
+import { machineResource } from "@millwright/core";
+import { nodeResource } from "@millwright/kube";
+import { expect, it } from "vitest";
+import type { Node } from "../../cluster/node-objects.ts";
+import { createdAt, labelled, refOf } from "../../testing/builders.ts";
+import { aFleet, nodeOf } from "../../testing/machine-fleet.ts";
+
+it("a node that two machines claim is looked after by the other one as soon as the first lets go of it", async () => {
+  const claim = labelled({ node: nodeOf("first").name });
+  const { api, clock } = await aFleet({
+    first: createdAt("2025-01-01T00:00:00Z"),
+    second: { ...claim, spec: { providerID: "vm-first" } },
+  });
+  await clock.advance(1_000);
+  const owner = () =>
+    api.peek<Node>(nodeResource, nodeOf("first"))?.metadata.labels?.["node.gardener.cloud/machine-name"];
+  expect(owner()).toBe("first");
+  api.remove(machineResource, refOf("first"));
+  await clock.advance(1_000);
+  expect(owner()).toBe("second");
+});
