@@ -79,6 +79,13 @@ function claimantsOf(node: Node, { machines }: ControlCaches): readonly Machine[
   ].filter((machine) => belongsTo(node, machine));
 }
 
+/** Whether the node is that of another machine by the id of its VM, and this one has no id that says where it is: its label alone takes no node from that machine. */
+function isAnothers(node: Node, machine: Machine, caches: ControlCaches): boolean {
+  const vm = node.spec?.providerID ?? "";
+  if (vm === "" || machine.spec.providerID === vm) return false;
+  return caches.machines.store.byIndex("providerId", vm).some(({ metadata }) => metadata.uid !== machine.metadata.uid);
+}
+
 /** The class of a machine; for one that goes and has lost its own, another through which its VM can be deleted. */
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
@@ -133,7 +140,10 @@ export function observeMachine(
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass; readonly hold: Hold | undefined } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
-  const node = target === undefined ? undefined : findNode(machine, target);
+  const found = target === undefined ? undefined : findNode(machine, target);
+  // What goes with a machine must be its own.
+  const isKept = found !== undefined && isDeleting(machine) && isAnothers(found, machine, context.caches);
+  const node = isKept ? undefined : found;
   const drained = target !== undefined && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));

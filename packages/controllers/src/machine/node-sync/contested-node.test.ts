@@ -2,7 +2,7 @@ import { machineResource } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import type { Node } from "../../cluster/node-objects.ts";
-import { createdAt, labelled, refOf } from "../../testing/builders.ts";
+import { aMachine, createdAt, labelled, named, refOf } from "../../testing/builders.ts";
 import { aFleet, nodeOf } from "../../testing/machine-fleet.ts";
 
 it("a node that two machines claim is looked after by the other one as soon as the first lets go of it", async () => {
@@ -18,4 +18,19 @@ it("a node that two machines claim is looked after by the other one as soon as t
   api.remove(machineResource, refOf("first"));
   await clock.advance(1_000);
   expect(owner()).toBe("second");
+});
+
+it("a node is not drained, and not deleted, with a machine that only says to be there while the VM is another's", async () => {
+  const { api, clock, driver } = await aFleet({ first: {} });
+  driver.fail("ensureVm", "ResourceExhausted", 1_000);
+  api.seed(machineResource, aMachine(named("second"), labelled({ node: nodeOf("first").name })));
+  await clock.advance(1_000);
+  await api.delete(machineResource, refOf("second"));
+  await clock.advance(60_000);
+  expect(api.peek(machineResource, refOf("second"))).toBeUndefined();
+  const node = api.peek<Node>(nodeResource, nodeOf("first"));
+  expect(node).toBeDefined();
+  expect(node?.spec?.unschedulable).not.toBe(true);
+  expect(node?.metadata.deletionTimestamp).toBeUndefined();
+  expect(node?.status?.conditions?.map(({ type }) => type)).not.toContain("Terminating");
 });
