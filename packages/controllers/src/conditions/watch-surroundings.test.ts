@@ -47,15 +47,17 @@ describe("owners of machines whose nodes' API server is lost", () => {
   });
   afterEach(() => stop.abort(new Error("the test is over")));
 
-  /** Whether deployment and set say that the nodes cannot be seen. */
-  const said = (): readonly boolean[] => {
+  /** What deployment and set say of their machines. */
+  const messages = (): readonly (string | undefined)[] => {
     const { api } = cluster;
     const deployment = api.peek<MachineDeployment>(machineDeploymentResource, at);
     const [set] = api.all<MachineSet>(machineSetResource);
     return [deployment?.status?.conditions, set?.status?.machineSetCondition].map(
-      (list) => findCondition(list, "MachinesReady")?.message?.includes(down) === true,
+      (list) => findCondition(list, "MachinesReady")?.message,
     );
   };
+  /** Whether they say that the nodes cannot be seen. */
+  const said = (): readonly boolean[] => messages().map((message) => message?.includes(down) === true);
   const lose = (times: number): void => {
     for (const verb of ["list", "watch"] as const)
       cluster.api.inject({ verb, type: nodeResource, error: serverError(), times });
@@ -104,11 +106,17 @@ describe("owners of machines whose nodes' API server is lost", () => {
     await clock.advance(5_000);
     api.change(nodeResource, { name }, { status: { conditions: [{ type: "Ready", status: "False" }] } });
     await clock.advance(5_000);
-    const deployment = api.peek<MachineDeployment>(machineDeploymentResource, at);
-    const [set] = api.all<MachineSet>(machineSetResource);
-    const messages = [deployment?.status?.conditions, set?.status?.machineSetCondition].map(
-      (list) => findCondition(list, "MachinesReady")?.message,
-    );
-    for (const message of messages) expect(message).toContain("Node.Ready: Condition is False");
+    for (const message of messages()) expect(message).toContain("Node.Ready: Condition is False");
+  });
+
+  it("see that the node of a machine is gone which is Unknown already, and does not change for that", async () => {
+    const { api, clock } = cluster;
+    const [machine] = api.all<Machine>(machineResource);
+    const { name = "" } = machine?.metadata ?? {};
+    api.change(machineResource, { ...at, name }, inPhase("Unknown"));
+    await clock.advance(5_000);
+    api.remove(nodeResource, { name });
+    await clock.advance(5_000);
+    for (const message of messages()) expect(message).toContain("has been deleted while the Machine still exists");
   });
 });

@@ -19,15 +19,16 @@ export interface OwnerKeys {
 
 const isWithoutCopy = (machine: Machine): boolean => isDeleting(machine) || isComingUp(machine);
 
-/** Whether conditions say something else of a machine when its node is the one instead of the other. */
-const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =>
-  old === undefined ||
-  current === undefined ||
-  !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
+const comesOrGoes = (old: unknown, current: unknown): boolean => old === undefined || current === undefined;
+
+/** Whether conditions say something else of a machine when its node is the one instead of the other, but for that it is there. */
+const hasOtherHealth = (old: Node | undefined, current: Node | undefined): boolean =>
+  !comesOrGoes(old, current) && !isSameHealth(old?.status?.conditions ?? [], current?.status?.conditions ?? []);
 
 /**
  * Wakes owners of machines when their surroundings change what their conditions say: a class comes or goes, the API server of the nodes is
- * taken for unreachable, or answers again, or the node changes of a machine that goes or is being made: nobody copies its health to the machine then, which would wake them.
+ * taken for unreachable, or answers again, a node comes or goes, which need not change a machine that is Unknown
+ * already, or its health changes while its machine goes or is being made: nobody copies it to the machine then, which would wake them.
  */
 export function watchSurroundings(
   { caches, target, conditions }: Pick<ControllerContext, "caches" | "target" | "conditions">,
@@ -39,7 +40,7 @@ export function watchSurroundings(
     store: caches.classes.store,
     controller,
     keys: ({ metadata }) => keys.ofClass(metadata.name),
-    when: (old, current) => old === undefined || current === undefined,
+    when: comesOrGoes,
     priority: () => "routine",
   });
   const { contactLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
@@ -47,12 +48,19 @@ export function watchSurroundings(
     for (const key of keys.all()) controller.enqueue(key, "routine");
   };
   if (target === undefined) return;
+  const machinesOn = ({ metadata }: Node): readonly Machine[] => caches.machines.store.byIndex("node", metadata.name);
   watchTriggers({
     store: target.caches.nodes.store,
     controller,
-    keys: ({ metadata }) =>
-      caches.machines.store.byIndex("node", metadata.name).filter(isWithoutCopy).flatMap(keys.ofMachine),
-    when: isNodeNews,
+    keys: (node) => machinesOn(node).flatMap(keys.ofMachine),
+    when: comesOrGoes,
+    priority: () => "routine",
+  });
+  watchTriggers({
+    store: target.caches.nodes.store,
+    controller,
+    keys: (node) => machinesOn(node).filter(isWithoutCopy).flatMap(keys.ofMachine),
+    when: hasOtherHealth,
     priority: () => "routine",
   });
   target.caches.nodes.contact.onLost(contactLostAfterMs, wakeAll);

@@ -33,7 +33,7 @@ export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
 
 /**
  * Whether the current template is the one that was about to be replaced when somebody changed his mind: a machine of it has served since before the sets were
- * made that are left now. It need not be tried in steps, and who goes back wants to be back. Argo Rollouts leaves out its steps then, too.
+ * made that are left now. It need not be tried in steps, and who goes back wants to be back.
  */
 export function isReturning({ newSet, oldSets }: Sets): boolean {
   if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
