@@ -117,6 +117,7 @@ describe("owners of machines whose nodes' API server is lost", () => {
     await clock.advance(5_000);
     api.remove(nodeResource, { name });
     await clock.advance(5_000);
-    for (const message of messages()) expect(message).toContain("has been deleted while the Machine still exists");
+    for (const message of messages())
+      expect(message).toContain(`Waiting for a Node with spec.providerID vm-${name} to exist`);
   });
 });
