@@ -1,7 +1,10 @@
 /** Longer words are nobody's slip of the pen; comparing them costs the product of their lengths. */
 const LONGEST = 64;
 
-/** Slips that turn one word into another: a letter too many, too few or wrong, or two that changed places. */
+/**
+ * Slips that turn one word into another: a letter too many, too few or wrong, or two that changed places (optimal string alignment). The libraries that are kept
+ * well do not know the last one, which is the slip in `maxSruge`.
+ */
 function slipsBetween(one: string, other: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);
