@@ -1,13 +1,17 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Emulator } from "./emulator.ts";
+import type { Emulator, EmulatorRequest, Exchange } from "./emulator.ts";
 import { createEmulatorServer, type EmulatorServer, type EmulatorServerOptions } from "./emulator-server.ts";
 
 const servers: EmulatorServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
 /** A cloud that counts what it was asked to do. */
-async function aServer(options: EmulatorServerOptions = {}, answer?: Emulator["answer"]) {
+async function aServer(
+  options: EmulatorServerOptions = {},
+  answer?: Emulator["answer"],
+  more: Pick<Emulator, "findDifferences"> = {},
+) {
   const done: string[] = [];
   const emulator: Emulator = {
     identify: ({ url, headers }) => ({
@@ -27,6 +31,7 @@ async function aServer(options: EmulatorServerOptions = {}, answer?: Emulator["a
       body: `${code}: ${message}`,
     }),
     throttled: { code: "SlowDown", status: 503, retryAfterS: 2 },
+    ...more,
   };
   const server = createEmulatorServer(emulator, options);
   servers.push(server);
@@ -138,6 +143,40 @@ describe("the server of an emulator", () => {
     });
     expect((await fetch(`${url}/make`)).status).toBe(500);
     expect(server.failures).toEqual([new Error("a bug")]);
+  });
+
+  it("compares every request and its own answers with what the vendor publishes, and keeps each difference once", async () => {
+    const answer = ({ url }: EmulatorRequest) => ({ status: 200, body: url.search });
+    const seen: (readonly [string, string | undefined])[] = [];
+    const findDifferences = ({ operation, request, reply }: Exchange) => {
+      seen.push([operation, reply?.body]);
+      return request.body === "unknown" ? ["body: unknown field"] : [];
+    };
+    const { server, url } = await aServer({}, answer, { findDifferences });
+    const end = { kind: "refuse", refusal: { code: "Nope" } } as const;
+    server.faults.add({ operation: "refused", end });
+    server.faults.add({ operation: "lost", end: { kind: "reset" } });
+    server.faults.add({ operation: "half", end: { kind: "truncate" } });
+    server.faults.add({ operation: "replaced", end: { kind: "reply", reply: { status: 502, body: "proxy" } } });
+    for (const path of ["make?a", "refused", "lost", "half?b", "replaced"]) {
+      await fetch(`${url}/${path}`, { method: "POST", body: "unknown" })
+        .then((response) => response.text())
+        .catch(() => undefined);
+    }
+    await fetch(`${url}/make`, { method: "POST", body: "unknown" });
+    await fetch(`${url}/make`, { method: "POST", body: "known" });
+    expect(seen).toEqual([
+      ["make", "?a"],
+      ["refused", "Nope: "],
+      ["lost", undefined],
+      ["half", "?b"],
+      ["replaced", undefined],
+      ["make", ""],
+      ["make", ""],
+    ]);
+    expect(server.failures.map(String)).toEqual(
+      ["make", "refused", "lost", "half", "replaced"].map((operation) => `Error: ${operation}: body: unknown field`),
+    );
   });
 
   it("counts what is under way at once", async () => {

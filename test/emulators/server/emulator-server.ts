@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
-import type { Emulator, EmulatorReply, EmulatorRequest } from "./emulator.ts";
+import type { Emulator, EmulatorReply, EmulatorRequest, RequestSubject } from "./emulator.ts";
+import { createExchangeCheck } from "./exchange-check.ts";
 import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts";
 import { createRequestLog, type RequestEnd, type RequestLog } from "./request-log.ts";
 import { type BucketSize, createTokenBuckets } from "./token-bucket.ts";
@@ -26,7 +27,7 @@ export interface EmulatorServer {
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   readonly log: RequestLog;
   readonly faults: FaultPlan;
-  /** What the emulator itself threw: faults of the emulator. A test that uses one should expect none. */
+  /** What the emulator itself threw, and where a request or an answer differs from what the vendor publishes. A test that uses one should expect none. */
   readonly failures: readonly unknown[];
   /** Ends all connections and resolves when nothing is left. */
   close(): Promise<void>;
@@ -42,10 +43,11 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
   const take = options.throttle === undefined ? () => true : createTokenBuckets(options.throttle, clock);
   const closing = new AbortController();
   const failures: unknown[] = [];
+  const check = createExchangeCheck(emulator, (failure) => failures.push(failure));
 
-  const answer = async (request: EmulatorRequest): Promise<EmulatorReply> => {
+  const answer = async (subject: RequestSubject, request: EmulatorRequest): Promise<EmulatorReply> => {
     try {
-      return await emulator.answer(request);
+      return check(subject, request, await emulator.answer(request));
     } catch (error) {
       if (!request.signal.aborted) failures.push(error);
       return { status: 500, headers: { "content-type": "text/plain" }, body: "the emulator failed" };
@@ -53,7 +55,7 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
   };
 
   const serve = async (
-    subject: ReturnType<Emulator["identify"]>,
+    subject: RequestSubject,
     request: EmulatorRequest,
     response: ServerResponse,
   ): Promise<RequestEnd> => {
@@ -61,11 +63,15 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
     const fault = faults.strike(subject);
     const delayMs = latencyMs + (fault?.delayMs ?? 0);
     if (delayMs > 0) await clock.sleep(delayMs, signal);
-    if (!take(subject.account ?? "")) return send(response, emulator.refuse(emulator.throttled));
-    if (fault?.end === undefined) return send(response, await answer(request));
+    if (!take(subject.account ?? "")) {
+      return send(response, check(subject, request, emulator.refuse(emulator.throttled)));
+    }
+    if (fault?.end === undefined) return send(response, await answer(subject, request));
     const showsAnswer = fault.end.kind === "truncate" || fault.end.kind === "stall";
-    if (fault.afterAcceptance === true && !showsAnswer) await answer(request);
-    return endByFault(fault.end, response, emulator, () => answer(request), signal);
+    if (fault.afterAcceptance === true && !showsAnswer) await answer(subject, request);
+    else if (fault.end.kind === "refuse") check(subject, request, emulator.refuse(fault.end.refusal));
+    else if (!showsAnswer) check(subject, request, undefined);
+    return endByFault(fault.end, response, emulator, () => answer(subject, request), signal);
   };
 
   const listener: RequestListener = (incoming, response) => {

@@ -28,6 +28,15 @@ export interface RequestSubject {
   readonly account?: string;
 }
 
+/** A request, and the answer to it. */
+export interface Exchange {
+  /** As in {@link RequestSubject}. */
+  readonly operation: string;
+  readonly request: EmulatorRequest;
+  /** What the emulator itself answered; undefined where a fault left no answer, or put another one in its place. */
+  readonly reply: EmulatorReply | undefined;
+}
+
 /** A refusal, before it is put into the form of the cloud's protocol. */
 export interface Refusal {
   /** The cloud's own code; what is not given follows from it. */
@@ -53,4 +62,9 @@ export interface Emulator {
   refuse(refusal: Refusal): EmulatorReply;
   /** What this cloud says to who asks too often. */
   readonly throttled: Refusal;
+  /**
+   * Compares an exchange with what the vendor publishes about its API, such as the model that its SDK ships: a sentence for each difference. Called before the answer is sent. Each difference is
+   * kept in `failures` of the server once, and so fails the test that caused it.
+   */
+  findDifferences?(exchange: Exchange): readonly string[];
 }

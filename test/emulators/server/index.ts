@@ -1,4 +1,4 @@
-export type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject } from "./emulator.ts";
+export type { Emulator, EmulatorReply, EmulatorRequest, Exchange, Refusal, RequestSubject } from "./emulator.ts";
 export { EmulatorRefusal } from "./emulator-refusal.ts";
 export { createEmulatorServer } from "./emulator-server.ts";
 export type { EmulatorServer, EmulatorServerOptions } from "./emulator-server.ts";
