@@ -37,6 +37,8 @@ export type {
   MachineStatusResponse,
   VmDifference,
 } from "./driver/messages.ts";
+export { matchNodeByProviderId, providerIdKey } from "./driver/node-match.ts";
+export type { NodeIdentity, NodeMatch, VmIdentity } from "./driver/node-match.ts";
 export { goObject } from "./driver/go-object.ts";
 export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
 export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";

@@ -10,7 +10,14 @@ export type DriverDefinition<Spec> = Omit<Driver<Spec>, "contractVersion" | "cap
 };
 
 const mandatoryMethods = ["createMachine", "deleteMachine", "getMachineStatus"] as const;
-const optionalMethods = ["getVolumeIds", "listMachines", "initializeMachine", "findDrift", "getNodeTemplate"] as const;
+const optionalMethods = [
+  "matchNode",
+  "getVolumeIds",
+  "listMachines",
+  "initializeMachine",
+  "findDrift",
+  "getNodeTemplate",
+] as const;
 
 /**
  * Makes a driver out of its methods: checks that nothing is missing, derives the capabilities and freezes the result. The methods keep
@@ -35,7 +42,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       `${subject} is written for driver contract ${String(contractVersion)}; this version of Millwright speaks contract ${driverContractVersion}`,
     );
   }
-  const { listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate } = definition;
+  const { matchNode, listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate } = definition;
   return Object.freeze({
     name: definition.name,
     contractVersion: driverContractVersion,
@@ -52,6 +59,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
     deleteMachine: definition.deleteMachine.bind(definition),
     getMachineStatus: definition.getMachineStatus.bind(definition),
     getVolumeIds: getVolumeIds === undefined || getVolumeIds === noVolumes ? noVolumes : getVolumeIds.bind(definition),
+    ...(matchNode === undefined ? {} : { matchNode: matchNode.bind(definition) }),
     ...(listMachines === undefined ? {} : { listMachines: listMachines.bind(definition) }),
     ...(initializeMachine === undefined ? {} : { initializeMachine: initializeMachine.bind(definition) }),
     ...(findDrift === undefined ? {} : { findDrift: findDrift.bind(definition) }),

@@ -15,6 +15,7 @@ import type {
   MachineRequest,
   MachineStatusResponse,
 } from "./messages.ts";
+import type { NodeIdentity, NodeMatch, VmIdentity } from "./node-match.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 /** The version of the driver contract that this package describes. A host refuses drivers of another version. */
@@ -116,6 +117,14 @@ export interface Driver<Spec = unknown> {
    * Errors: `NotFound` when there is none, or none that is not terminating; `OutOfRange` when there are several, with their ids.
    */
   getMachineStatus(request: MachineRequest<Spec>, context: DriverContext): Promise<MachineStatusResponse>;
+
+  /**
+   * Whether a Node is that of a VM. The cloud controller manager, not the driver, sets `Node.spec.providerID`, in a form of its own and some time after the
+   * kubelet has registered. Answer `same` or `different` only where the facts prove it; `unknown` lets the name decide. Pure and synchronous: makes no calls, and never throws.
+   *
+   * Left out: `matchNodeByProviderId`, which compares the scheme and the last path segment of the two ids.
+   */
+  matchNode?(vm: VmIdentity, node: NodeIdentity): NodeMatch;
 
   /** Translates persistent volumes into the ids by which nodes report them as attached. Makes no calls. */
   getVolumeIds(request: GetVolumeIdsRequest, context: DriverContext): Promise<GetVolumeIdsResponse>;

@@ -53,7 +53,10 @@ export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
 
 /** A VM that has been made, or was there already. */
 export interface CreateMachineResponse {
-  /** The id that the node will have in `spec.providerID`, for example `mock:///eu-1/i-1234`. Never empty. */
+  /**
+   * The id under which the VM is found again, stored in `Machine.spec.providerID`, for example `mock:///eu-1/i-1234`. Never empty. The Node's own
+   * `spec.providerID` may have another form; see `matchNode`.
+   */
   readonly providerId: string;
   /** The name under which the node will register. Never empty. */
   readonly nodeName: string;
