@@ -10,7 +10,7 @@ export async function createMachine(request: CreateRequest, call: MethodCall): P
   const { machine, machineClass, idempotencyToken, userData } = request;
   const launch: Launch = {
     spec: machineClass.spec,
-    project: call.project,
+    project: call.session.project,
     machine,
     machineClass: machineClass.name,
     userData,

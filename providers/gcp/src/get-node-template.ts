@@ -8,12 +8,12 @@ const architectures: Readonly<Record<string, string>> = { X86_64: "amd64", ARM64
 /** What Compute Engine says about the machine type of a class, for the autoscaler where the class does not say it. */
 export async function getNodeTemplate(
   { spec }: GcpClass,
-  { session, project, context }: MethodCall,
+  { session, context }: MethodCall,
 ): Promise<GetNodeTemplateResponse> {
   const { machineType, zone, region, gpu } = spec;
   const unknown = `providerSpec.machineType: Compute Engine knows no "${machineType}" in ${zone}`;
   const type = await session.api
-    .getMachineType({ project, zone }, machineType, context.signal)
+    .getMachineType({ project: session.project, zone }, machineType, context.signal)
     .catch((error: unknown) => {
       if (isMissing(error, `machineTypes/${machineType}`))
         throw new MachineError("InvalidArgument", unknown, { cause: error });

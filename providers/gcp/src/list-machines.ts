@@ -11,8 +11,9 @@ const isUid = (value: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f
 /** Lists the VMs of a cluster and role in the zones of a class. */
 export async function listMachines(
   { spec }: GcpClass,
-  { session, project, keys, context }: MethodCall,
+  { session, keys, context }: MethodCall,
 ): Promise<ListMachinesResponse> {
+  const { project } = session;
   const lists = await Promise.all(zonesOf(spec).map((zone) => session.all({ project, zone }, context)));
   return {
     machines: lists

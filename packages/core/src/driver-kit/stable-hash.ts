@@ -6,6 +6,9 @@ import { createHash } from "node:crypto";
  */
 export const stableHash = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
 
+/** The hash that a VM carries of the spec it was created from, 16 hexadecimal digits. Secret and user data are not part of a spec. */
+export const specHashOf = (spec: unknown): string => stableHash(spec).slice(0, 16);
+
 function canonicalJson(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>

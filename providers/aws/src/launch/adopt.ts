@@ -1,6 +1,7 @@
 import { MachineError } from "@millwright/core";
+import { specHashOf } from "@millwright/core/driver-kit";
 import type { AwsSpec } from "../spec/spec.ts";
-import { ownerTagKeys, specHashOf } from "../vm/owner-tags.ts";
+import { ownerTagKeys } from "../vm/owner-tags.ts";
 import type { Vm } from "../vm/vm.ts";
 
 /**

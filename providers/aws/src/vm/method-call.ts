@@ -1,18 +1,10 @@
-import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
-import type { Patience, PollOptions, RecentLaunches } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import type { ClassIdentity, CreateMachineRequest, MachineRequest } from "@millwright/core";
+import type { CloudCall, PollOptions } from "@millwright/core/driver-kit";
 import type { AwsSpec } from "../spec/spec.ts";
 import type { Session } from "./session.ts";
 
 /** What a method works with. */
-export interface MethodCall {
-  readonly session: Session;
-  readonly keys: ClusterKeys;
-  readonly context: DriverContext;
-  readonly random: Random;
-  readonly patience: Patience;
-  readonly launches: RecentLaunches;
-}
+export type MethodCall = CloudCall<Session>;
 
 /** How a method looks again for what EC2 shows late: until its own deadline. */
 export const pausesOf = ({ context, random, patience }: MethodCall): PollOptions => ({

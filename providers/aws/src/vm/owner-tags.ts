@@ -1,6 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { type ClusterKeys, isMadeFor, specHashOf, withOwnTags } from "@millwright/core/driver-kit";
 import { type AwsSpec, mostTags, nameTag } from "../spec/spec.ts";
 import { readProviderId } from "./provider-id.ts";
 
@@ -22,9 +21,6 @@ export const ownerTagKeys = {
 
 /** Value of the tag {@link ownerTagKeys.managedBy}. */
 const managedBy = "millwright";
-
-/** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
-export const specHashOf = (spec: AwsSpec): string => stableHash(spec).slice(0, 16);
 
 /**
  * All tags of a new VM ({@link withOwnTags}). Where not all fit, those go first that only people read. A VM without a UID is known as those of MCM's driver are, by `Name` and the tags of the cluster. That there is one VM

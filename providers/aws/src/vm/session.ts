@@ -1,9 +1,8 @@
 import type { Filter } from "@aws-sdk/client-ec2";
 import { MachineError } from "@millwright/core";
-import { allPages, type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
+import { allPages, type Asking, type ClusterKeys, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { ApiService } from "../api/api-call.ts";
 import type { Ec2Api } from "../api/requests.ts";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
 import { ownerTagKeys } from "./owner-tags.ts";
 import { readVm, type Vm } from "./vm.ts";
 

@@ -1,7 +1,6 @@
 import type { Instance } from "@aws-sdk/client-ec2";
 import type { MachineIdentity, NodeAddress } from "@millwright/core";
-import { severalVms } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { type ClusterKeys, severalVms } from "@millwright/core/driver-kit";
 import { isOwnedBy, type Owned } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
 

@@ -1,6 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import { type ClusterKeys, isMadeFor, specHashOf, withOwnTags } from "@millwright/core/driver-kit";
 import { type AzureSpec, mostTags } from "../spec/spec.ts";
 import { isSameName } from "./names.ts";
 import { vmNameIn } from "./provider-id.ts";
@@ -23,9 +22,6 @@ export const ownerTagKeys = {
 
 /** Value of the tag {@link ownerTagKeys.managedBy}. */
 const managedBy = "millwright";
-
-/** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
-export const specHashOf = (spec: AzureSpec): string => stableHash(spec).slice(0, 16);
 
 /**
  * All tags of a new resource ({@link withOwnTags}). What says no UID, for want of room, is known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.

@@ -1,8 +1,9 @@
 import { MachineError } from "@millwright/core";
+import { specHashOf } from "@millwright/core/driver-kit";
 import { hasFailed, operationError } from "../api/operation.ts";
 import { isReclaimed, ownVm, vmsNamed } from "../vm/find-vm.ts";
 import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
-import { ownerLabelKeys, specHashOf } from "../vm/owner-tags.ts";
+import { ownerLabelKeys } from "../vm/owner-tags.ts";
 import { providerIdOf } from "../vm/provider-id.ts";
 import { untilDone } from "../vm/until-done.ts";
 import { isHalted, isStarting, isStopping, nameIn, type Vm } from "../vm/vm.ts";

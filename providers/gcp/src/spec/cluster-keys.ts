@@ -1,8 +1,4 @@
-/** The network tags that all VMs of a cluster and role have. */
-export interface ClusterKeys {
-  readonly cluster: string;
-  readonly role: string;
-}
+import type { ClusterKeys } from "@millwright/core/driver-kit";
 
 /**
  * The tags by which the VMs of a class, or of a list, are known. Of several that fit all count, in the order of the alphabet: Compute Engine does not promise to keep

@@ -7,7 +7,10 @@ import { type InstancePlace, providerIdOf, readProviderId } from "./provider-id.
 import { isHalted, nameIn, type Vm } from "./vm.ts";
 
 /** Where a VM of a machine can be: in the zone of its id, or in one of those of its class. */
-export function placesOf({ machine, machineClass }: GcpRequest, { project }: MethodCall): readonly InstancePlace[] {
+export function placesOf(
+  { machine, machineClass }: GcpRequest,
+  { session: { project } }: MethodCall,
+): readonly InstancePlace[] {
   const { providerId = "" } = machine;
   if (providerId !== "") return [readProviderId(providerId)];
   return zonesOf(machineClass.spec).map((zone) => ({ project, zone, name: machine.name }));

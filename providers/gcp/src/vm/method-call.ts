@@ -1,20 +1,10 @@
-import type { ClassIdentity, CreateMachineRequest, DriverContext, MachineRequest, Random } from "@millwright/core";
-import type { Patience, RecentLaunches } from "@millwright/core/driver-kit";
-import type { ClusterKeys } from "../spec/cluster-keys.ts";
+import type { ClassIdentity, CreateMachineRequest, MachineRequest } from "@millwright/core";
+import type { CloudCall } from "@millwright/core/driver-kit";
 import type { GcpSpec } from "../spec/spec.ts";
 import type { Session } from "./session.ts";
 
 /** What a method works with. */
-export interface MethodCall {
-  readonly session: Session;
-  /** Of the credentials; that of a VM is in its provider id. */
-  readonly project: string;
-  readonly keys: ClusterKeys;
-  readonly context: DriverContext;
-  readonly random: Random;
-  readonly patience: Patience;
-  readonly launches: RecentLaunches;
-}
+export type MethodCall = CloudCall<Session>;
 
 /** A request about a machine of this driver. */
 export type GcpRequest = MachineRequest<GcpSpec>;

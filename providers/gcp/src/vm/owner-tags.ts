@@ -1,7 +1,7 @@
 import type { MachineIdentity } from "@millwright/core";
-import { isMadeFor, stableHash, withOwnTags } from "@millwright/core/driver-kit";
+import { type ClusterKeys, isMadeFor, specHashOf, stableHash, withOwnTags } from "@millwright/core/driver-kit";
 import type { Place } from "../api/requests.ts";
-import { type ClusterKeys, isInCluster } from "../spec/cluster-keys.ts";
+import { isInCluster } from "../spec/cluster-keys.ts";
 import { type GcpSpec, mostLabels } from "../spec/spec.ts";
 import { providerIdOf } from "./provider-id.ts";
 
@@ -33,9 +33,6 @@ const longestValue = 63;
 /** A text as the value of a label: itself where it can be one, a hash of it otherwise. */
 export const labelValueOf = (value: string): string =>
   new RegExp(`^[-_a-z0-9]{0,${longestValue}}$`).test(value) ? value : `sha-${stableHash(value).slice(0, 32)}`;
-
-/** What is asked for, told apart from what it is asked with: the secret and the user data are not part of it. */
-export const specHashOf = (spec: GcpSpec): string => stableHash(spec).slice(0, 16);
 
 type Labels = Readonly<Record<string, string>>;
 

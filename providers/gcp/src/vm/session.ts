@@ -8,6 +8,8 @@ import { readVm, type Vm } from "./vm.ts";
 /** One project seen with one credential: the requests, and the questions that many machines ask at once. */
 export interface Session extends PooledSession {
   readonly api: GceApi;
+  /** Of the credentials; that of a VM is in its provider id. */
+  readonly project: string;
   /** The VM with a name in a zone; undefined when there is none. Many that are asked for at about the same time come from one list of the zone. */
   find(place: Place, name: string, asking: Asking): Promise<Vm | undefined>;
   /** All VMs of a zone. Who asks at about the same time shares one list. */
@@ -87,7 +89,7 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
 }
 
 /** Starts a session. */
-export function createSession(api: GceApi): Session {
+export function createSession(api: GceApi, project: string): Session {
   const zones = new Map<string, ZoneQuestions>();
   const questionsOf = (place: Place): ZoneQuestions => {
     const key = providerIdOf(place, "");
@@ -99,6 +101,7 @@ export function createSession(api: GceApi): Session {
     (await questionsOf(place).operations(type, asking)) ?? [];
   return {
     api,
+    project,
     find: (place, name, asking) => questionsOf(place).find(name, asking),
     all: async (place, asking) => (await questionsOf(place).all("", asking)) ?? [],
     disks: async (place, asking) => (await questionsOf(place).disks("", asking)) ?? [],

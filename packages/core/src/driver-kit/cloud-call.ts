@@ -1,0 +1,43 @@
+import type { ApiCall } from "../driver/api-call.ts";
+import type { DriverContext } from "../driver/driver.ts";
+import type { ClassIdentity, MachineIdentity } from "../driver/messages.ts";
+import type { Clock } from "../clock.ts";
+import type { Random } from "../random.ts";
+import type { SecretData } from "../secret.ts";
+import type { Patience } from "./patience.ts";
+import type { RecentLaunches } from "./recent-launches.ts";
+
+/** The tags, tag keys or labels by which the VMs of a cluster and role are known. Each cloud has its own spelling. */
+export interface ClusterKeys {
+  readonly cluster: string;
+  readonly role: string;
+}
+
+/** What the requests of all methods have in common. */
+export interface CloudRequest<Spec> {
+  readonly machineClass: ClassIdentity<Spec>;
+  readonly secret: SecretData;
+  /** Absent for methods about a class. */
+  readonly machine?: MachineIdentity;
+}
+
+/** What a method of a cloud driver works with, besides its request. */
+export interface CloudCall<Session> {
+  readonly session: Session;
+  /** Those of the class. */
+  readonly keys: ClusterKeys;
+  readonly context: DriverContext;
+  readonly random: Random;
+  readonly patience: Patience;
+  readonly launches: RecentLaunches;
+}
+
+/** What all sessions of a driver share. */
+export interface SessionResources {
+  /** For how long requests take; methods use the clock of their context. */
+  readonly clock: Clock;
+  /** For jitter. */
+  readonly random: Random;
+  /** Reports a request that has ended to whoever counts. Never throws. */
+  readonly reportApiCall: (call: ApiCall) => void;
+}

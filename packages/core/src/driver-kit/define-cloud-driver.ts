@@ -1,0 +1,142 @@
+import { type Clock, systemClock } from "../clock.ts";
+import { defineDriver } from "../driver/define-driver.ts";
+import type { Driver, DriverContext } from "../driver/driver.ts";
+import type { MachineError } from "../driver/machine-error.ts";
+import { type Random, systemRandom } from "../random.ts";
+import type { SecretData } from "../secret.ts";
+import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
+import { defaultPatience, type Patience } from "./patience.ts";
+import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
+import { createSessionPool, type PooledSession } from "./session-pool.ts";
+
+/** What each method attempts, as messages begin. */
+const attempts = {
+  createMachine: "creating the VM",
+  initializeMachine: "initializing the VM",
+  deleteMachine: "deleting the VM",
+  getMachineStatus: "looking for the VM",
+  listMachines: "listing the VMs",
+  findDrift: "comparing the VM with its class",
+  getNodeTemplate: "reading the capacity of the class",
+} as const;
+
+type Method = keyof typeof attempts;
+
+/** A method of the driver contract that gets a {@link CloudCall} in place of the context. */
+type CloudMethod<Spec, Session, Name extends Method> = (
+  request: Parameters<NonNullable<Driver<Spec>[Name]>>[0],
+  call: CloudCall<Session>,
+) => ReturnType<NonNullable<Driver<Spec>[Name]>>;
+
+type CloudMethods<Spec, Session> = {
+  readonly [Name in "createMachine" | "deleteMachine" | "getMachineStatus"]: CloudMethod<Spec, Session, Name>;
+} & {
+  readonly [Name in "initializeMachine" | "listMachines" | "findDrift" | "getNodeTemplate"]?: CloudMethod<
+    Spec,
+    Session,
+    Name
+  >;
+};
+
+/** What a cloud driver consists of that is its own. */
+export type CloudDriverDefinition<
+  Spec,
+  Credentials,
+  Session extends PooledSession,
+  Place extends string = string,
+> = Pick<Driver<Spec>, "name" | "spec" | "secret"> &
+  CloudMethods<Spec, Session> & {
+    /** Reads the class secret, which its schema has accepted. May throw `MachineError`. */
+    readonly credentialsOf: (secret: SecretData) => Credentials;
+    /** Where the call goes with these credentials: a region, a project, a subscription. Each place and credential has one session. */
+    readonly placeOf: (request: CloudRequest<Spec>, credentials: Credentials) => Place;
+    /** Opens a session. Makes no requests: loading an SDK and getting tokens belong to the first one. */
+    readonly openSession: (place: Place, credentials: Credentials, resources: SessionResources) => Session;
+    readonly clusterKeysOf: (spec: Spec) => ClusterKeys;
+    /** The id by which nodes report a volume as attached; undefined for volumes of other clouds. Gets `spec` of a persistent volume. */
+    readonly volumeIdOf?: (volume: Readonly<Record<string, unknown>>) => string | undefined;
+    /**
+     * Turns whatever a method threw into the error of the contract.
+     *
+     * @param attempt what the method did, for the message: `creating the VM`
+     */
+    readonly toMachineError: (error: unknown, signal: AbortSignal, attempt: string) => MachineError;
+    /** The ids by which the cloud finds a failed request in its records. They are logged; a message must not change with each attempt. */
+    readonly requestIdsOf?: (failure: MachineError) => Readonly<Record<string, string>>;
+  };
+
+/** Options that all cloud drivers have. */
+export interface CloudDriverOptions {
+  /** Default: the system's. For how long requests take; the methods use the clock of their context. */
+  readonly clock?: Clock;
+  /** For jitter. Default: the system's. */
+  readonly random?: Random;
+  /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
+  readonly patience?: Partial<Patience>;
+}
+
+/**
+ * Makes a driver out of what is particular to its cloud. Every method runs with the session of its place and credentials, and fails with an error of the contract that says what it
+ * attempted. The driver holds its sessions and what {@link RecentLaunches} keeps; nothing that a restart would lose.
+ *
+ * @throws ConfigError as `defineDriver`
+ */
+export function defineCloudDriver<Spec, Credentials, Session extends PooledSession, Place extends string>(
+  definition: CloudDriverDefinition<Spec, Credentials, Session, Place>,
+  options: CloudDriverOptions = {},
+): Driver<Spec> {
+  const { name, spec, secret, volumeIdOf, requestIdsOf } = definition;
+  const { clock = systemClock, random = systemRandom } = options;
+  const patience = { ...defaultPatience, ...options.patience };
+  // One request may serve several calls. They all report to the same place, so the newest context will do.
+  let reportApiCall: DriverContext["reportApiCall"];
+  // Starts with the first call: a process that waits to become leader does not see what the leader launches.
+  let launches: RecentLaunches | undefined;
+  const sessions = createSessionPool((place: Place, credentials: Credentials) =>
+    definition.openSession(place, credentials, { clock, random, reportApiCall: (call) => reportApiCall?.(call) }),
+  );
+
+  const method =
+    <Request extends CloudRequest<Spec>, Response>(
+      attempt: string,
+      act: (request: Request, call: CloudCall<Session>) => Promise<Response>,
+    ) =>
+    async (request: Request, context: DriverContext): Promise<Response> => {
+      try {
+        ({ reportApiCall } = context);
+        const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
+        context.signal.throwIfAborted();
+        const { machineClass } = request;
+        const credentials = definition.credentialsOf(request.secret);
+        const place = definition.placeOf(request, credentials);
+        const keys = definition.clusterKeysOf(machineClass.spec);
+        return await sessions.use(machineClass.name, place, credentials, (session) =>
+          act(request, { session, keys, context, random, patience, launches: recent }),
+        );
+      } catch (error) {
+        const failure = definition.toMachineError(error, context.signal, attempt);
+        const requestIds = requestIdsOf?.(failure) ?? {};
+        if (Object.keys(requestIds).length > 0) context.log("warn", "The cloud rejected a request", requestIds);
+        throw failure;
+      }
+    };
+
+  const { initializeMachine, listMachines, findDrift, getNodeTemplate } = definition;
+  return defineDriver<Spec>({
+    name,
+    spec,
+    ...(secret === undefined ? {} : { secret }),
+    createMachine: method(attempts.createMachine, definition.createMachine),
+    deleteMachine: method(attempts.deleteMachine, definition.deleteMachine),
+    getMachineStatus: method(attempts.getMachineStatus, definition.getMachineStatus),
+    ...(volumeIdOf === undefined
+      ? {}
+      : { getVolumeIds: ({ volumes }) => Promise.resolve({ volumeIds: volumes.map(volumeIdOf) }) }),
+    ...(initializeMachine === undefined
+      ? {}
+      : { initializeMachine: method(attempts.initializeMachine, initializeMachine) }),
+    ...(listMachines === undefined ? {} : { listMachines: method(attempts.listMachines, listMachines) }),
+    ...(findDrift === undefined ? {} : { findDrift: method(attempts.findDrift, findDrift) }),
+    ...(getNodeTemplate === undefined ? {} : { getNodeTemplate: method(attempts.getNodeTemplate, getNodeTemplate) }),
+  });
+}
