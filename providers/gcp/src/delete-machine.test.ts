@@ -53,7 +53,7 @@ describe("deleting a machine", () => {
     await driver.createMachine(aRequest(), aContext());
     const errors = [{ code: "RESOURCE_NOT_FOUND", message: "The resource 'm' was not found" }];
     const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 404 });
-    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    gce.faults.add({ operation: "zoneOperations.get", end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.deleteMachine(known(), aContext())).resolves.toEqual({});
     expect(gce.inventory()).toEqual(nothing);
   });
@@ -261,7 +261,7 @@ describe("deleting a machine", () => {
       httpErrorStatusCode: 403,
     };
     gce.faults.add({
-      operation: "zoneOperations.wait",
+      operation: "zoneOperations.get",
       end: { kind: "reply", reply: { status: 200, body: JSON.stringify(operation) } },
     });
     await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
@@ -273,7 +273,7 @@ describe("deleting a machine", () => {
   it("stops waiting when the deadline has passed, and goes on the next time", async () => {
     const { gce, driver, clock, giveUpWaiting } = await aSlowCloud({ provisioningMs: 0, stagingMs: 0 });
     const creating = driver.createMachine(aRequest(), aContext());
-    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(0);
+    await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(0);
     clock.skip(60_000);
     await creating;
     expect(await giveUpWaiting((context) => driver.deleteMachine(known(), context))).toMatchObject({

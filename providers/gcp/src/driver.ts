@@ -1,5 +1,5 @@
 import type { Driver } from "@millwright/core";
-import { type CloudDriverOptions, defineCloudDriver } from "@millwright/core/driver-kit";
+import { type CloudDriverOptions, defaultPatience, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
@@ -23,6 +23,7 @@ export interface GcpDriverOptions
 
 /** Creates the driver of Compute Engine. It holds no state but access tokens: every call finds its VMs by name, tags and labels. */
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {
+  const { pollMs } = { ...defaultPatience, ...options.patience };
   return defineCloudDriver(
     {
       name: "gcp",
@@ -31,7 +32,7 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
       credentialsOf: readCredentials,
       placeOf: (_, { project }) => project,
       openSession: (project, credentials, resources) =>
-        createSession(createGceApi({ ...options, ...resources, credentials }), project),
+        createSession(createGceApi({ ...options, ...resources, credentials }), project, { ...resources, pollMs }),
       clusterKeysOf: ({ tags }) => clusterKeysOf(tags),
       createMachine,
       deleteMachine,

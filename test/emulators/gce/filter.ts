@@ -1,26 +1,35 @@
 import { GceRefusal } from "./refusal.ts";
 
-const termPattern = /^\s*\(?\s*([A-Za-z][\w.-]*)\s*(=|!=|eq|ne)\s*(?:"([^"]*)"|([^\s()]+))\s*\)?\s*(?:AND\s+)?/;
+const comparison = /^\s*(\(?)\s*([A-Za-z][\w.-]*)\s*(!?=)\s*(?:"([^"]*)"|([^\s()"]+))\s*(\)?)\s*(?:(AND|OR)\b(?=.)|)/s;
+
+interface Comparison {
+  readonly field: string;
+  readonly isEqual: boolean;
+  readonly value: string;
+}
 
 /**
- * Reads a filter of a list: comparisons of texts, all of which have to hold. Compute Engine knows much more; what is not known here is refused.
+ * Reads a filter of a list: comparisons of texts, joined by `AND`, by `OR`, which binds tighter (AIP-160), or by nothing, which means `AND`. Compute Engine knows much more; what is not known
+ * here is refused.
  *
  * @throws GceRefusal
  */
 export function readFilter(text: string): (fieldOf: (name: string) => string | undefined) => boolean {
-  const terms: { readonly field: string; readonly isEqual: boolean; readonly value: string }[] = [];
-  for (let rest = text; rest.trim() !== "";) {
-    const match = termPattern.exec(rest);
-    if (match === null)
+  const groups: Comparison[][] = [];
+  let isOr = false;
+  for (let rest = text; isOr || rest.trim() !== "";) {
+    const match = comparison.exec(rest);
+    if (match === null || (match[1] === "") !== (match[6] === "")) {
       throw new GceRefusal("invalid", `Invalid value for field 'filter': '${text}'. Invalid list filter expression.`);
-    terms.push({
-      field: match[1] ?? "",
-      isEqual: match[2] === "=" || match[2] === "eq",
-      value: match[3] ?? match[4] ?? "",
-    });
+    }
+    const one = { field: match[2] ?? "", isEqual: match[3] === "=", value: match[4] ?? match[5] ?? "" };
+    if (isOr) groups.at(-1)?.push(one);
+    else groups.push([one]);
+    isOr = match[7] === "OR";
     rest = rest.slice(match[0].length);
   }
-  return (fieldOf) => terms.every(({ field, isEqual, value }) => (fieldOf(field) === value) === isEqual);
+  return (fieldOf) =>
+    groups.every((group) => group.some(({ field, isEqual, value }) => (fieldOf(field) === value) === isEqual));
 }
 
 /** The fields of something with a name and labels that filters may ask for. */

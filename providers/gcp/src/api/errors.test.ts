@@ -64,7 +64,7 @@ describe("refusals of Compute Engine", () => {
       httpErrorStatusCode,
     };
     gce.faults.add({
-      operation: "zoneOperations.wait",
+      operation: "zoneOperations.get",
       end: { kind: "reply", reply: { status: 200, body: JSON.stringify(operation) } },
     });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe("refusals of Compute Engine", () => {
       { code: "CONDITION_NOT_MET", message: "three" },
     ];
     const body = JSON.stringify({ id: "1", name: "o", status: "DONE", error: { errors }, httpErrorStatusCode: 403 });
-    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    gce.faults.add({ operation: "zoneOperations.get", end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: "ResourceExhausted",
       message: expect.stringContaining("one; two; three (QUOTA_EXCEEDED)"),
@@ -98,18 +98,18 @@ describe("refusals of Compute Engine", () => {
       error: { errors: [] },
       httpErrorStatusCode: 403,
     });
-    gce.faults.add({ operation: "zoneOperations.wait", end: { kind: "reply", reply: { status: 200, body } } });
+    gce.faults.add({ operation: "zoneOperations.get", end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: "PermissionDenied" });
   });
 
   it.each([
     ["createMachine", "instances.get"],
     ["createMachine", "instances.insert"],
-    ["createMachine", "zoneOperations.wait"],
+    ["createMachine", "zoneOperations.get"],
     ["createMachine", "oauth2.token"],
     ["deleteMachine", "instances.get"],
     ["deleteMachine", "instances.delete"],
-    ["deleteMachine", "zoneOperations.wait"],
+    ["deleteMachine", "zoneOperations.get"],
     ["getMachineStatus", "instances.get"],
     ["listMachines", "instances.list"],
     ["deleteMachine", "disks.list"],

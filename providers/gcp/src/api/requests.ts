@@ -30,11 +30,12 @@ export interface GceApi {
     signal: AbortSignal,
   ): Promise<Page<DiskResource>>;
   deleteDisk(place: Place, name: string, requestId: string, signal: AbortSignal): Promise<Operation>;
-  /** Returns when the operation is done, or earlier, as it is then. */
-  waitForOperation(place: Place, name: string, signal: AbortSignal): Promise<Operation>;
+  /** Undefined when there is no such operation. */
+  getOperation(place: Place, name: string, signal: AbortSignal): Promise<Operation | undefined>;
+  /** Operations that a filter of Compute Engine lets through. */
   listOperations(
     place: Place,
-    operationType: string,
+    filter: string,
     pageToken: string | undefined,
     signal: AbortSignal,
   ): Promise<Page<Operation>>;

@@ -1,5 +1,5 @@
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
+import { createInFlightLimit, fieldOf } from "@millwright/core/driver-kit";
 import type { GcpCredentials } from "../spec/secret.ts";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
@@ -17,18 +17,14 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
   readonly random: Random;
   /** Told of every request, with its repetitions as one, when it has ended. */
   readonly reportApiCall?: (call: ApiCall) => void;
-  /** How long Google may take for one answer, milliseconds. Default 30 s. Waiting for operations takes two minutes longer. */
+  /** How long Google may take for one answer, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
-  /** Requests under way at once. Default 20; waiting for operations does not count, and has a limit of 50. */
+  /** Requests under way at once. Default 20. */
   readonly maxInFlight?: number;
 }
 
 const defaultRequestTimeoutMs = 30_000;
-/** Google answers a wait after two minutes at the latest. */
-const longestWaitMs = 120_000;
 const defaultMaxInFlight = 20;
-/** Operations go on while nobody waits for them: who comes to wait late gets his answer at once. */
-const maxWaits = 50;
 /** How much later than ours the SDK's own deadline is. */
 const graceMs = 2_000;
 /** Google's limit for one page. */
@@ -37,9 +33,6 @@ const pageSize = 500;
 const isUnauthenticated = (error: unknown): boolean => error instanceof GceFailure && error.status === 401;
 
 interface RequestOptions {
-  readonly turn?: InFlightLimit;
-  /** How much longer than others it may take. */
-  readonly extraMs?: number;
   /** Whether a refusal is an answer like any other, for metrics. */
   readonly isAnswer?: (failure: unknown) => boolean;
 }
@@ -49,7 +42,6 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
-  const waitLimit = createInFlightLimit(maxWaits);
   const tokens = createTokenSource(credentials, {
     clock,
     timeoutMs,
@@ -60,16 +52,12 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const origin = endpoint ?? `https://compute.${credentials.universe}`;
 
   /** Sends what the SDK has put together, with our token, to our address. */
-  const sendWithToken = async (
-    request: OutgoingRequest,
-    signal: AbortSignal,
-    oneTimeoutMs: number,
-  ): Promise<string> => {
+  const sendWithToken = async (request: OutgoingRequest, signal: AbortSignal): Promise<string> => {
     const url = request.url.replace(sdkOrigin, origin);
     const send = (token: string): Promise<string> => {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${token}`);
-      return sendRequest({ ...request, url, headers }, { clock, signal, timeoutMs: oneTimeoutMs });
+      return sendRequest({ ...request, url, headers }, { clock, signal, timeoutMs });
     };
     const token = await tokens.get(signal);
     try {
@@ -87,18 +75,17 @@ export function createGceApi(options: GceApiOptions): GceApi {
     service: ApiService,
     signal: AbortSignal,
     call: (sdk: SdkClients, callOptions: typeof oneTry) => Promise<Output>,
-    { turn = limit, extraMs = 0, isAnswer = () => false }: RequestOptions = {},
+    { isAnswer = () => false }: RequestOptions = {},
   ): Promise<Output> =>
-    turn(signal, async () => {
+    limit(signal, async () => {
       const sdk = await sdkClients();
       const startMs = clock.monotonicMs();
-      const oneTimeoutMs = timeoutMs + extraMs;
       for (let attempts = 1; ; attempts++) {
         signal.throwIfAborted();
         // The SDK keeps only a part of what a request failed of.
         let failed: unknown;
         const send = (outgoing: OutgoingRequest): Promise<string> =>
-          sendWithToken(outgoing, signal, oneTimeoutMs).catch((error: unknown) => {
+          sendWithToken(outgoing, signal).catch((error: unknown) => {
             failed = error;
             throw error;
           });
@@ -106,7 +93,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
           reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
         try {
           // Our own deadline comes first.
-          const callOptions = { ...oneTry, timeout: oneTimeoutMs + graceMs };
+          const callOptions = { ...oneTry, timeout: timeoutMs + graceMs };
           const output = await callSdk(send, () => call(sdk, callOptions));
           report("ok");
           return output;
@@ -126,19 +113,12 @@ export function createGceApi(options: GceApiOptions): GceApi {
 
   return {
     async getInstance(place, instance, signal) {
-      const isNone = (failure: unknown): boolean => isMissing(failure, `instances/${instance}`);
-      try {
-        const [found] = await request(
-          "instance_get",
-          signal,
-          (sdk, callOptions) => sdk.instances.get({ ...place, instance }, callOptions),
-          { isAnswer: isNone },
-        );
-        return found;
-      } catch (error) {
-        if (isNone(error)) return undefined;
-        throw error;
-      }
+      const found = await orMissing(`instances/${instance}`, (isAnswer) =>
+        request("instance_get", signal, (sdk, callOptions) => sdk.instances.get({ ...place, instance }, callOptions), {
+          isAnswer,
+        }),
+      );
+      return found?.[0];
     },
     async listInstances(place, pageToken, signal) {
       const [items, , answer] = await request("instance_list", signal, (sdk, callOptions) =>
@@ -173,21 +153,22 @@ export function createGceApi(options: GceApiOptions): GceApi {
       );
       return readOperation(answer.latestResponse);
     },
-    async waitForOperation(place, operation, signal) {
-      const [answer] = await request(
-        "operations_get",
-        signal,
-        (sdk, callOptions) => sdk.operations.wait({ ...place, operation }, callOptions),
-        { turn: waitLimit, extraMs: longestWaitMs },
-      );
-      return readOperation(answer);
-    },
-    async listOperations(place, operationType, pageToken, signal) {
-      const [items, , answer] = await request("operations_list", signal, (sdk, callOptions) =>
-        sdk.operations.list(
-          { ...place, ...pageOf(pageToken), filter: `operationType="${operationType}"` },
-          { ...callOptions, autoPaginate: false },
+    async getOperation(place, operation, signal) {
+      const found = await orMissing(`operations/${operation}`, (isAnswer) =>
+        request(
+          "operations_get",
+          signal,
+          (sdk, callOptions) => sdk.operations.get({ ...place, operation }, callOptions),
+          {
+            isAnswer,
+          },
         ),
+      );
+      return found === undefined ? undefined : readOperation(found[0]);
+    },
+    async listOperations(place, filter, pageToken, signal) {
+      const [items, , answer] = await request("operations_list", signal, (sdk, callOptions) =>
+        sdk.operations.list({ ...place, ...pageOf(pageToken), filter }, { ...callOptions, autoPaginate: false }),
       );
       return { items: items.map(readOperation), nextPageToken: nextOf(answer) };
     },
@@ -198,6 +179,20 @@ export function createGceApi(options: GceApiOptions): GceApi {
       return type;
     },
   };
+}
+
+/** The answer about one thing; undefined when there is none of that path. */
+async function orMissing<Output>(
+  path: string,
+  ask: (isMissing: (failure: unknown) => boolean) => Promise<Output>,
+): Promise<Output | undefined> {
+  const isNone = (failure: unknown): boolean => isMissing(failure, path);
+  try {
+    return await ask(isNone);
+  } catch (error) {
+    if (isNone(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The SDK does not repeat by itself: it would go on for ten minutes. */

@@ -109,7 +109,6 @@ export async function aSlowCloud(options: GceEmulatorOptions = {}) {
   const clock = createSkippingClock();
   const cloud = await aCloud({
     clock,
-    waitMs: 20,
     operationMs: 60_000,
     provisioningMs: 30_000,
     stagingMs: 10_000,
@@ -124,8 +123,8 @@ export async function aSlowCloud(options: GceEmulatorOptions = {}) {
     async giveUpWaiting(call: (context: DriverContext) => Promise<unknown>): Promise<unknown> {
       const deadline = new AbortController();
       const outcome = call(aContext(deadline.signal)).catch((error: unknown) => error);
-      const waits = gce.log.count("zoneOperations.wait");
-      await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits);
+      const waits = gce.log.count("zoneOperations.get");
+      await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(waits);
       deadline.abort(new DOMException("too late", "TimeoutError"));
       return outcome;
     },

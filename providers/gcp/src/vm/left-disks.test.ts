@@ -132,7 +132,7 @@ describe("disks that are left when a VM goes", () => {
       httpErrorStatusCode: 500,
     };
     const end = { kind: "reply", reply: { status: 200, body: JSON.stringify(operation) } } as const;
-    gce.faults.add({ operation: "zoneOperations.wait", end });
+    gce.faults.add({ operation: "zoneOperations.get", end });
     await expect(driver.deleteMachine(known(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
       message: "deleting disk m in europe-west1-b (my-project): because (INTERNAL_ERROR)",
@@ -157,9 +157,9 @@ describe("disks that a creation has left", () => {
     gce.world.capacity.set("n2-standard-2", 0);
     const request = aRequest(aMachine("m"), keptDisk);
     await giveUpWaiting((context) => driver.createMachine(request, context));
-    const waits = gce.log.count("zoneOperations.wait");
+    const waits = gce.log.count("zoneOperations.get");
     const creating = driver.createMachine(request, aContext()).catch((error: unknown) => error);
-    await expect.poll(() => gce.log.count("zoneOperations.wait")).toBeGreaterThan(waits);
+    await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(waits);
     clock.skip(60_000);
     await expect.poll(() => gce.log.count("disks.delete")).toBe(1);
     clock.skip(60_000);

@@ -1,5 +1,6 @@
 import { allPages, type Asking, createBatch, type PooledSession } from "@millwright/core/driver-kit";
 import type { Operation } from "../api/operation.ts";
+import { createOperationWatch, type OperationWatch, type OperationWatchOptions } from "../api/operation-watch.ts";
 import type { DiskResource, GceApi, InstanceResource, Place } from "../api/requests.ts";
 import { ownDiskLabel } from "./owner-tags.ts";
 import { providerIdOf } from "./provider-id.ts";
@@ -20,6 +21,8 @@ export interface Session extends PooledSession {
   reclamations(place: Place, asking: Asking): Promise<readonly Operation[]>;
   /** Operations that have made VMs of a zone, or still do. Shared as lists are. */
   insertions(place: Place, asking: Asking): Promise<readonly Operation[]>;
+  /** Waits until an operation of a zone is done, by its name. All who wait share one poll. */
+  awaitOperation(place: Place, name: string, asking: Asking): Promise<Operation>;
 }
 
 /** How long the first question waits for others: not noticed beside a request, and enough for a set that starts its machines. */
@@ -37,9 +40,10 @@ interface ZoneQuestions {
   readonly disks: ReturnType<typeof createBatch<readonly DiskResource[]>>;
   /** By their type. */
   readonly operations: ReturnType<typeof createBatch<readonly Operation[]>>;
+  readonly awaitOperation: OperationWatch;
 }
 
-function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
+function createZoneQuestions(api: GceApi, place: Place, options: OperationWatchOptions): ZoneQuestions {
   let pagesOfList = 1;
 
   const read = (instances: readonly InstanceResource[]): readonly Vm[] =>
@@ -81,19 +85,21 @@ function createZoneQuestions(api: GceApi, place: Place): ZoneQuestions {
       maxKeys,
       windowMs,
       ask: async (types, signal) => {
-        const ofType = (type: string) => allPages(cloud, (token) => api.listOperations(place, type, token, signal));
+        const ofType = (type: string) =>
+          allPages(cloud, (token) => api.listOperations(place, `operationType="${type}"`, token, signal));
         return new Map(await Promise.all(types.map(async (type) => [type, (await ofType(type)).flat()] as const)));
       },
     }),
+    awaitOperation: createOperationWatch(api, place, options),
   };
 }
 
 /** Starts a session. */
-export function createSession(api: GceApi, project: string): Session {
+export function createSession(api: GceApi, project: string, options: OperationWatchOptions): Session {
   const zones = new Map<string, ZoneQuestions>();
   const questionsOf = (place: Place): ZoneQuestions => {
     const key = providerIdOf(place, "");
-    const known = zones.get(key) ?? createZoneQuestions(api, place);
+    const known = zones.get(key) ?? createZoneQuestions(api, place, options);
     zones.set(key, known);
     return known;
   };
@@ -107,6 +113,7 @@ export function createSession(api: GceApi, project: string): Session {
     disks: async (place, asking) => (await questionsOf(place).disks("", asking)) ?? [],
     reclamations: (place, asking) => operationsOf(place, operationTypes.reclamation, asking),
     insertions: (place, asking) => operationsOf(place, operationTypes.insertion, asking),
+    awaitOperation: (place, name, asking) => questionsOf(place).awaitOperation(name, asking),
     // Connections are those of the process; a session holds a token only.
     close: () => undefined,
   };
