@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
 import { closeEmulator } from "./close-emulator.ts";
-import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import { azureNode } from "./cloud-controller-manager/azure.ts";
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
+import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
 const properties = {
@@ -21,7 +23,8 @@ const properties = {
 /** `providerSpec` of the class `pool`, with changes of its properties. */
 export const armSpec = (change: object = {}): Readonly<Record<string, unknown>> => ({
   location: "westeurope",
-  resourceGroup: "shoot",
+  // In Azure names of resource groups are the same in any case, and cloud controller managers write them in lower case.
+  resourceGroup: "Shoot",
   subnetInfo: { vnetName: "vnet", subnetName: "nodes" },
   tags: { "kubernetes.io-cluster-shoot": "1", "kubernetes.io-role-node": "1" },
   properties: { ...properties, ...change },
@@ -32,10 +35,30 @@ export const armIdentity = { clientID: "client", subscriptionID: "sub-1", tenant
 
 const application = { tenant: "tenant", secret: "first-secret" };
 
+/** The VMs of an emulated Azure that became nodes. */
+export function armNodes(arm: ArmEmulator): readonly CloudInstance[] {
+  const { vms, nics } = arm.inventory();
+  return vms
+    .filter(({ power }) => power !== undefined)
+    .map(({ id, vmId, location, body, nics: attached, power }) =>
+      azureNode({
+        id,
+        vmId,
+        computerName: body.properties.osProfile.computerName,
+        location,
+        zones: body.zones ?? [],
+        vmSize: body.properties.hardwareProfile.vmSize,
+        privateIp: nics.find((nic) => nic.id === attached[0]?.nicId)?.address ?? "",
+        isRunning: power === "running",
+      }),
+    );
+}
+
 /** An installation on an emulated Azure. */
 export async function startOnArm(
   options: ArmEmulatorOptions = {},
   change: object = {},
+  nodes: NodeOptions = {},
 ): Promise<{
   readonly arm: ArmEmulator;
   readonly installation: CloudInstallation;
@@ -53,10 +76,8 @@ export async function startOnArm(
   });
   const { url } = await arm.listen();
   const made = new Set<string>();
-  const look = () => {
-    const { vms } = arm.inventory();
-    for (const { vmId } of vms) made.add(vmId);
-    return vms;
+  const look = (): void => {
+    for (const { vmId } of arm.inventory().vms) made.add(vmId);
   };
   const installation = await startCloudInstallation({
     provider: "Azure",
@@ -64,10 +85,11 @@ export async function startOnArm(
     providerSpec: armSpec(change),
     secret: { ...armIdentity, clientSecret: application.secret, userData },
     env: { ARM_EMULATOR_URL: url, ARM_EMULATOR_CA: arm.ca },
-    vms: () =>
-      look()
-        .filter(({ power }) => power === "running")
-        .map(({ name }) => ({ nodeName: name, providerId: `azure:///westeurope/${name}` })),
+    instances() {
+      look();
+      return armNodes(arm);
+    },
+    nodes,
   });
   return {
     arm,

@@ -10,7 +10,7 @@ import {
   machineResource,
   systemClock,
 } from "@millwright/core";
-import { createApiServer, createSimulatedNodes, kubeconfigFor } from "@millwright/devcluster";
+import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
 import {
   type ApiClient,
   createApiClient,
@@ -22,12 +22,8 @@ import { expect } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
-
-/** A VM whose kubelet runs. */
-export interface RunningVm {
-  readonly nodeName: string;
-  readonly providerId: string;
-}
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
+import { type CloudNodesOptions, followInstances, type NodeTimes } from "./cloud-controller-manager/cloud-nodes.ts";
 
 /** A cloud with an emulator, and the driver for it. */
 export interface CloudUnderTest {
@@ -40,13 +36,20 @@ export interface CloudUnderTest {
   readonly secret: Readonly<Record<string, string>>;
   /** What leads the driver's SDK to the emulator. */
   readonly env: NodeJS.ProcessEnv;
-  /** VMs whose nodes are to be in the cluster. */
-  vms(): readonly RunningVm[];
+  /** The instances that exist now and have ever run: they become nodes of the cluster. */
+  instances(): readonly CloudInstance[] | Promise<readonly CloudInstance[]>;
+  /** How their nodes join. Default: as with a cloud controller manager that comes after a second. */
+  readonly nodes?: NodeOptions;
 }
+
+/** How instances become nodes. */
+export type NodeOptions = Pick<CloudNodesOptions, keyof NodeTimes | "kubeletProviderId">;
 
 /** A cluster whose nodes follow an emulated cloud, with a class `pool`; `millwright run` looks after it when it is told to. */
 export interface CloudInstallation {
   readonly api: ApiClient;
+  /** To see what was requested of it. */
+  readonly server: ApiServer;
   run(): MillwrightProcess;
   /** Runs another command to its end, with `--kubeconfig`. */
   command(...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
@@ -96,28 +99,15 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
   await declareClass("pool", cloud.providerSpec);
 
   const stop = new AbortController();
-  const nodes = createSimulatedNodes({
-    api,
-    clock: systemClock,
-    joinDelayMs: 50,
-    removeWithVm: true,
-    removeAfterMs: 500,
-  });
-  const ended = Promise.all([
-    nodes.start(stop.signal),
-    (async () => {
-      while (!stop.signal.aborted) {
-        nodes.sync(cloud.vms());
-        await systemClock.sleep(100, stop.signal).catch(() => undefined);
-      }
-    })(),
-  ]);
+  const instances = () => cloud.instances();
+  const ended = followInstances({ api, clock: systemClock, instances, ...cloud.nodes }, stop.signal);
   const started: MillwrightProcess[] = [];
   const machines = async (): Promise<readonly Machine[]> =>
     (await api.list<Machine>(machineResource, { namespace })).items;
 
   return {
     api,
+    server,
     declareClass,
     machines,
     run() {

@@ -1,6 +1,8 @@
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { closeEmulator } from "./close-emulator.ts";
-import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import { ec2Node } from "./cloud-controller-manager/aws.ts";
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
+import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
 /** `providerSpec` of the class `pool`. */
@@ -18,10 +20,34 @@ export const ec2Spec = {
 /** The credentials in the class secret. */
 export const ec2Keys = { accessKeyID: "AKIA1", secretAccessKey: "first-secret" };
 
+/** The instances of an emulated EC2 that became nodes. */
+export function ec2Nodes(ec2: Ec2Emulator): readonly CloudInstance[] {
+  const { instances, networkInterfaces } = ec2.inventory();
+  return instances
+    .filter(({ state }) => state !== "pending")
+    .map(({ id, region, instanceType, privateDnsName, state }) => {
+      const primary = networkInterfaces.find(
+        ({ instanceId, deviceIndex, networkCardIndex }) =>
+          instanceId === id && deviceIndex === 0 && networkCardIndex === 0,
+      );
+      return ec2Node({
+        id,
+        region,
+        availabilityZone: primary?.zone ?? "",
+        instanceType,
+        privateDnsName,
+        privateIp: primary?.privateIp ?? "",
+        publicIp: primary?.publicIp,
+        isRunning: state === "running",
+      });
+    });
+}
+
 /** An installation on an emulated EC2. */
 export async function startOnEc2(
   options: Ec2EmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
+  nodes: NodeOptions = {},
 ): Promise<{ readonly ec2: Ec2Emulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
   const ec2 = createEc2Emulator({
     pendingMs: 200,
@@ -39,11 +65,8 @@ export async function startOnEc2(
     providerSpec: { ...ec2Spec, ...spec },
     secret: { ...ec2Keys, userData },
     env: { AWS_ENDPOINT_URL_EC2: url, AWS_EC2_METADATA_DISABLED: "true" },
-    vms: () =>
-      ec2
-        .inventory()
-        .instances.filter(({ state }) => state === "running" || state === "shutting-down")
-        .map(({ id, privateDnsName }) => ({ nodeName: privateDnsName, providerId: `aws:///eu-west-1/${id}` })),
+    instances: () => ec2Nodes(ec2),
+    nodes,
   });
   return {
     ec2,

@@ -2,7 +2,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { closeEmulator } from "./close-emulator.ts";
-import { type CloudInstallation, startCloudInstallation } from "./cloud-installation.ts";
+import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
+import { gceNode } from "./cloud-controller-manager/gcp.ts";
+import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
 /** `providerSpec` of the class `pool`. */
@@ -37,10 +39,24 @@ export function aServiceAccount(name: string) {
 const first = aServiceAccount("first");
 const second = aServiceAccount("second");
 
+/** The instances of an emulated Compute Engine that became nodes. */
+export const gceNodes = (gce: GceEmulator): readonly CloudInstance[] =>
+  gce
+    .inventory()
+    .instances.filter(({ status }) => status !== "PROVISIONING" && status !== "STAGING")
+    .map(({ resource, status, ...instance }) =>
+      gceNode({
+        ...instance,
+        machineType: resource.machineType.slice(resource.machineType.lastIndexOf("/") + 1),
+        isRunning: status === "RUNNING",
+      }),
+    );
+
 /** An installation on an emulated Compute Engine. */
 export async function startOnGce(
   options: GceEmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
+  nodes: NodeOptions = {},
 ): Promise<{ readonly gce: GceEmulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
   const gce = createGceEmulator({
     operationMs: 300,
@@ -58,11 +74,8 @@ export async function startOnGce(
     providerSpec: { ...gceSpec, ...spec },
     secret: { ...first.secret, userData },
     env: { GCE_EMULATOR: url },
-    vms: () =>
-      gce
-        .inventory()
-        .instances.filter(({ status }) => status === "RUNNING" || status === "STOPPING")
-        .map(({ name, project, zone }) => ({ nodeName: name, providerId: `gce:///${project}/${zone}/${name}` })),
+    instances: () => gceNodes(gce),
+    nodes,
   });
   return {
     gce,

@@ -16,6 +16,7 @@ export type { FileStorageOptions } from "./storage/file-storage.ts";
 export type { Journal, JournalContent, JournalRecord } from "./storage/journal.ts";
 export { createSimulatedNodes } from "./simulated-nodes/simulated-nodes.ts";
 export type { SimulatedNodes, SimulatedNodesOptions } from "./simulated-nodes/simulated-nodes.ts";
+export { uninitializedTaint } from "./simulated-nodes/node-object.ts";
 export type { DesiredNode } from "./simulated-nodes/node-object.ts";
 export { createWorkloads } from "./workloads/workloads.ts";
 export type { Workloads, WorkloadsOptions } from "./workloads/workloads.ts";

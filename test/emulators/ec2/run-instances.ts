@@ -132,6 +132,9 @@ function launchInstance({ world, region, account }: Ec2Call, launch: LaunchReque
     });
   }
   const nowMs = world.nowMs();
+  // Amazon EC2 User Guide, "EC2 instance hostnames and domains".
+  const { hostnameType = "ip-name" } = world.subnets.get(launch.interfaces[0]?.subnetId ?? "") ?? {};
+  const hostname = hostnameType === "ip-name" ? `ip-${(firstAddress ?? address()).replaceAll(".", "-")}` : id;
   const instance: Instance = {
     sequence,
     id,
@@ -141,7 +144,7 @@ function launchInstance({ world, region, account }: Ec2Call, launch: LaunchReque
     imageId: launch.imageId,
     instanceType: launch.instanceType,
     clientToken: launch.clientToken ?? "",
-    privateDnsName: `ip-${(firstAddress ?? address()).replaceAll(".", "-")}.${region}.compute.internal`,
+    privateDnsName: `${hostname}.${region === "us-east-1" ? "ec2.internal" : `${region}.compute.internal`}`,
     userData: launch.userData,
     shown: {
       ...launch.shown,

@@ -19,6 +19,8 @@ export interface Subnet {
   readonly zone: string;
   /** Addresses that are left. Default: as many as anyone wants. */
   readonly addresses?: number;
+  /** What instances are named after: their address or their id (`PrivateDnsNameOptionsOnLaunch` of the subnet). Default `ip-name`. */
+  readonly hostnameType?: "ip-name" | "resource-name";
 }
 
 /** A type of instances. */

@@ -43,7 +43,10 @@ export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
         await api.create(nodeResource, newNode(desired), { signal });
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
-        const patch = { metadata: newNode(desired).metadata, spec: { providerID: desired.providerId } };
+        const { metadata } = newNode(desired);
+        // Without an id of its own a kubelet leaves id and taints of a Node that is there as they are.
+        const spec = desired.providerId === undefined ? {} : { providerID: desired.providerId };
+        const patch = { metadata, spec };
         await api.patch(nodeResource, { name: desired.nodeName }, patch, { kind: "merge", signal });
       }
       await postStatus(desired, state, signal);

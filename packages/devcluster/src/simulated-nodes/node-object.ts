@@ -4,7 +4,13 @@ import { rfc3339 } from "../timestamps.ts";
 /** A machine that should be a node of the cluster, as its cloud describes it. */
 export interface DesiredNode {
   readonly nodeName: string;
-  readonly providerId: string;
+  /**
+   * Absent: its kubelet runs with `--cloud-provider=external`. It registers without provider id and with the taint
+   * {@link uninitializedTaint}; a cloud controller manager adds the one and removes the other.
+   */
+  readonly providerId?: string;
+  /** `status.nodeInfo.systemUUID`, as the firmware of the machine reports it. Default: the name of the node. */
+  readonly systemUuid?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
   /** Default: 4 CPUs, 16Gi of memory, 110 pods. */
@@ -27,6 +33,16 @@ export interface NodeState {
   readonly ready: Readiness;
   readonly conditions: readonly MoreCondition[];
 }
+
+/**
+ * What keeps pods away from a node until a cloud controller manager has initialized it. Source: Kubernetes, `initialNode` in
+ * pkg/kubelet/kubelet_node_status.go.
+ */
+export const uninitializedTaint = {
+  key: "node.cloudprovider.kubernetes.io/uninitialized",
+  value: "true",
+  effect: "NoSchedule",
+} as const;
 
 const defaultCapacity = { cpu: "4", memory: "16Gi", pods: "110", "ephemeral-storage": "100Gi" };
 
@@ -56,7 +72,7 @@ export function newNode(desired: DesiredNode): KubeObject {
         ...desired.labels,
       },
     },
-    spec: { providerID: desired.providerId },
+    spec: desired.providerId === undefined ? { taints: [uninitializedTaint] } : { providerID: desired.providerId },
   };
 }
 
@@ -78,7 +94,7 @@ export function nodeStatus(desired: DesiredNode, state: NodeState, present: unkn
       machineID: desired.nodeName,
       operatingSystem: "linux",
       osImage: "Simulated Linux",
-      systemUUID: desired.nodeName,
+      systemUUID: desired.systemUuid ?? desired.nodeName,
     },
   };
 }

@@ -105,3 +105,24 @@ test("does not bring back a Node that was deleted under it", async () => {
   await new Promise((resolve) => setTimeout(resolve, 900));
   expect(await ready("n1")).toBeUndefined();
 });
+
+test("a node without provider id joins tainted, and keeps what a cloud controller manager wrote", async () => {
+  const external = { nodeName: "n1", systemUuid: "ec2e1916-9099-7caf-fd21-012345abcdef" };
+  const nodes = simulate();
+  nodes.sync([external]);
+  await expect.poll(() => ready("n1"), wait).toBe("True");
+  const { body } = await server.call("GET", "/api/v1/nodes/n1");
+  expect(body["spec"]).toEqual({
+    taints: [{ key: "node.cloudprovider.kubernetes.io/uninitialized", value: "true", effect: "NoSchedule" }],
+  });
+  expect(body).toMatchObject({ status: { nodeInfo: { systemUUID: external.systemUuid } } });
+
+  const initialized = { spec: { providerID: "aws:///eu-west-1a/i-1", taints: null } };
+  const mergePatch = { "content-type": "application/merge-patch+json" };
+  const { code } = await server.call("PATCH", "/api/v1/nodes/n1", initialized, mergePatch);
+  expect(code).toBe(200);
+  nodes.sync([{ ...external, systemUuid: "ec2e1916-9099-7caf-fd21-fedcba543210" }]);
+  const uuid = async () => (await server.call("GET", "/api/v1/nodes/n1")).body["status"];
+  await expect.poll(uuid, wait).toMatchObject({ nodeInfo: { systemUUID: "ec2e1916-9099-7caf-fd21-fedcba543210" } });
+  expect((await server.call("GET", "/api/v1/nodes/n1")).body["spec"]).toEqual({ providerID: "aws:///eu-west-1a/i-1" });
+});

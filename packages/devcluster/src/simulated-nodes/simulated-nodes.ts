@@ -46,6 +46,10 @@ interface SimulatedNode {
   readonly conditionTypes: readonly string[];
 }
 
+/** Whether two machines of one node name are one. A machine without provider id is known by its firmware. */
+const isSameMachine = (one: DesiredNode, other: DesiredNode): boolean =>
+  one.providerId === other.providerId && one.systemUuid === other.systemUuid;
+
 const tickMs = 250;
 const retryMs = 1_000;
 const parallelCalls = 16;
@@ -151,7 +155,8 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       }
       for (const [name, node] of present) {
         goneSinceMs.delete(name);
-        if (nodes.get(name)?.desired.providerId === node.providerId) continue;
+        const known = nodes.get(name)?.desired;
+        if (known !== undefined && isSameMachine(known, node)) continue;
         nodes.set(name, {
           desired: node,
           dueMs: now + joinDelayMs,
