@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
 import { closeEmulator } from "./close-emulator.ts";
-import { azureNode } from "./cloud-controller-manager/azure.ts";
+import { azureMachineId, azureNode } from "./cloud-controller-manager/azure.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
@@ -58,7 +58,7 @@ export function armNodes(arm: ArmEmulator): readonly CloudInstance[] {
 export async function startOnArm(
   options: ArmEmulatorOptions = {},
   change: object = {},
-  nodes: NodeOptions = {},
+  nodes: NodeOptions = { kubeletProviderId: azureMachineId },
 ): Promise<{
   readonly arm: ArmEmulator;
   readonly installation: CloudInstallation;

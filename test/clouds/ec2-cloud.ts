@@ -1,6 +1,6 @@
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { closeEmulator } from "./close-emulator.ts";
-import { ec2Node } from "./cloud-controller-manager/aws.ts";
+import { ec2MachineId, ec2Node } from "./cloud-controller-manager/aws.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
@@ -47,7 +47,7 @@ export function ec2Nodes(ec2: Ec2Emulator): readonly CloudInstance[] {
 export async function startOnEc2(
   options: Ec2EmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
-  nodes: NodeOptions = {},
+  nodes: NodeOptions = { kubeletProviderId: ec2MachineId },
 ): Promise<{ readonly ec2: Ec2Emulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
   const ec2 = createEc2Emulator({
     pendingMs: 200,

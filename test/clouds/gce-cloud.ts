@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { closeEmulator } from "./close-emulator.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
-import { gceNode } from "./cloud-controller-manager/gcp.ts";
+import { gceMachineId, gceNode } from "./cloud-controller-manager/gcp.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
 import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
 
@@ -56,7 +56,7 @@ export const gceNodes = (gce: GceEmulator): readonly CloudInstance[] =>
 export async function startOnGce(
   options: GceEmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
-  nodes: NodeOptions = {},
+  nodes: NodeOptions = { kubeletProviderId: gceMachineId },
 ): Promise<{ readonly gce: GceEmulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
   const gce = createGceEmulator({
     operationMs: 300,

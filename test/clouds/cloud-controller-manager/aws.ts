@@ -36,3 +36,7 @@ export function ec2Node(instance: Ec2Instance): CloudInstance {
     ],
   };
 }
+
+/** What MCM's driver writes into `spec.providerID` of the Machine: `encodeInstanceID` in pkg/aws of gardener/machine-controller-manager-provider-aws. */
+export const ec2MachineId = ({ region, providerId }: CloudInstance): string =>
+  `aws:///${region}/${providerId.slice(providerId.lastIndexOf("/") + 1)}`;

@@ -40,3 +40,7 @@ export function azureNode(vm: AzureVm): CloudInstance {
     ],
   };
 }
+
+/** What MCM's driver writes into `spec.providerID` of the Machine: `DeriveInstanceID` in pkg/azure of gardener/machine-controller-manager-provider-azure. */
+export const azureMachineId = ({ region, providerId }: CloudInstance): string =>
+  `azure:///${region}/${providerId.slice(providerId.lastIndexOf("/") + 1)}`;

@@ -34,3 +34,6 @@ export function gceNode(instance: GceInstance): CloudInstance {
     ],
   };
 }
+
+/** What MCM's driver writes into `spec.providerID` of the Machine: `encodeMachineID` in pkg/gcp of gardener/machine-controller-manager-provider-gcp. */
+export const gceMachineId = ({ providerId }: CloudInstance): string => providerId.replace("gce://", "gce:///");

@@ -66,6 +66,17 @@ const aLaunch: RunInstancesCommandInput = {
 };
 
 describe("the EC2 emulator", () => {
+  it("names instances after their address, or after their id where the subnet says so", async () => {
+    const subnets = {
+      "subnet-a": { zone: "eu-west-1a" },
+      "subnet-r": { zone: "eu-west-1a", hostnameType: "resource-name" },
+    } as const;
+    const { run } = await anEc2({ subnets });
+    expect((await run()).PrivateDnsName).toMatch(/^ip-10(-\d{1,3}){3}\.eu-west-1\.compute\.internal$/);
+    const byId = await run({ NetworkInterfaces: [{ DeviceIndex: 0, SubnetId: "subnet-r", Groups: ["sg-1"] }] });
+    expect(byId.PrivateDnsName).toBe(`${byId.InstanceId}.eu-west-1.compute.internal`);
+  });
+
   it("makes an instance with its volume and interface, and shows them", async () => {
     const { run, find, client } = await anEc2();
     const { InstanceId } = await run();
