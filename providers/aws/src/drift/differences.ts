@@ -12,7 +12,7 @@ export function differencesOf(spec: AwsSpec, instance: Instance, tags: Tags): re
     const types = candidatesOf(spec).map(({ machineType }) => machineType);
     if (!types.includes(instance.InstanceType ?? "")) compare("machineType", spec.machineType, instance.InstanceType);
     compare("ami", spec.ami, instance.ImageId);
-    compare("keyName", spec.keyName === "" ? undefined : spec.keyName, instance.KeyName ?? "");
+    compare("keyName", spec.keyName, instance.KeyName ?? "");
     compare("ebsOptimized", spec.ebsOptimized ? true : undefined, instance.EbsOptimized);
     compareProfile(spec, instance, compare);
     compareMarket(spec, instance, compare);
@@ -26,7 +26,7 @@ export function differencesOf(spec: AwsSpec, instance: Instance, tags: Tags): re
 
 function compareProfile({ iam }: AwsSpec, { IamInstanceProfile }: Instance, compare: Compare): void {
   const arn = IamInstanceProfile?.Arn ?? "";
-  if (iam.arn !== undefined && iam.arn !== "") compare("iam.arn", iam.arn, arn);
+  if (iam.arn !== undefined) compare("iam.arn", iam.arn, arn);
   else compare("iam.name", iam.name, arn.slice(arn.lastIndexOf("/") + 1));
 }
 
@@ -46,12 +46,11 @@ function compareMetadata(
 ): void {
   if (given === undefined) return;
   const field = (name: string): string => `instanceMetadataOptions.${name}`;
-  const wanted = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
-  compare(field("httpEndpoint"), wanted(given.httpEndpoint), MetadataOptions?.HttpEndpoint);
+  compare(field("httpEndpoint"), given.httpEndpoint, MetadataOptions?.HttpEndpoint);
   compare(field("httpPutResponseHopLimit"), given.httpPutResponseHopLimit, MetadataOptions?.HttpPutResponseHopLimit);
-  compare(field("httpTokens"), wanted(given.httpTokens), MetadataOptions?.HttpTokens);
-  compare(field("httpProtocolIpv6"), wanted(given.httpProtocolIpv6), MetadataOptions?.HttpProtocolIpv6);
-  compare(field("instanceMetadataTags"), wanted(given.instanceMetadataTags), MetadataOptions?.InstanceMetadataTags);
+  compare(field("httpTokens"), given.httpTokens, MetadataOptions?.HttpTokens);
+  compare(field("httpProtocolIpv6"), given.httpProtocolIpv6, MetadataOptions?.HttpProtocolIpv6);
+  compare(field("instanceMetadataTags"), given.instanceMetadataTags, MetadataOptions?.InstanceMetadataTags);
 }
 
 function compareInterfaces(spec: AwsSpec, { NetworkInterfaces }: Instance, compare: Compare): void {

@@ -1,11 +1,12 @@
 import type { Placement } from "@aws-sdk/client-ec2";
 import { goObject, MachineError, type MachineIdentity } from "@millwright/core";
 import * as z from "zod";
+import { optionalText } from "../spec/absent-text.ts";
 
 /** Annotation of nodes, by which a machine asks for a placement of its own. Read by MCM's driver too. */
 const placementAnnotation = "machine.sapcloud.io/awsPlacement";
 
-const text = z.string().optional();
+const text = optionalText(z.string());
 
 /** An EC2 placement as Go decodes it. */
 const placementSchema = goObject({
@@ -17,7 +18,7 @@ const placementSchema = goObject({
   hostResourceGroupArn: text,
   partitionNumber: z.int32().optional(),
   spreadDomain: text,
-  tenancy: z.enum(["default", "dedicated", "host"]).optional(),
+  tenancy: optionalText(z.enum(["default", "dedicated", "host"])),
 });
 
 function parseJson(value: string): unknown {

@@ -16,8 +16,6 @@ import { readPlacementAnnotation } from "./placement-annotation.ts";
 /** EC2's limit for user data, before base64. */
 const longestUserData = 16_384;
 
-const isGiven = (value: string | undefined): value is string => value !== undefined && value !== "";
-
 /**
  * The request that makes a VM. Pure: the same launch gives the same request, so that its client token means the same VM.
  *
@@ -41,11 +39,11 @@ export function vmInput(launch: Launch, { machineType, subnetId }: LaunchCandida
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     InstanceType: machineType as NonNullable<RunInstancesCommandInput["InstanceType"]>,
     UserData: Buffer.from(bytes).toString("base64"),
-    IamInstanceProfile: isGiven(spec.iam.name) ? { Name: spec.iam.name } : { Arn: spec.iam.arn },
+    IamInstanceProfile: spec.iam.name === undefined ? { Arn: spec.iam.arn } : { Name: spec.iam.name },
     BlockDeviceMappings: blockDevicesOf(spec.blockDevices, launch),
     NetworkInterfaces: spec.networkInterfaces.map((card, index) => networkInterfaceOf(card, index, subnetId)),
     TagSpecifications: tagSpecificationsOf(launch),
-    ...(isGiven(spec.keyName) ? { KeyName: spec.keyName } : {}),
+    ...(spec.keyName === undefined ? {} : { KeyName: spec.keyName }),
     ...(spec.ebsOptimized ? { EbsOptimized: true } : {}),
     ...(spec.monitoring ? { Monitoring: { Enabled: true } } : {}),
     ...(placement === undefined ? {} : { Placement: placement }),
@@ -59,25 +57,25 @@ export function vmInput(launch: Launch, { machineType, subnetId }: LaunchCandida
 function blockDevicesOf(devices: readonly BlockDevice[], { rootDeviceName, spec }: Launch): BlockDeviceMapping[] {
   return devices.map(({ deviceName, ebs, noDevice, virtualName }) => {
     const isRoot = devices.length === 1 || deviceName === rootDevice;
-    if (isRoot && !isGiven(rootDeviceName)) {
+    if (isRoot && (rootDeviceName === undefined || rootDeviceName === "")) {
       throw new MachineError("InvalidArgument", `providerSpec.ami: image "${spec.ami}" has no root disk`);
     }
     const DeviceName = isRoot ? rootDeviceName : deviceName;
     // MCM's driver wants a volume in every entry: what else an entry says must not keep a class of its from working.
-    if (isGiven(noDevice) && !isRoot) return { DeviceName, NoDevice: noDevice };
+    if (noDevice !== undefined && !isRoot) return { DeviceName, NoDevice: noDevice };
     if (ebs === undefined) return { DeviceName, VirtualName: virtualName };
     return {
       DeviceName,
       Ebs: {
         DeleteOnTermination: ebs.deleteOnTermination,
         // A key is of no use without encryption, and EC2 refuses one.
-        Encrypted: ebs.encrypted || isGiven(ebs.kmsKeyID),
+        Encrypted: ebs.encrypted || ebs.kmsKeyID !== undefined,
         VolumeSize: ebs.volumeSize,
         VolumeType: ebs.volumeType,
         ...(ebs.iops > 0 ? { Iops: ebs.iops } : {}),
         ...(ebs.throughput === undefined ? {} : { Throughput: ebs.throughput }),
-        ...(isGiven(ebs.kmsKeyID) ? { KmsKeyId: ebs.kmsKeyID } : {}),
-        ...(isGiven(ebs.snapshotID) ? { SnapshotId: ebs.snapshotID } : {}),
+        ...(ebs.kmsKeyID === undefined ? {} : { KmsKeyId: ebs.kmsKeyID }),
+        ...(ebs.snapshotID === undefined ? {} : { SnapshotId: ebs.snapshotID }),
       },
     };
   });
@@ -95,7 +93,7 @@ function networkInterfaceOf(
     DeleteOnTermination: card.deleteOnTermination,
     ...(card.associatePublicIPAddress === undefined ? {} : { AssociatePublicIpAddress: card.associatePublicIPAddress }),
     ...(card.description === undefined ? {} : { Description: card.description }),
-    ...(isGiven(card.interfaceType) ? { InterfaceType: card.interfaceType } : {}),
+    ...(card.interfaceType === undefined ? {} : { InterfaceType: card.interfaceType }),
     ...(card.networkCardIndex === undefined ? {} : { NetworkCardIndex: card.networkCardIndex }),
     ...(card.ipv6AddressCount === undefined
       ? {}
@@ -120,13 +118,11 @@ function metadataOptionsOf({
   const { httpEndpoint, httpTokens, httpProtocolIpv6, httpPutResponseHopLimit, instanceMetadataTags } = given;
   return {
     MetadataOptions: {
-      ...(httpEndpoint === undefined || httpEndpoint === "" ? {} : { HttpEndpoint: httpEndpoint }),
-      ...(httpTokens === undefined || httpTokens === "" ? {} : { HttpTokens: httpTokens }),
-      ...(httpProtocolIpv6 === undefined || httpProtocolIpv6 === "" ? {} : { HttpProtocolIpv6: httpProtocolIpv6 }),
+      ...(httpEndpoint === undefined ? {} : { HttpEndpoint: httpEndpoint }),
+      ...(httpTokens === undefined ? {} : { HttpTokens: httpTokens }),
+      ...(httpProtocolIpv6 === undefined ? {} : { HttpProtocolIpv6: httpProtocolIpv6 }),
       ...(httpPutResponseHopLimit === undefined ? {} : { HttpPutResponseHopLimit: httpPutResponseHopLimit }),
-      ...(instanceMetadataTags === undefined || instanceMetadataTags === ""
-        ? {}
-        : { InstanceMetadataTags: instanceMetadataTags }),
+      ...(instanceMetadataTags === undefined ? {} : { InstanceMetadataTags: instanceMetadataTags }),
     },
   };
 }
@@ -147,7 +143,7 @@ function capacityReservationOf({
 }: AwsSpec): Pick<RunInstancesCommandInput, "CapacityReservationSpecification"> {
   if (given === undefined) return {};
   const { capacityReservationPreference, capacityReservationId, capacityReservationResourceGroupArn } = given;
-  if (isGiven(capacityReservationPreference)) {
+  if (capacityReservationPreference !== undefined) {
     return {
       CapacityReservationSpecification: {
         // The schema does not check it, as MCM does not: EC2 knows its own preferences.
@@ -157,10 +153,10 @@ function capacityReservationOf({
     };
   }
   const target = {
-    ...(isGiven(capacityReservationId) ? { CapacityReservationId: capacityReservationId } : {}),
-    ...(isGiven(capacityReservationResourceGroupArn)
-      ? { CapacityReservationResourceGroupArn: capacityReservationResourceGroupArn }
-      : {}),
+    ...(capacityReservationId === undefined ? {} : { CapacityReservationId: capacityReservationId }),
+    ...(capacityReservationResourceGroupArn === undefined
+      ? {}
+      : { CapacityReservationResourceGroupArn: capacityReservationResourceGroupArn }),
   };
   return Object.keys(target).length === 0
     ? {}
@@ -194,8 +190,8 @@ function placementOf({ spec: { placement }, machine }: Launch): Placement | unde
   if (placement === undefined) return readPlacementAnnotation(machine);
   return {
     ...(placement.affinity === undefined ? {} : { Affinity: placement.affinity }),
-    ...(isGiven(placement.groupId) ? { GroupId: placement.groupId } : {}),
-    ...(isGiven(placement.hostId) ? { HostId: placement.hostId } : {}),
+    ...(placement.groupId === undefined ? {} : { GroupId: placement.groupId }),
+    ...(placement.hostId === undefined ? {} : { HostId: placement.hostId }),
     ...(placement.partitionNumber === undefined ? {} : { PartitionNumber: placement.partitionNumber }),
     ...(placement.tenancy === undefined ? {} : { Tenancy: placement.tenancy }),
   };

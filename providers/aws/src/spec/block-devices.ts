@@ -1,6 +1,7 @@
 import { goObject } from "@millwright/core";
 import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
+import { optionalText } from "./absent-text.ts";
 
 /** Types of EBS volumes. `io2` is not in MCM. */
 const volumeTypes = ["gp2", "gp3", "io1", "io2", "st1", "sc1", "standard"] as const;
@@ -11,12 +12,10 @@ const ebsSchema = goObject({
   iops: z.int32().min(0).describe("IOPS; required for io1 and io2.").default(0),
   throughput: z.int32().min(1).describe("Throughput in MiB/s.").optional(),
   encrypted: z.boolean().describe("Whether the volume is encrypted.").default(false),
-  kmsKeyID: z
-    .string()
-    .max(2_048)
-    .describe("Key to encrypt with; with one the volume is encrypted. MCM reads it and forgets it.")
-    .optional(),
-  snapshotID: z.string().max(2_048).describe("Snapshot that the volume starts from.").optional(),
+  kmsKeyID: optionalText(z.string().max(2_048)).describe(
+    "Key to encrypt with; with one the volume is encrypted. MCM reads it and forgets it.",
+  ),
+  snapshotID: optionalText(z.string().max(2_048)).describe("Snapshot that the volume starts from."),
   deleteOnTermination: z.boolean().describe("Whether the volume goes with the VM.").default(true),
 }).describe("The volume. Required for the root disk, and for others without `noDevice` or `virtualName`.");
 
@@ -30,16 +29,12 @@ export const blockDeviceSchema = goObject({
     )
     .default(""),
   ebs: ebsSchema.optional(),
-  noDevice: z
-    .string()
-    .max(2_048)
-    .describe("Not empty: leaves out the device of the image, unless it is the root disk. MCM reads it and forgets it.")
-    .optional(),
-  virtualName: z
-    .string()
-    .max(2_048)
-    .describe("Instance store volume, such as `ephemeral0`, where there is no `ebs`. MCM reads it and forgets it.")
-    .optional(),
+  noDevice: optionalText(z.string().max(2_048)).describe(
+    "Not empty: leaves out the device of the image, unless it is the root disk. MCM reads it and forgets it.",
+  ),
+  virtualName: optionalText(z.string().max(2_048)).describe(
+    "Instance store volume, such as `ephemeral0`, where there is no `ebs`. MCM reads it and forgets it.",
+  ),
 });
 
 /** An entry of `blockDevices`. */
@@ -50,14 +45,12 @@ export const rootDevice = "/root";
 
 const deviceNamePattern = /^\/dev\/(sd[a-z]|xvd[a-c][a-z]?)$/;
 
-const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
-
-/** Rules over the entries of `blockDevices` (provider-drivers.md 1.1). */
+/** Rules over the entries of `blockDevices` (machine-controller-manager-provider-aws, `validateBlockDevices`). */
 export function checkBlockDevices(devices: readonly BlockDevice[], complain: Complain): void {
   for (const [index, { deviceName, ebs, noDevice, virtualName }] of devices.entries()) {
     const at = ["blockDevices", index];
     const isRoot = devices.length === 1 || deviceName === rootDevice;
-    if (ebs === undefined && (isRoot || (!isGiven(noDevice) && !isGiven(virtualName)))) {
+    if (ebs === undefined && (isRoot || (noDevice === undefined && virtualName === undefined))) {
       complain([...at, "ebs"], "is required");
     }
     if (ebs !== undefined && (ebs.volumeType === "io1" || ebs.volumeType === "io2") && ebs.iops === 0) {

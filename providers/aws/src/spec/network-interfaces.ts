@@ -1,6 +1,7 @@
 import { goObject } from "@millwright/core";
 import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
+import { optionalText } from "./absent-text.ts";
 
 /** Schema of an entry of `networkInterfaces`. */
 export const networkInterfaceSchema = goObject({
@@ -18,10 +19,10 @@ export const networkInterfaceSchema = goObject({
     .describe("Whether the interface gets a public address; the subnet decides by default.")
     .optional(),
   deleteOnTermination: z.boolean().describe("Whether the interface goes with the VM.").default(true),
-  description: z.string().max(2_048).describe("Description of the interface.").optional(),
+  description: optionalText(z.string().max(2_048)).describe("Description of the interface."),
   deviceIndex: z.int32().min(0).describe("Position; that in the list by default.").optional(),
   networkCardIndex: z.int32().min(0).describe("Network card.").optional(),
-  interfaceType: z.enum(["", "interface", "efa", "efa-only"]).describe("Type of the interface.").optional(),
+  interfaceType: optionalText(z.enum(["interface", "efa", "efa-only"])).describe("Type of the interface."),
   ipv6AddressCount: z.int32().min(0).describe("IPv6 addresses.").optional(),
   ipv6PrefixCount: z.int32().min(0).describe("IPv6 prefixes, assigned once the VM exists.").optional(),
   primaryIpv6: z

@@ -42,6 +42,45 @@ describe("providerSpec", () => {
     expect(awsSpecSchema.parse(spelled)).toEqual(awsSpecSchema.parse(plainSpec));
   });
 
+  it("takes empty texts for absent ones, as Go's zero values are", () => {
+    const [network] = plainSpec.networkInterfaces;
+    const given = {
+      ...plainSpec,
+      apiVersion: "",
+      keyName: "",
+      iam: { name: "nodes", arn: "" },
+      blockDevices: [{ ebs: { ...root.ebs, kmsKeyID: "", snapshotID: "" }, noDevice: "", virtualName: "" }],
+      networkInterfaces: [{ ...network, description: "", interfaceType: "" }],
+      capacityReservation: {
+        capacityReservationPreference: "open",
+        capacityReservationId: "",
+        capacityReservationResourceGroupArn: "",
+      },
+      cpuOptions: { amdSevSnp: "" },
+      instanceMetadataOptions: { httpEndpoint: "", httpTokens: "", httpProtocolIpv6: "", instanceMetadataTags: "" },
+      instanceMarketOptions: { marketType: "capacity-block", maxPrice: "" },
+      placement: { groupId: "", tenancy: "", hostId: "", affinity: "" },
+      fallbacks: [{ machineType: "", subnetID: "subnet-b" }],
+      tags: { ...plainSpec.tags, empty: null },
+    };
+    const wanted = {
+      ...plainSpec,
+      blockDevices: [{ ebs: root.ebs }],
+      capacityReservation: { capacityReservationPreference: "open" },
+      cpuOptions: {},
+      instanceMetadataOptions: {},
+      instanceMarketOptions: { marketType: "capacity-block" },
+      placement: {},
+      fallbacks: [{ subnetID: "subnet-b" }],
+      tags: { ...plainSpec.tags, empty: "" },
+    };
+    expect(awsSpecSchema.parse(given)).toEqual(awsSpecSchema.parse(wanted));
+  });
+
+  it("keeps an empty spotPrice, which asks for a spot VM at any price", () => {
+    expect(awsSpecSchema.parse({ ...plainSpec, spotPrice: "" }).spotPrice).toBe("");
+  });
+
   it.each(["ami", "region", "machineType", "blockDevices", "iam", "networkInterfaces", "tags"])(
     "needs %s",
     async (field) => {
@@ -54,6 +93,8 @@ describe("providerSpec", () => {
   it.each<[string, object, RegExp]>([
     ["an empty ami", { ami: "" }, /^providerSpec\.ami: must not be empty/],
     ["a region that is a host", { region: "evil.example.com/x" }, /^providerSpec\.region: must be a region/],
+    ["an empty region", { region: "" }, /^providerSpec\.region: must be a region of AWS such as "eu-west-1", not ""$/],
+    ["a region of no partition", { region: "moon-1" }, /^providerSpec\.region: must be a region .*, not "moon-1"$/],
     ["a machine type that is a number", { machineType: 5 }, /^providerSpec\.machineType: /],
     ["neither name nor arn of a profile", { iam: {} }, /^providerSpec\.iam: must have a name or an arn/],
     ["name and arn of a profile", { iam: { name: "a", arn: "b" } }, /^providerSpec\.iam: .*not both/],
@@ -172,7 +213,7 @@ describe("providerSpec", () => {
     ["a key, which means encryption", { blockDevices: [disk("", { kmsKeyID: "k" })] }],
     ["a volume beside what else a disk may be", { blockDevices: [root, { ...disk("/dev/sdf"), virtualName: "x" }] }],
     ["io1 and io2 with iops", { blockDevices: [root, disk("/dev/sdf", { volumeType: "io2", iops: 100 })] }],
-    ["empty metadata options", { instanceMetadataOptions: { httpTokens: "", httpEndpoint: "" } }],
+    ["a region that is newer than the SDK", { region: "ap-atlantis-7" }],
     ["SEV-SNP without cores", { cpuOptions: { amdSevSnp: "enabled" } }],
     ["two cards with an index each", { networkInterfaces: [card, { ...card, networkCardIndex: 1, deviceIndex: 0 }] }],
     ...["gp2", "gp3", "st1", "sc1", "standard"].map((volumeType): [string, object] => [

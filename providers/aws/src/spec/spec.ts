@@ -1,9 +1,11 @@
 import { goObject } from "@millwright/core";
 import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
+import { optionalText } from "./absent-text.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
 import { clusterTagPart, roleTagPart } from "./cluster-keys.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
+import { isRegion } from "./regions.ts";
 
 /** EC2's limit for the tags of one resource. */
 export const mostTags = 50;
@@ -13,71 +15,68 @@ export const nameTag = "Name";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
 const required = (description: string) => text(description).min(1, "must not be empty");
+const optional = (description: string) => optionalText(text("")).describe(description);
 const oneOf = <const Values extends readonly string[]>(values: Values, description: string) =>
-  z
-    .enum(["", ...values], { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` })
-    .describe(description);
+  optionalText(z.enum(values, { error: `must be one of ${values.map((value) => `"${value}"`).join(", ")}` })).describe(
+    description,
+  );
 
 const iamSchema = goObject({
-  name: text("Name of the instance profile.").optional(),
-  arn: text("ARN of the instance profile.").optional(),
+  name: optional("Name of the instance profile."),
+  arn: optional("ARN of the instance profile."),
 }).describe("Instance profile of the VM: exactly one of `name` and `arn`.");
 
 const capacityReservationSchema = goObject({
-  capacityReservationPreference: text("`open` or `none`; excludes the other two.").optional(),
-  capacityReservationId: text("Reservation to use.").optional(),
-  capacityReservationResourceGroupArn: text("Group of reservations to use.").optional(),
+  capacityReservationPreference: optional("`open` or `none`; excludes the other two."),
+  capacityReservationId: optional("Reservation to use."),
+  capacityReservationResourceGroupArn: optional("Group of reservations to use."),
 }).describe("Which capacity reservation the VM uses.");
 
 const metadataOptionsSchema = goObject({
-  httpEndpoint: oneOf(["enabled", "disabled"], "Whether the metadata service answers.").optional(),
+  httpEndpoint: oneOf(["enabled", "disabled"], "Whether the metadata service answers."),
   httpPutResponseHopLimit: z
     .int32()
     .min(0)
     .max(64)
     .describe("Network hops that a metadata token may travel.")
     .optional(),
-  httpTokens: oneOf(["required", "optional"], "`required`: IMDSv2 only.").optional(),
-  httpProtocolIpv6: oneOf(["enabled", "disabled"], "Whether the metadata service answers over IPv6.").optional(),
-  instanceMetadataTags: oneOf(
-    ["enabled", "disabled"],
-    "Whether the VM can read its tags there. Not in MCM.",
-  ).optional(),
+  httpTokens: oneOf(["required", "optional"], "`required`: IMDSv2 only."),
+  httpProtocolIpv6: oneOf(["enabled", "disabled"], "Whether the metadata service answers over IPv6."),
+  instanceMetadataTags: oneOf(["enabled", "disabled"], "Whether the VM can read its tags there. Not in MCM."),
 }).describe("The instance metadata service. What is left out follows the account's or the image's defaults.");
 
 const cpuOptionsSchema = goObject({
   coreCount: z.int32().min(1).describe("Cores; together with `threadsPerCore`.").optional(),
   threadsPerCore: z.int32().min(1).max(2).describe("1 or 2; together with `coreCount`.").optional(),
-  amdSevSnp: z.enum(["enabled", "disabled"]).describe("AMD SEV-SNP.").optional(),
+  amdSevSnp: oneOf(["enabled", "disabled"], "AMD SEV-SNP."),
 }).describe("CPU options of the VM.");
 
 const placementSchema = goObject({
-  groupId: text("Placement group.").optional(),
-  tenancy: z.enum(["default", "dedicated", "host"]).describe("Tenancy.").optional(),
-  hostId: text("Dedicated host; needs tenancy `host`.").optional(),
+  groupId: optional("Placement group."),
+  tenancy: oneOf(["default", "dedicated", "host"], "Tenancy."),
+  hostId: optional("Dedicated host; needs tenancy `host`."),
   partitionNumber: z.int32().min(1).describe("Partition of the placement group.").optional(),
-  affinity: z.enum(["default", "host"]).describe("Affinity with the dedicated host.").optional(),
+  affinity: oneOf(["default", "host"], "Affinity with the dedicated host."),
 }).describe("Placement of the VM. Without it the node annotation `machine.sapcloud.io/awsPlacement` is read.");
 
 const marketOptionsSchema = goObject({
   marketType: z
     .enum(["spot", "capacity-block", "interruptible-capacity-reservation"])
     .describe("How the VM is paid for."),
-  maxPrice: required("Highest price per hour for `spot`, in dollars. Not in MCM.").optional(),
+  maxPrice: optional("Highest price per hour for `spot`, in dollars. Not in MCM."),
 }).describe("Market of the VM; wins over `spotPrice`.");
 
 const fallbackSchema = goObject({
-  machineType: required("Instance type to try; that of the class by default.").optional(),
-  subnetID: required("Subnet of all interfaces to try, and by it the zone; those of the class by default.").optional(),
+  machineType: optional("Instance type to try; that of the class by default."),
+  subnetID: optional("Subnet of all interfaces to try, and by it the zone; those of the class by default."),
 }).describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.");
 
 const specSchema = goObject({
-  apiVersion: text("Not looked at.").optional(),
+  apiVersion: optional("Not looked at."),
   ami: required("Id of the image."),
-  region: required("Region of the VM; the first part of its provider id.").regex(
-    /^[a-z]{2,}(-[a-z0-9]+)+$/,
-    "must be a region such as eu-west-1",
-  ),
+  region: text("Region of the VM; the first part of its provider id.").refine(isRegion, {
+    error: ({ input }) => `must be a region of AWS such as "eu-west-1", not "${String(input).slice(0, 64)}"`,
+  }),
   machineType: required("Instance type."),
   blockDevices: z.array(blockDeviceSchema).min(1, "must name at least the root disk").describe("Disks of the VM."),
   capacityReservation: capacityReservationSchema.optional(),
@@ -87,7 +86,7 @@ const specSchema = goObject({
   iam: iamSchema,
   instanceMarketOptions: marketOptionsSchema.optional(),
   instanceMetadataOptions: metadataOptionsSchema.optional(),
-  keyName: text("Name of the SSH key pair.").optional(),
+  keyName: optional("Name of the SSH key pair."),
   monitoring: z.boolean().describe("Detailed monitoring. MCM reads it and forgets it.").default(false),
   networkInterfaces: z
     .array(networkInterfaceSchema)
@@ -100,7 +99,11 @@ const specSchema = goObject({
     .describe("`false` switches the check of source and destination off on all interfaces once the VM exists.")
     .optional(),
   tags: z
-    .record(z.string().max(128), z.string().max(256))
+    .record(
+      z.string().max(128),
+      // Go reads null as an empty text.
+      z.preprocess((value) => value ?? "", z.string().max(256)),
+    )
     .describe(
       "Tags of VM, volumes and interfaces. One key has to contain `kubernetes.io/cluster/` and one `kubernetes.io/role/`: by them the driver knows its VMs. `Name` is the machine's name whatever stands here.",
     ),
@@ -125,7 +128,7 @@ export const awsSpecSchema = specSchema.superRefine((spec, check) => {
 });
 
 function checkIam({ iam }: AwsSpec, complain: Complain): void {
-  const given = [iam.name, iam.arn].filter((value) => value !== undefined && value !== "").length;
+  const given = [iam.name, iam.arn].filter((value) => value !== undefined).length;
   if (given === 0) complain(["iam"], "must have a name or an arn of an instance profile");
   if (given === 2) complain(["iam"], "must have either a name or an arn, not both");
 }
@@ -143,12 +146,11 @@ function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Co
   if (capacityReservation === undefined) return;
   const { capacityReservationPreference, capacityReservationId, capacityReservationResourceGroupArn } =
     capacityReservation;
-  const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
-  if (isGiven(capacityReservationPreference)) {
-    if (isGiven(capacityReservationId) || isGiven(capacityReservationResourceGroupArn)) {
+  if (capacityReservationPreference !== undefined) {
+    if (capacityReservationId !== undefined || capacityReservationResourceGroupArn !== undefined) {
       complain(["capacityReservation"], "must not have an id or a group beside capacityReservationPreference");
     }
-  } else if (isGiven(capacityReservationId) && isGiven(capacityReservationResourceGroupArn)) {
+  } else if (capacityReservationId !== undefined && capacityReservationResourceGroupArn !== undefined) {
     complain(
       ["capacityReservation"],
       "must have either capacityReservationId or capacityReservationResourceGroupArn, not both",

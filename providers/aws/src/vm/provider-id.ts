@@ -1,11 +1,9 @@
 import { MachineError } from "@millwright/core";
-
-/** The region becomes part of a host name. */
-const regionPattern = /^[a-z]{2,}(-[a-z0-9]+)+$/;
+import { isRegion } from "../spec/regions.ts";
 
 /** What a provider id says. */
 export interface InstancePlace {
-  /** Empty when the id names none that can be one. */
+  /** Empty when the id names none, such as one that names a zone. */
   readonly region: string;
   readonly instanceId: string;
 }
@@ -25,5 +23,5 @@ export function readProviderId(providerId: string): InstancePlace {
     throw new MachineError("InvalidArgument", `spec.providerID "${providerId}" must look like aws:///<region>/i-<id>`);
   }
   const region = parts.at(-2) ?? "";
-  return { region: regionPattern.test(region) ? region : "", instanceId };
+  return { region: isRegion(region) ? region : "", instanceId };
 }
