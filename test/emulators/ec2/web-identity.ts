@@ -1,4 +1,5 @@
 import type { EmulatorReply } from "../server/index.ts";
+import { issueCredentials } from "./issue-credentials.ts";
 import type { Parameters } from "./parameters.ts";
 import type { Ec2World } from "./world.ts";
 import { type Xml, xmlOf } from "./xml.ts";
@@ -27,17 +28,14 @@ export function assumeRoleWithWebIdentity(parameters: Parameters, world: Ec2Worl
   if (known === undefined)
     return { ...refuse("AccessDenied", "Not authorized to perform sts:AssumeRoleWithWebIdentity"), status: 403 };
   if (known !== token) return refuse("InvalidIdentityToken", "The web identity token could not be validated");
-  const sessionMs = world.options.sessionMs ?? 3_600_000;
-  const accessKeyId = `ASIA${world.random.hex(8).toUpperCase()}`;
-  const made = { secretAccessKey: world.random.hex(20), sessionToken: world.random.hex(32) };
-  world.accessKeys?.set(accessKeyId, { ...made, account: "123456789012", expiresAtMs: world.nowMs() + sessionMs });
+  const issued = issueCredentials(world);
   return reply(200, "AssumeRoleWithWebIdentityResponse", {
     AssumeRoleWithWebIdentityResult: {
       Credentials: {
-        AccessKeyId: accessKeyId,
-        SecretAccessKey: made.secretAccessKey,
-        SessionToken: made.sessionToken,
-        Expiration: new Date(world.now().getTime() + sessionMs).toISOString(),
+        AccessKeyId: issued.accessKeyId,
+        SecretAccessKey: issued.secretAccessKey,
+        SessionToken: issued.sessionToken,
+        Expiration: issued.expiration,
       },
       AssumedRoleUser: { Arn: `${role}/${session}`, AssumedRoleId: `AROA:${session}` },
     },

@@ -1,5 +1,6 @@
 import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
 import { abortedCall, failureWithoutAnswer, fieldOf, isAnswerTooLong } from "@millwright/core/driver-kit";
+import { CredentialsFailure, credentialsFailureText } from "./credentials-failure.ts";
 import { isCapacityCode, machineCodeOf, remedies } from "./error-codes.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
@@ -17,7 +18,8 @@ export interface SdkFailure {
 }
 
 /** Reads an error of the SDK without trusting its shape. */
-export function readSdkFailure(error: unknown): SdkFailure {
+export function readSdkFailure(thrown: unknown): SdkFailure {
+  const error = thrown instanceof CredentialsFailure ? thrown.cause : thrown;
   const name = fieldOf(error, "name");
   const system = fieldOf(error, "code");
   const isNamed =
@@ -60,31 +62,42 @@ const steady = (message: string): string =>
 export function toMachineError(error: unknown, signal: AbortSignal, what: string): MachineError {
   if (isMachineError(error)) return error;
   if (signal.aborted) return abortedCall(signal, what);
+  return error instanceof CredentialsFailure
+    ? errorOf(error.cause, what, error.server.name, () => credentialsFailureText(error))
+    : errorOf(error, what, "EC2", (code, message) => withoutAnswer(code, error, message));
+}
+
+/** The error for what a server answered, or, as `explain` has it, for an answer that did not come. */
+function errorOf(
+  error: unknown,
+  what: string,
+  server: string,
+  explain: (code: string, message: string) => readonly [MachineErrorCode, string],
+): MachineError {
   const { code, status, retryAfterMs } = readSdkFailure(error);
   const message = error instanceof Error ? error.message : String(error);
   const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (status === 0 || isAnswerTooLong(error)) {
-    const [machineCode, text] = withoutAnswer(code, error, message);
+    const [machineCode, text] = explain(code, message);
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
   }
   if (code === "TimeoutError")
-    return new MachineError("DeadlineExceeded", `${what}: EC2 did not answer in time`, options);
+    return new MachineError("DeadlineExceeded", `${what}: ${server} did not answer in time`, options);
   // A body that is no answer of EC2: a proxy's page, or half an answer.
   if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
-    return new MachineError("Unavailable", `${what}: EC2 answered with status ${status} what cannot be read`, options);
+    return new MachineError(
+      "Unavailable",
+      `${what}: ${server} answered with status ${status} what cannot be read`,
+      options,
+    );
   }
   const remedy = remedies[code];
-  const text = `${what}: ${steady(message)} (${code})${remedy === undefined ? "" : `; ${remedy}`}`;
+  const from = server === "EC2" ? "" : `${server}: `;
+  const text = `${what}: ${from}${steady(message)} (${code})${remedy === undefined ? "" : `; ${remedy}`}`;
   return new MachineError(machineCodeOf(code, status), text, options);
 }
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {
-  if (code === "ENOENT" || code === "EACCES" || code === "EISDIR") {
-    return [
-      "Unauthenticated",
-      `the file that key "workloadIdentityTokenFile" of the class secret names cannot be read (${code})`,
-    ];
-  }
   if (code === "CredentialsProviderError") return ["Unauthenticated", message];
   return failureWithoutAnswer(error, "EC2", code) ?? ["Unavailable", `EC2 gave no answer that can be read: ${message}`];
 }

@@ -1,9 +1,10 @@
-import type { EC2Client, EC2ClientConfig, InstanceTypeInfo } from "@aws-sdk/client-ec2";
+import type { EC2Client, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, maxAttempts, orAborted } from "@millwright/core/driver-kit";
+import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
+import { credentialsFor } from "./credential-source.ts";
 import { readSdkFailure } from "./errors.ts";
 import type { Ec2Api } from "./requests.ts";
 import { createRetryStrategy } from "./retry-strategy.ts";
@@ -31,20 +32,6 @@ const defaultMaxInFlight = 20;
 /** The SDK, loaded when it is first needed: it takes 0.3 s and 70 MB. */
 const loadSdk = (): Promise<typeof import("@aws-sdk/client-ec2")> => import("@aws-sdk/client-ec2");
 
-async function credentialsFor(options: Ec2ApiOptions): Promise<NonNullable<EC2ClientConfig["credentials"]>> {
-  const { credentials, region, endpoint } = options;
-  if (credentials.kind === "static") {
-    return { accessKeyId: credentials.accessKeyId, secretAccessKey: credentials.secretAccessKey };
-  }
-  const { fromTokenFile } = await import("@aws-sdk/credential-provider-web-identity");
-  return fromTokenFile({
-    webIdentityTokenFile: credentials.tokenFile,
-    roleArn: credentials.roleArn,
-    roleSessionName: "millwright",
-    clientConfig: { region, maxAttempts, ...(endpoint === undefined ? {} : { endpoint }) },
-  });
-}
-
 /** Creates the requests of one region and credential. The client behind them is made with the first one. */
 export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   const { region, endpoint, clock, random, reportApiCall, requestTimeoutMs = defaultRequestTimeoutMs } = options;
@@ -52,20 +39,16 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   let client: EC2Client | undefined;
   let isClosed = false;
 
-  const clientOf = async (sdk: typeof import("@aws-sdk/client-ec2")): Promise<EC2Client> => {
-    const credentials = await credentialsFor(options);
-    client ??= makeClient(sdk, credentials);
+  const clientOf = (sdk: typeof import("@aws-sdk/client-ec2")): EC2Client => {
+    client ??= makeClient(sdk);
     if (isClosed) client.destroy();
     return client;
   };
 
-  const makeClient = (
-    sdk: typeof import("@aws-sdk/client-ec2"),
-    credentials: NonNullable<EC2ClientConfig["credentials"]>,
-  ): EC2Client => {
+  const makeClient = (sdk: typeof import("@aws-sdk/client-ec2")): EC2Client => {
     const made = new sdk.EC2Client({
       region,
-      credentials,
+      credentials: credentialsFor(options),
       retryStrategy: createRetryStrategy(random),
       requestHandler: {
         connectionTimeout: connectionTimeoutMs,
@@ -87,7 +70,7 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   ): Promise<Output> =>
     limit(signal, async () => {
       const sdk = await loadSdk();
-      const sender = await clientOf(sdk);
+      const sender = clientOf(sdk);
       signal.throwIfAborted();
       const startMs = clock.monotonicMs();
       const report = (outcome: string): void =>

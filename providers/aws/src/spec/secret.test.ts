@@ -13,6 +13,10 @@ describe("the class secret", () => {
     ["the names of the driver", plainSecret],
     ["the names of the infrastructure", { providerAccessKeyId: "a", providerSecretAccessKey: "b", userData: "u" }],
     ["a web identity", { workloadIdentityTokenFile: "/token", roleARN: roleArn, userData: "u" }],
+    ["an empty first name and a second one", { ...plainSecret, providerAccessKeyId: "" }],
+    ["nothing but the choice of the environment's credentials", { useDefaultCredentialChain: "true", userData: "u" }],
+    ["keys, and the environment's credentials refused", { ...plainSecret, useDefaultCredentialChain: "false" }],
+    ["keys, and no choice", { ...plainSecret, useDefaultCredentialChain: "" }],
     ["other keys beside", { ...plainSecret, region: "eu-west-1" }],
   ])("may hold %s", async (_, data) => {
     expect(await problemsOf(data)).toEqual([]);
@@ -27,9 +31,24 @@ describe("the class secret", () => {
     ["no secret key", { accessKeyID: "a", userData: "u" }, /^secret\.providerSecretAccessKey: is required/],
     ["an access key of blanks", { ...plainSecret, accessKeyID: " \n" }, /^secret\.providerAccessKeyId: /],
     [
-      "an empty first name and a second one",
-      { ...plainSecret, providerAccessKeyId: "" },
-      /^secret\.providerAccessKeyId: /,
+      "no secret key, and names the other way",
+      { accessKeyID: "a", userData: "u" },
+      /"useDefaultCredentialChain" is "true"/,
+    ],
+    [
+      "a choice that is none",
+      { ...plainSecret, useDefaultCredentialChain: "yes" },
+      /^secret\.useDefaultCredentialChain: must be "true" or "false"/,
+    ],
+    [
+      "a token file and the environment's credentials",
+      { useDefaultCredentialChain: "true", workloadIdentityTokenFile: "/token", userData: "u" },
+      /^secret\.workloadIdentityTokenFile: excludes "useDefaultCredentialChain"/,
+    ],
+    [
+      "an access key and the environment's credentials",
+      { useDefaultCredentialChain: "true", accessKeyID: "a", userData: "u" },
+      /^secret\.accessKeyID: excludes/,
     ],
     ["no user data", { accessKeyID: "a", secretAccessKey: "b" }, /^secret\.userData: is required/],
     [
@@ -55,7 +74,7 @@ describe("the class secret", () => {
       driver.getMachineStatus(aRequest(aMachine("m"), {}, { userData: "u" }), aContext()),
     ).rejects.toMatchObject({
       code: "Unauthenticated",
-      message: expect.stringContaining('"providerAccessKeyId" or "accessKeyID"'),
+      message: expect.stringMatching(/"providerAccessKeyId" or "accessKeyID".*"useDefaultCredentialChain" is "true"/),
     });
   });
 });
