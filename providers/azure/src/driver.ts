@@ -10,8 +10,10 @@ import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
-import { cloudAt, type CloudName } from "./spec/clouds.ts";
+import { type ApiVersionOverrides, requireApiVersions } from "./spec/api-versions.ts";
+import { cloudAt } from "./spec/clouds.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
+import { placeOf, readPlace } from "./spec/place.ts";
 import { azureSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type AzureSpec, azureSpecSchema } from "./spec/spec.ts";
 import { createSession } from "./vm/session.ts";
@@ -23,24 +25,37 @@ export interface AzureDriverOptions
     Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "retryDelayMs" | "ca" | "pollMs"> {
   /** Address of Azure Resource Manager and of Entra ID, for tests and private clouds. Default: those of the class's cloud. */
   readonly endpoint?: string;
+  /**
+   * Versions of Azure's API by resource type (`Microsoft.Compute/disks`) or provider (`Microsoft.Compute`), for all classes that do not set their own in `cloudConfiguration.apiVersions`. Default:
+   * versions that all clouds of Azure have had since 2024.
+   */
+  readonly apiVersions?: ApiVersionOverrides;
 }
 
 const defaultPollMs = 2_000;
 
-/** Creates the driver of Azure. It holds no state but connections, tokens, and what is known of images and sizes: every call finds its VMs by name and tags. */
+/**
+ * Creates the driver of Azure. It holds no state but connections, tokens, and what is known of images and sizes: every call finds its VMs by name and tags.
+ *
+ * @throws ConfigError for api-versions of types that it does not request
+ */
 export function createAzureDriver(options: AzureDriverOptions = {}): Driver<AzureSpec> {
+  const apiVersionsOfDriver = requireApiVersions(options.apiVersions ?? {});
   return defineCloudDriver(
     {
       name: "azure",
       spec: azureSpecSchema,
       secret: azureSecretSchema,
       credentialsOf: readCredentials,
-      placeOf: ({ machineClass }): CloudName => machineClass.spec.cloudConfiguration?.name ?? "AzurePublic",
-      openSession: (cloudName, credentials, resources) =>
-        createSession(
-          createAzureApi({ ...options, ...resources, cloud: cloudAt(cloudName, options.endpoint), credentials }),
+      placeOf: ({ machineClass }) => placeOf(machineClass.spec, apiVersionsOfDriver),
+      openSession: (place, credentials, resources) => {
+        const { cloud, apiVersions } = readPlace(place);
+        const at = cloudAt(cloud, options.endpoint);
+        return createSession(
+          createAzureApi({ ...options, ...resources, cloud: at, apiVersions, credentials }),
           credentials.subscriptionId,
-        ),
+        );
+      },
       clusterKeysOf,
       createMachine,
       deleteMachine,

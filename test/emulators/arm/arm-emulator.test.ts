@@ -160,3 +160,36 @@ describe("tokens", () => {
     await expect(putNic("nic")).rejects.toMatchObject({ statusCode: 403, code: "AuthorizationFailed" });
   });
 });
+
+describe("api-versions", () => {
+  it("that the cloud does not have are refused with those that it has", async () => {
+    const apiVersions = { "Microsoft.Compute/virtualMachines": ["2022-11-01", "2023-03-01"] };
+    const { emulator, url } = await anArm({ apiVersions });
+    const at = (name: string, version: string) =>
+      `${url}${idOf("Microsoft.Compute/virtualMachines", name)}?api-version=${version}`;
+    const missing = await send(emulator.ca, "GET", at("m", "2023-07-01"));
+    expect([missing.status, missing.body]).toEqual([
+      404,
+      {
+        error: {
+          code: "InvalidResourceType",
+          message:
+            "The resource type 'virtualMachines' could not be found in the namespace 'Microsoft.Compute' for api version '2023-07-01'. The supported api-versions are '2022-11-01,2023-03-01'.",
+        },
+      },
+    ]);
+    const put = await send(emulator.ca, "PUT", at("m", "2023-07-01"), {});
+    expect([put.status, put.body]).toEqual([
+      400,
+      {
+        error: {
+          code: "NoRegisteredProviderFound",
+          message:
+            "No registered resource provider found for location 'westeurope' and API version '2023-07-01' for type 'virtualMachines'. The supported api-versions are '2022-11-01, 2023-03-01'. The supported locations are 'westeurope'.",
+        },
+      },
+    ]);
+    const known = await send(emulator.ca, "GET", at("m", "2023-03-01"));
+    expect(known.body).toMatchObject({ error: { code: "ResourceNotFound" } });
+  });
+});

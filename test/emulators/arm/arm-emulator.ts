@@ -9,6 +9,7 @@ import {
   selfSignedCertificate,
 } from "../server/index.ts";
 import { answerLogin, authenticate, callerOf, readLogin } from "./access-tokens.ts";
+import { checkApiVersion } from "./api-versions.ts";
 import { type ArmAction, type ArmCall, empty, json } from "./call.ts";
 import { checkGroup, getAgreement, getImage, getSubnet, listSkus, putAgreement } from "./catalogue.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
@@ -162,12 +163,7 @@ function emulatorOf(world: ArmWorld): Emulator {
         const [name, action] = actionOf(request);
         if (action === undefined)
           throw new ArmRefusal("InvalidRequestUri", `No action ${request.method} ${request.url.pathname}.`, 404);
-        if (request.url.searchParams.get("api-version") === null) {
-          throw new ArmRefusal(
-            "MissingApiVersionParameter",
-            "The api-version query parameter is required for all requests.",
-          );
-        }
+        checkApiVersion(world, request, path);
         if (
           path.group !== "" &&
           name !== "ResourceGroups_CheckExistence" &&

@@ -11,6 +11,7 @@ const statuses: Readonly<Record<string, number>> = {
   Conflict: 409,
   InternalServerError: 500,
   InvalidAuthenticationToken: 401,
+  InvalidResourceType: 404,
   LinkedAuthorizationFailed: 403,
   NotFound: 404,
   OperationNotAllowed: 409,

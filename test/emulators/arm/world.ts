@@ -49,6 +49,8 @@ export interface ArmWorldOptions {
   readonly applications?: Readonly<Record<string, Application>>;
   /** Actions of Azure's access control that callers may do. Absent: all. */
   readonly actions?: readonly string[];
+  /** The api-versions that this cloud has, by resource type (`Microsoft.Compute/virtualMachines`). Absent, or a type that is absent: all. */
+  readonly apiVersions?: Readonly<Record<string, readonly string[]>>;
   /** How long tokens are good, milliseconds. Default 1 hour. */
   readonly tokenMs?: number;
   /** What making and changing a VM takes, milliseconds. Default 0. */

@@ -30,10 +30,18 @@ export function readSdkFailure(error: unknown): SdkFailure {
   };
 }
 
-/** Whether Azure answered that something does not exist: the resource, or the resource group that it would be in. */
+/** Codes that come with status 404 and say nothing about the resource. */
+const notAboutResource: ReadonlySet<string> = new Set([
+  "InvalidRequestUri",
+  "InvalidResourceNamespace",
+  "InvalidResourceType",
+  "SubscriptionNotFound",
+]);
+
+/** Whether Azure answered that something does not exist: the resource, or the resource group that it would be in. A 404 without a code is that of a proxy. */
 export const isMissing = (error: unknown): boolean => {
   const { code, status } = readSdkFailure(error);
-  return status === 404 && code !== "SubscriptionNotFound";
+  return status === 404 && code !== "" && !notAboutResource.has(code);
 };
 
 /** Takes out what differs from try to try. */

@@ -3,6 +3,7 @@ import type { ApiCall, Clock } from "@millwright/core";
 import { answerTooLong, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
 import { serviceOf } from "./api-call.ts";
+import { armErrorIn, parseJson } from "./arm-error.ts";
 import { ArmFailure } from "./arm-failure.ts";
 import { requestIdsIn } from "./request-ids.ts";
 import { readRetryAfter } from "./retry-after.ts";
@@ -72,7 +73,7 @@ export const patiencePolicy = (clock: Clock): PipelinePolicy => ({
     if (response.status !== 429 && response.status !== 503) return response;
     const retryAfterMs = readRetryAfter(response.headers, clock.now().getTime());
     if (retryAfterMs === undefined || retryAfterMs <= longestWaitMs) return response;
-    const { code, message } = errorIn(response.bodyAsText);
+    const { code, message } = armErrorIn(response.bodyAsText);
     throw new ArmFailure({
       code: code === "" ? "TooManyRequests" : code,
       message: message === "" ? "Azure asks to slow down" : message,
@@ -92,9 +93,9 @@ export const operationFailurePolicy: PipelinePolicy = {
     const body = response.bodyAsText ?? "";
     // Resources have their state elsewhere; only operations have one of these on top.
     if (!body.includes('"status"')) return response;
-    const status = fieldOf(parse(body), "status");
+    const status = fieldOf(parseJson(body), "status");
     if (status !== "Failed" && status !== "Canceled") return response;
-    const { code, message } = errorIn(body);
+    const { code, message } = armErrorIn(body);
     throw new ArmFailure({
       code: code === "" ? status : code,
       message: message === "" ? `the operation ended as ${status}` : message,
@@ -103,21 +104,3 @@ export const operationFailurePolicy: PipelinePolicy = {
     });
   },
 };
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Code and message of an error as ARM writes it. */
-function errorIn(body: string | null | undefined): { readonly code: string; readonly message: string } {
-  const error = fieldOf(parse(body ?? ""), "error");
-  const textOf = (name: string): string => {
-    const value = fieldOf(error, name);
-    return typeof value === "string" ? value : "";
-  };
-  return { code: textOf("code"), message: textOf("message") };
-}

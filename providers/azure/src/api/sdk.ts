@@ -5,8 +5,10 @@ import type { TokenCredential } from "@azure/identity";
 import { type ApiCall, type Clock, MachineError } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
 import type { Agent } from "node:https";
+import type { ApiVersions } from "../spec/api-versions.ts";
 import type { Cloud } from "../spec/clouds.ts";
 import type { AzureCredentials } from "../spec/secret.ts";
+import { apiVersionPolicy } from "./api-version-policy.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
 import type { AzureApi } from "./requests.ts";
@@ -14,6 +16,7 @@ import type { AzureApi } from "./requests.ts";
 /** Options of {@link createAzureApi}. */
 export interface AzureApiOptions {
   readonly cloud: Cloud;
+  readonly apiVersions: ApiVersions;
   readonly credentials: AzureCredentials;
   /** Certificates to trust beside those of the system, as PEM. */
   readonly ca?: string;
@@ -90,7 +93,11 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       ...transport,
       endpoint: cloud.endpoint,
       credentials: { scopes: [cloud.scope] },
-      additionalPolicies: [{ policy: operationFailurePolicy, position: "perCall" as const }, patience],
+      additionalPolicies: [
+        { policy: apiVersionPolicy(options.apiVersions), position: "perCall" as const },
+        { policy: operationFailurePolicy, position: "perCall" as const },
+        patience,
+      ],
     };
     return {
       compute: new compute.ComputeManagementClient(credential, subscriptionId, common),

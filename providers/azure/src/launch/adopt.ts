@@ -1,9 +1,9 @@
 import type { VirtualMachine } from "@azure/arm-compute";
 import { MachineError } from "@millwright/core";
-import { poll, specHashOf } from "@millwright/core/driver-kit";
+import { poll } from "@millwright/core/driver-kit";
 import { toMachineError } from "../api/errors.ts";
 import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
-import { isOfCluster, isOwnedBy, ownerTagKeys, tagOf } from "../vm/owner-tags.ts";
+import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf, tagOf } from "../vm/owner-tags.ts";
 import { partsOf, removeParts } from "../vm/parts.ts";
 import { removeVm } from "../vm/remove-vm.ts";
 import { stateOf } from "../vm/vm-state.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cloudAt } from "./clouds.ts";
+import { cloudAt, cloudNamed } from "./clouds.ts";
 
 describe("the clouds of Azure", () => {
   it.each([
@@ -17,6 +17,14 @@ describe("the clouds of Azure", () => {
       authorityHost: `https://${authority}`,
       scope: `https://${scope}/.default`,
     });
+  });
+
+  it.each([
+    ["azurechina", "AzureChina"],
+    ["AZUREGOVERNMENT ", "AzureGovernment"],
+    ["", "AzurePublic"],
+  ])("%j names %s", (text, name) => {
+    expect(cloudNamed(text)).toBe(name);
   });
 
   it("give way to an address that somebody sets", () => {

@@ -4,6 +4,14 @@ export const cloudNames = ["AzurePublic", "AzureChina", "AzureGovernment"] as co
 /** One of {@link cloudNames}. */
 export type CloudName = (typeof cloudNames)[number];
 
+/** Whether a text names a cloud. Azure's SDKs compare the names without case. */
+export const isCloudName = (text: string): boolean => cloudNames.some((name) => isSame(name, text));
+
+const isSame = (name: CloudName, text: string): boolean => name.toLowerCase() === text.trim().toLowerCase();
+
+/** The cloud that a class names, in any case; the public one where it names none. */
+export const cloudNamed = (text: string): CloudName => cloudNames.find((name) => isSame(name, text)) ?? "AzurePublic";
+
 /** Where a cloud is. */
 export interface Cloud {
   /** Azure Resource Manager. */

@@ -84,7 +84,21 @@ describe("providerSpec", () => {
       "providerSpec\\.tags.*must have a name without",
     ],
     ["a tag that is no text", { tags: { ...plainSpec.tags, a: 1 } }, "providerSpec\\.tags\\.a: "],
-    ["an unknown cloud", { cloudConfiguration: { name: "Azure" } }, "providerSpec\\.cloudConfiguration\\.name: "],
+    [
+      "an unknown cloud",
+      { cloudConfiguration: { name: "Azure" } },
+      "providerSpec\\.cloudConfiguration\\.name: must be one of AzurePublic, AzureChina, AzureGovernment",
+    ],
+    [
+      "an api-version of a type that the driver does not request",
+      { cloudConfiguration: { apiVersions: { "Microsoft.Compute/images": "2023-07-01" } } },
+      "providerSpec\\.cloudConfiguration\\.apiVersions.*must be one of Microsoft\\.Compute, ",
+    ],
+    [
+      "an api-version that is none",
+      { cloudConfiguration: { apiVersions: { "Microsoft.Compute": "newest" } } },
+      "providerSpec\\.cloudConfiguration\\.apiVersions.*must be an api-version such as 2023-07-01",
+    ],
     ["no size", properties({ hardwareProfile: {} }), `${at}hardwareProfile\\.vmSize: `],
     ["no image", image({}), `${at}storageProfile\\.imageReference: must have exactly one`],
     ["two images", image({ id: "/a", urn: "a:b:c:d" }), `${at}storageProfile\\.imageReference: must have exactly one`],
@@ -208,6 +222,8 @@ describe("providerSpec", () => {
     ["a location as people write it", { location: "West Europe" }],
     ["as many tags as Azure takes", { tags: { ...plainSpec.tags, ...manyTags(48) } }],
     ["a cloud", { cloudConfiguration: { name: "AzureChina" } }],
+    ["a cloud in other letters", { cloudConfiguration: { name: "azuregovernment" } }],
+    ["api-versions", { cloudConfiguration: { apiVersions: { "microsoft.compute/Disks": "2022-07-02" } } }],
     ["no name of a cloud", { cloudConfiguration: {} }],
   ])("takes %s", async (_, change) => {
     expect(await problemsOf({ ...plainSpec, ...change })).toEqual([]);

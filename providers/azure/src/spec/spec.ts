@@ -1,7 +1,8 @@
 import { goObject } from "@millwright/core";
 import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
-import { cloudNames } from "./clouds.ts";
+import { checkApiVersions } from "./api-versions.ts";
+import { cloudNames, isCloudName } from "./clouds.ts";
 import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
 import { checkStorage, isGiven, storageProfileSchema } from "./storage.ts";
 
@@ -107,7 +108,15 @@ const specSchema = goObject({
       `Tags of VM, NIC and disks. One key has to begin with \`${clusterTagStart}\` and one with \`${roleTagStart}\`: by them the driver knows its resources.`,
     ),
   cloudConfiguration: goObject({
-    name: z.enum(cloudNames).describe("Which of Azure's clouds.").default("AzurePublic"),
+    name: text(`Which of Azure's clouds: ${cloudNames.map((name) => `\`${name}\``).join(", ")}, in any case.`)
+      .refine((name) => name.trim() === "" || isCloudName(name), `must be one of ${cloudNames.join(", ")}`)
+      .default("AzurePublic"),
+    apiVersions: z
+      .record(z.string(), z.string())
+      .describe(
+        "Versions of Azure's API by resource type (`Microsoft.Compute/disks`) or provider (`Microsoft.Compute`), for a cloud that lacks the default ones. Not in MCM.",
+      )
+      .optional(),
   }).optional(),
   properties: propertiesSchema,
   fallbacks: z.array(fallbackSchema).max(20).default([]),
@@ -120,6 +129,7 @@ export type AzureSpec = Readonly<z.output<typeof specSchema>>;
 export const azureSpecSchema = specSchema.superRefine((spec, check) => {
   const complain = complainTo(check);
   checkTags(spec, complain);
+  checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], complain);
   checkStorage(spec.properties.storageProfile, complain);
   checkPlacement(spec, complain);
   checkReservation(spec, complain);

@@ -1,5 +1,5 @@
 import type { MachineIdentity } from "@millwright/core";
-import { type ClusterKeys, isMadeFor, specHashOf, withOwnTags } from "@millwright/core/driver-kit";
+import { type ClusterKeys, isMadeFor, specHashOf as hashOf, withOwnTags } from "@millwright/core/driver-kit";
 import { type AzureSpec, mostTags } from "../spec/spec.ts";
 import { isSameName } from "./names.ts";
 import { vmNameIn } from "./provider-id.ts";
@@ -22,6 +22,13 @@ export const ownerTagKeys = {
 
 /** Value of the tag {@link ownerTagKeys.managedBy}. */
 const managedBy = "millwright";
+
+/** Hash of what a VM is made from. The api-versions of the requests are no part of it. */
+export function specHashOf({ cloudConfiguration, ...spec }: AzureSpec): string {
+  if (cloudConfiguration === undefined) return hashOf(spec);
+  const { apiVersions: _, ...cloud } = cloudConfiguration;
+  return hashOf({ ...spec, cloudConfiguration: cloud });
+}
 
 /**
  * All tags of a new resource ({@link withOwnTags}). What says no UID, for want of room, is known as what MCM's driver made, by its name and the tags of the cluster. That there is one VM per machine rests on its name.
