@@ -1,6 +1,8 @@
 export { createControlCaches, createTargetCaches } from "./cluster/caches.ts";
 export type { CacheOptions, ControlCaches, TargetCaches } from "./cluster/caches.ts";
 export type { ControllerContext, Target } from "./cluster/context.ts";
+export { matchByProviderId, pickNode } from "./cluster/node-match.ts";
+export type { MatchVm } from "./cluster/node-match.ts";
 export { shapeProblemsOf } from "./cluster/readable.ts";
 export { createDefinitionGuard } from "./definitions/definition-guard.ts";
 export type { DefinitionGuard } from "./definitions/definition-guard.ts";

@@ -25,6 +25,7 @@ import {
   noLog,
 } from "@millwright/kube";
 import { Registry } from "prom-client";
+import { createMatchVm } from "./drivers/match-vm.ts";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
@@ -111,6 +112,7 @@ export function createManager(options: ManagerOptions): Manager {
     control,
     caches,
     ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
+    matchVm: createMatchVm(options.drivers, log),
     definitions,
     events,
     clock,

@@ -9,6 +9,7 @@ import {
   machineResource,
   type MachineSet,
   machineSetResource,
+  providerIdKey,
   type Random,
   readMachine,
   readMachineClass,
@@ -40,6 +41,7 @@ import { trimPod } from "./trim-pod.ts";
 
 /** Caches of the control cluster: where machines are declared. All of one namespace. */
 export interface ControlCaches {
+  /** `providerId`: by {@link providerIdKey}. */
   readonly machines: Informer<Machine, "owner" | "class" | "node" | "providerId" | "group">;
   readonly sets: Informer<MachineSet, "owner">;
   readonly deployments: Informer<MachineDeployment>;
@@ -49,6 +51,7 @@ export interface ControlCaches {
 
 /** Caches of the target cluster: where machines join as nodes. */
 export interface TargetCaches {
+  /** `providerId`: by {@link providerIdKey}; `machine`: by the Machine that a label names. */
   readonly nodes: Informer<Node, "providerId" | "machine">;
   /** `claim`: by `namespace/name` of the claims that a pod uses. */
   readonly pods: Informer<Pod, "node" | "claim">;
@@ -85,7 +88,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
         owner,
         class: classNamesOf,
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
-        providerId: (machine: Machine) => machine.spec.providerID,
+        providerId: (machine: Machine) => providerIdKey(machine.spec.providerID),
         group: replacementGroupOf,
       },
     }),
@@ -131,7 +134,7 @@ export function createTargetCaches(options: CacheOptions): TargetCaches {
       type: nodeResource,
       trim: trimNode,
       indexes: {
-        providerId: (node: Node) => node.spec?.providerID,
+        providerId: (node: Node) => providerIdKey(node.spec?.providerID),
         machine: (node: Node) => node.metadata.labels?.[labelKeys.machineName],
       },
     }),

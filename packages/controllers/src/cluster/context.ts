@@ -3,6 +3,7 @@ import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import type { ConditionOptions } from "../conditions/surroundings.ts";
 import type { DefinitionGuard } from "../definitions/definition-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
+import type { MatchVm } from "./node-match.ts";
 
 /** The cluster that machines join. */
 export interface Target {
@@ -21,6 +22,8 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Whether a Node is that of a VM. Default: `matchNodeByProviderId`. */
+  readonly matchVm?: MatchVm;
   /** Absent: what the deletion of a CustomResourceDefinition takes along is deleted, VMs too. */
   readonly definitions?: DefinitionGuard;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */

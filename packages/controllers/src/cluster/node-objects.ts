@@ -1,4 +1,4 @@
-import type { LabelSelector, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
+import type { LabelSelector, NodeAddress, NodeCondition, ObjectMeta, Taint } from "@millwright/core";
 
 /** A Node as far as the controllers read it. What `trimNode` takes away is not in the caches. */
 export interface Node {
@@ -13,6 +13,8 @@ export interface Node {
     /** Amounts by resource name, as text. */
     readonly capacity?: Readonly<Record<string, string>>;
     readonly volumesAttached?: readonly { readonly name: string }[];
+    readonly addresses?: readonly NodeAddress[];
+    readonly nodeInfo?: { readonly systemUUID?: string };
   };
 }
 

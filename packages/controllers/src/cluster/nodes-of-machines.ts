@@ -1,19 +1,22 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "./context.ts";
+import { createMatchNode, findNode } from "./node-match.ts";
 import type { Node } from "./node-objects.ts";
 
 /** The nodes of machines, by name of the machine, as far as there are any. */
 export type NodesOfMachines = ReadonlyMap<string, Node>;
 
-/** The nodes of machines in the cache, by the label that links them; none without a target cluster. */
+/** The nodes of machines in the cache, never one of another VM; none without a target cluster. */
 export function nodesOfMachines(
   machines: Iterable<Machine>,
-  { target }: Pick<ControllerContext, "target">,
+  { target, caches, namespace, matchVm }: Pick<ControllerContext, "target" | "caches" | "namespace" | "matchVm">,
 ): NodesOfMachines {
   const nodes = new Map<string, Node>();
-  for (const { metadata } of machines) {
-    const node = target?.caches.nodes.store.get(metadata.labels?.[labelKeys.node] ?? "");
-    if (node !== undefined) nodes.set(metadata.name, node);
+  if (target === undefined) return nodes;
+  const match = createMatchNode(caches, namespace, matchVm);
+  for (const machine of machines) {
+    const { node } = findNode(machine, target.caches, match);
+    if (node !== undefined) nodes.set(machine.metadata.name, node);
   }
   return nodes;
 }

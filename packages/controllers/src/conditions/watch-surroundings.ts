@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import { machinesMatching } from "../cluster/node-match.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import { isComingUp } from "../machine/creation/coming-up.ts";
 import { isSameHealth } from "../machine/health/node-health.ts";
@@ -48,7 +49,7 @@ export function watchSurroundings(
     for (const key of keys.all()) controller.enqueue(key, "routine");
   };
   if (target === undefined) return;
-  const machinesOn = ({ metadata }: Node): readonly Machine[] => caches.machines.store.byIndex("node", metadata.name);
+  const machinesOn = (node: Node): readonly Machine[] => machinesMatching(node, caches);
   watchTriggers({
     store: target.caches.nodes.store,
     controller,

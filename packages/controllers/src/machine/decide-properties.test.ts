@@ -130,7 +130,14 @@ const snapshots: fc.Arbitrary<MachineSnapshot> = fc
     operation: operations,
     classView: classViews,
     node: nodes,
-    namesake: fc.constantFrom(undefined, aNode({ metadata: { name: "node" } })),
+    sameNameNode: fc.constantFrom(
+      undefined,
+      ...(["same", "different", "unknown"] as const).map((match) => ({
+        node: aNode({ metadata: { name: "node" } }),
+        match,
+      })),
+    ),
+    nodeMatch: fc.constantFrom("same" as const, "unknown" as const),
     wantsToken: fc.boolean(),
     pods,
     attachments: fc.constantFrom([], [{ metadata: { name: "va", uid: "va" } }]),
@@ -140,7 +147,7 @@ const snapshots: fc.Arbitrary<MachineSnapshot> = fc
     aSnapshot(
       hasTarget
         ? { ...drawn, hasTarget }
-        : { ...drawn, hasTarget, node: undefined, namesake: undefined, pods: [], attachments: [] },
+        : { ...drawn, hasTarget, node: undefined, sameNameNode: undefined, pods: [], attachments: [] },
     ),
   );
 const times = fc.constantFrom(testNow, later(15 * 60_000), later(3 * 3_600_000));

@@ -1,6 +1,7 @@
 import { machineClassResource, machineResource } from "@millwright/core";
 import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
+import type { MatchVm } from "../cluster/node-match.ts";
 import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
@@ -18,7 +19,11 @@ const stop = new AbortController();
 async function observe(
   machine: ReturnType<typeof aMachine>,
   nodes: readonly ReturnType<typeof aNode>[] = [],
-  options: { readonly hasTarget?: boolean; readonly others?: readonly ReturnType<typeof aMachine>[] } = {},
+  options: {
+    readonly hasTarget?: boolean;
+    readonly others?: readonly ReturnType<typeof aMachine>[];
+    readonly matchVm?: MatchVm;
+  } = {},
 ) {
   const { api, clock, newContext, run } = createTestCluster();
   const stored = api.seed(machineResource, machine);
@@ -31,7 +36,8 @@ async function observe(
     api.seed(podResource, { metadata: { name: `pod-of-${nodeName}`, namespace: "x" }, spec: { nodeName } } as never);
     api.seed(volumeAttachmentResource, { metadata: { name: `va-of-${nodeName}` }, spec: { nodeName } } as never);
   }
-  const { target, ...rest } = newContext();
+  const { matchVm } = options;
+  const { target, ...rest } = { ...newContext(), ...(matchVm === undefined ? {} : { matchVm }) };
   const context = options.hasTarget === false ? rest : { ...rest, target };
   await run(context, stop.signal);
   await context.caches.secrets.read(["small"]);
@@ -58,26 +64,82 @@ describe("the node of a machine", () => {
       metadata: { name, labels: machineName === undefined ? {} : { "node.gardener.cloud/machine-name": machineName } },
       spec: providerID === undefined ? {} : { providerID },
     });
-  const unlabelled = aMachine({ spec: { providerID: "vm-1" } });
+  const vm = (id: string) => ({ spec: { providerID: `aws:///eu-west-1/${id}` } });
+  const unlabelled = aMachine(vm("i-1"));
+  const labelledToo = aMachine(withVm, vm("i-1"));
+  const ours = "aws:///eu-west-1a/i-1";
+  const foreign = "aws:///eu-west-1a/i-2";
 
   test.each([
     ["is the one that the label names", aMachine(withVm), [node("node")], "node"],
-    ["is the one that the label names, with the VM's id", aMachine(withVm), [node("node", "vm-1")], "node"],
-    ["is not one of the same name with another VM", aMachine(withVm), [node("node", "vm-2")], undefined],
+    ["is the one that the label names, before it has an id", labelledToo, [node("node", "")], "node"],
+    ["is the one that the label names, with the zone in its id", labelledToo, [node("node", ours)], "node"],
     [
-      "is the VM's although the label names another VM's",
-      aMachine(withVm),
-      [node("node", "vm-2"), node("b", "vm-1")],
-      "b",
+      "is the one that the label names, with the id of the machine",
+      labelledToo,
+      [node("node", "aws:///eu-west-1/i-1")],
+      "node",
     ],
-    ["is found by the VM's id when there is no label", unlabelled, [node("a", "vm-2"), node("b", "vm-1")], "b"],
-    ["is found by the name that we put on it", unlabelled, [node("a", undefined, "machine")], "a"],
-    ["is not one with our name that another VM became", unlabelled, [node("a", "vm-2", "machine")], undefined],
-    ["is found by our name when no id is stored yet", aMachine(), [node("a", "vm-9", "machine")], "a"],
+    [
+      "is the one that the label names, with an id in upper case",
+      labelledToo,
+      [node("node", ours.toUpperCase())],
+      "node",
+    ],
+    ["is the one that the label names, with an id of an unknown form", labelledToo, [node("node", "vm-2")], "node"],
+    ["is not one of the same name with another VM", labelledToo, [node("node", foreign)], undefined],
+    ["is the VM's although the label names another VM's", labelledToo, [node("node", foreign), node("b", ours)], "b"],
+    ["is the VM's although the label names one without an id", labelledToo, [node("node"), node("b", ours)], "b"],
+    ["is found by the VM's id when there is no label", unlabelled, [node("a", foreign), node("b", ours)], "b"],
+    ["is found by the machine's name in its label", unlabelled, [node("a", undefined, "machine")], "a"],
+    [
+      "is not one with the machine's name that another VM became",
+      unlabelled,
+      [node("a", foreign, "machine")],
+      undefined,
+    ],
+    ["is found by the machine's name when no id is stored yet", aMachine(), [node("a", foreign, "machine")], "a"],
+    ["is not one whose id ends alike in another cloud", unlabelled, [node("a", "gce://p/z/i-1")], undefined],
     ["is none of those without any tie", unlabelled, [node("machine")], undefined],
     ["is none where nothing is known", aMachine(), [node("a", "", "other")], undefined],
   ])("%s", async (_, machine, nodes, expected) => {
     expect((await observe(machine, nodes)).snapshot.node?.metadata.name).toBe(expected);
+  });
+
+  it("is proved by ids, or only linked by names", async () => {
+    const matchOf = async (id?: string) => (await observe(labelledToo, [node("node", id)])).snapshot.nodeMatch;
+    expect([await matchOf(ours), await matchOf()]).toEqual(["same", "unknown"]);
+  });
+
+  it("is reported apart when the label names the node of another VM", async () => {
+    const { snapshot } = await observe(labelledToo, [node("node", foreign)]);
+    expect(snapshot.foreignNode?.metadata.name).toBe("node");
+  });
+
+  it("is what the driver of the class answers, with all that is known of VM and node", async () => {
+    const asked: unknown[] = [];
+    const matchVm: MatchVm = (...facts) => {
+      asked.push(facts);
+      return "different";
+    };
+    const known = aNode({
+      metadata: { name: "node" },
+      spec: { providerID: "metal://1" },
+      status: { nodeInfo: { systemUUID: "ab-1" }, addresses: [{ type: "InternalIP", address: "10.0.0.1" }] },
+    });
+    const { snapshot } = await observe(labelledToo, [known], { matchVm });
+    expect(snapshot.node).toBeUndefined();
+    expect(snapshot.foreignNode?.metadata.name).toBe("node");
+    expect(asked[0]).toEqual([
+      "mock",
+      { machineName: "machine", providerId: "aws:///eu-west-1/i-1", nodeName: "node", addresses: [] },
+      {
+        name: "node",
+        providerId: "metal://1",
+        systemUuid: "ab-1",
+        addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
+      },
+    ]);
   });
 });
 
@@ -86,11 +148,17 @@ describe("other machines that claim the node", () => {
   test.each([
     ["count when nothing tells the VMs apart", "vm-1", "vm-1", ["a-twin"]],
     ["count when it is their VM", "", "vm-1", ["a-twin"]],
-    ["do not count when it is another VM's", "vm-1", "vm-2", []],
+    ["do not count when it is another VM's", "mock:///a/vm-1", "mock:///a/vm-2", []],
+    [
+      "do not count when the node's id has another form, and they are of another VM",
+      "mock:///b/vm-1",
+      "mock:///b/vm-2",
+      [],
+    ],
     ["are looked for by the label alone where the node names no VM", "vm-1", "", ["a-twin"]],
   ])("%s", async (_, own, others, expected) => {
     const machine = aMachine(withVm, { spec: { providerID: own } });
-    const spec = others === "" ? {} : { providerID: "vm-1" };
+    const spec = others === "" ? {} : { providerID: own === "" ? others : own.replace("/b/", "/zone/") };
     const nodes = [aNode({ metadata: { name: "node" }, spec })];
     const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
     expect(snapshot.betterClaims).toEqual(expected);

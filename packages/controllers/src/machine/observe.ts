@@ -10,6 +10,7 @@ import {
 } from "@millwright/core";
 import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { createMatchNode, findNode, type FoundNode, machinesMatching, type MatchNode } from "../cluster/node-match.ts";
 import type { Node } from "../cluster/node-objects.ts";
 import type { Hold } from "../definitions/decide-hold.ts";
 import type { DrainView } from "../drain/drain-view.ts";
@@ -29,7 +30,7 @@ import { isDraining } from "./drain/draining.ts";
 import type { RepairWatch } from "./health/repair-watch.ts";
 import type { Operations } from "./operations/operations.ts";
 import { isDeleting } from "./phase.ts";
-import type { ClassView, MachineSettings, MachineSnapshot } from "./snapshot.ts";
+import type { ClassView, MachineSettings, MachineSnapshot, MatchedNode } from "./snapshot.ts";
 import type { Told } from "./told.ts";
 
 /** Where a machine's snapshot is read from. */
@@ -45,46 +46,12 @@ export interface MachineSources {
   readonly volumeIds: Pick<VolumeIds, "idOf" | "waitUntil">;
 }
 
-/** A node of the same name that belongs to another VM is not the machine's (machine-controller.md, F35). */
-const belongsTo = (node: Node, machine: Machine): boolean => {
-  const vm = machine.spec.providerID ?? "";
-  const its = node.spec?.providerID ?? "";
-  return vm === "" || its === "" || vm === its;
-};
-
-/** The node of a machine: by the label that was stored, else by provider id, else by the name that we put on the node. */
-function findNode(machine: Machine, { nodes }: TargetCaches): Node | undefined {
-  const named = nodes.store.get(machine.metadata.labels?.[labelKeys.node] ?? "");
-  const vm = machine.spec.providerID ?? "";
-  const candidates = [
-    ...(named === undefined ? [] : [named]),
-    ...(vm === "" ? [] : nodes.store.byIndex("providerId", vm)),
-    ...nodes.store.byIndex("machine", machine.metadata.name),
-  ];
-  return candidates.find((node) => belongsTo(node, machine));
-}
-
-/** The node that has the machine's node name and is that of another VM. */
-function findForeignNode(machine: Machine, { nodes }: TargetCaches): Node | undefined {
-  const named = nodes.store.get(machine.metadata.labels?.[labelKeys.node] ?? "");
-  return named === undefined || belongsTo(named, machine) ? undefined : named;
-}
-
-/** All machines that could take the node for theirs. */
-function claimantsOf(node: Node, { machines }: ControlCaches): readonly Machine[] {
-  const vm = node.spec?.providerID ?? "";
-  return [
-    ...machines.store.byIndex("node", node.metadata.name),
-    ...(vm === "" ? [] : machines.store.byIndex("providerId", vm)),
-  ].filter((machine) => belongsTo(node, machine));
-}
-
-/** Whether the node is that of another machine by the id of its VM, and this one has no id that says where it is: its label alone takes no node from that machine. */
-function isAnothers(node: Node, machine: Machine, caches: ControlCaches): boolean {
-  const vm = node.spec?.providerID ?? "";
-  if (vm === "" || machine.spec.providerID === vm) return false;
-  return caches.machines.store.byIndex("providerId", vm).some(({ metadata }) => metadata.uid !== machine.metadata.uid);
-}
+/** Whether the ids prove the node to be another machine's, while only names link it to this one. */
+const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCaches, match: MatchNode): boolean =>
+  match(machine, node) !== "same" &&
+  machinesMatching(node, caches).some(
+    (other) => other.metadata.uid !== machine.metadata.uid && match(other, node) === "same",
+  );
 
 /** The class of a machine; for one that goes and has lost its own, another through which its VM can be deleted. */
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
@@ -95,11 +62,26 @@ function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, 
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
 }
 
-/** The node under whose name the driver says that the VM will join. */
-function namesakeOf(operation: OperationView | undefined, target: TargetCaches | undefined): Node | undefined {
+/** The node of the name that the driver's last reply gives to the VM, and whether it is that VM's. */
+function sameNameNodeOf(
+  machine: Machine,
+  operation: OperationView | undefined,
+  target: TargetCaches | undefined,
+  match: MatchNode,
+): MatchedNode | undefined {
   if (operation?.state !== "done") return undefined;
-  return target?.nodes.store.get(operation.result.nodeName ?? "");
+  const { providerId = "", nodeName = "" } = operation.result;
+  const node = target?.nodes.store.get(nodeName);
+  const { metadata, spec } = machine;
+  const withVm = {
+    ...machine,
+    metadata: { ...metadata, labels: { ...metadata.labels, [labelKeys.node]: nodeName } },
+    spec: { ...spec, providerID: providerId },
+  };
+  return node === undefined ? undefined : { node, match: match(withVm, node) };
 }
+
+const noNode: FoundNode = { node: undefined, match: "unknown", foreignNode: undefined };
 
 const noRules: DrainRulesView = { rules: [] };
 
@@ -140,10 +122,14 @@ export function observeMachine(
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass; readonly hold: Hold | undefined } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
-  const found = target === undefined ? undefined : findNode(machine, target);
-  // What goes with a machine must be its own.
-  const isKept = found !== undefined && isDeleting(machine) && isAnothers(found, machine, context.caches);
-  const node = isKept ? undefined : found;
+  const match = createMatchNode(context.caches, context.namespace, context.matchVm);
+  const found = target === undefined ? noNode : findNode(machine, target, match);
+  // A deletion takes along only the machine's own node.
+  const isKept =
+    found.node !== undefined &&
+    isDeleting(machine) &&
+    belongsToOtherMachine(found.node, machine, context.caches, match);
+  const node = isKept ? undefined : found.node;
   const drained = target !== undefined && isDraining(machine, node) ? node : undefined;
   const { rules, problem } =
     drained === undefined ? noRules : drainRulesOf(machine.metadata, classOf(machine, context));
@@ -160,10 +146,11 @@ export function observeMachine(
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
     node,
-    betterClaims: node === undefined ? [] : betterClaims(node, machine, claimantsOf(node, context.caches)),
-    foreignNode: target === undefined ? undefined : findForeignNode(machine, target),
+    nodeMatch: node === undefined ? "unknown" : found.match,
+    betterClaims: node === undefined ? [] : betterClaims(node, machine, machinesMatching(node, context.caches), match),
+    foreignNode: isKept ? found.node : found.foreignNode,
     ...repairs.read(machine, node),
-    namesake: namesakeOf(operation, target),
+    sameNameNode: sameNameNodeOf(machine, operation, target, match),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     drain:
       target === undefined || drained === undefined

@@ -4,6 +4,7 @@ import {
   type IntOrPercent,
   type Machine,
   type MachineClass,
+  type NodeMatch,
 } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
 import type { DefinitionState } from "../definitions/definition-state.ts";
@@ -91,6 +92,12 @@ export type ClassView =
     }
   | ({ readonly state: "unusable"; readonly isMissing: boolean } & ClassProblem);
 
+/** A node, and whether it is that of the VM in question. */
+export interface MatchedNode {
+  readonly node: Node;
+  readonly match: NodeMatch;
+}
+
 /** What a pass over a Machine sees. */
 export interface MachineSnapshot {
   readonly machine: Machine;
@@ -106,16 +113,18 @@ export interface MachineSnapshot {
   /** Whether there is a cluster that machines join as nodes. */
   readonly hasTarget: boolean;
   readonly node: Node | undefined;
+  /** `same` where ids prove that the node is the machine's; `unknown` where only names link them, or there is none. */
+  readonly nodeMatch: NodeMatch;
   /** Names of other machines that have a better claim to the node, sorted; none as a rule. */
   readonly betterClaims: readonly string[];
-  /** The node that has the machine's node name and belongs to another VM. */
+  /** The node that the machine names in its label, where it certainly belongs to another VM. */
   readonly foreignNode: Node | undefined;
   /** What the node of an unhealthy machine has been through lately. */
   readonly history: NodeHistory;
   /** What may hold back the replacement of an unhealthy machine. */
   readonly repair: RepairView;
-  /** The node that has the name which the driver's last answer gives to the VM, whoever it belongs to. */
-  readonly namesake: Node | undefined;
+  /** The node of the name that the driver's last reply gives to the VM, whichever VM it belongs to. */
+  readonly sameNameNode: MatchedNode | undefined;
   /** The user data asks for a bootstrap token; only looked at while there is no VM. */
   readonly wantsToken: boolean;
   /** What the drain of the node looks at; only read while it is being emptied, for whatever reason. */

@@ -1,7 +1,8 @@
-import { labelKeys, type Machine } from "@millwright/core";
+import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
+import { machinesMatching, nodeIdentityOf } from "../cluster/node-match.ts";
 import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../cluster/node-objects.ts";
 import type { DrainInterests } from "../drain/drain-interests.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
@@ -26,6 +27,7 @@ const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
   !equalJson(old.metadata.annotations, current.metadata.annotations) ||
   !equalJson(old.metadata.finalizers, current.metadata.finalizers) ||
   !equalJson(old.status?.capacity, current.status?.capacity) ||
+  !equalJson(nodeIdentityOf(old), nodeIdentityOf(current)) ||
   old.metadata.deletionTimestamp !== current.metadata.deletionTimestamp ||
   !isSameHealth(old.status?.conditions ?? [], current.status?.conditions ?? []);
 
@@ -50,8 +52,7 @@ export function wireTargetCluster(
   const machinesNamed = (name: string | undefined): string[] =>
     name === undefined ? [] : [`${context.namespace}/${name}`];
   const keysOfNode = (node: Node): string[] => [
-    ...machines.store.byIndex("node", node.metadata.name).map(key),
-    ...machines.store.byIndex("providerId", node.spec?.providerID ?? "").map(key),
+    ...machinesMatching(node, context.caches).map(key),
     ...machinesNamed(node.metadata.labels?.[labelKeys.machineName]),
   ];
   const those = (node: Node | undefined, matches: typeof isDraining): string[] =>
@@ -101,7 +102,7 @@ export function wireTargetCluster(
   });
   // Who claims a node as well has it to itself when another machine lets go of it.
   const claimantsBeside = ({ metadata, spec }: Machine): string[] => {
-    const [node = "", vm = ""] = [metadata.labels?.[labelKeys.node], spec.providerID];
+    const [node = "", vm = ""] = [metadata.labels?.[labelKeys.node], providerIdKey(spec.providerID)];
     return [
       ...(node === "" ? [] : machines.store.byIndex("node", node)),
       ...(vm === "" ? [] : machines.store.byIndex("providerId", vm)),

@@ -6,13 +6,11 @@ import type { OperationResult } from "./operations/operation.ts";
 import type { MachineSnapshot } from "./snapshot.ts";
 
 /** What a VM found out about is compared with. */
-type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "namesake">;
+type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
 
 /** Whether a VM that was just found came up under the name of another's node. */
-export const isVmOfStaleNode = (
-  { machine, hasTarget, namesake }: Known,
-  { providerId = "" }: OperationResult,
-): boolean => hasTarget && namesake !== undefined && isStaleNode(namesake, machine, providerId);
+export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
+  hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
 
 /**
  * Stores the id of a VM and the name of its node on the machine, and lets go of the call that found them out. The UID makes the patch
@@ -23,7 +21,7 @@ export function recordIds(known: Known, result: OperationResult): readonly Machi
   const { providerId = "", nodeName = "" } = result;
   const { uid, annotations } = machine.metadata;
   const priority = annotations?.[annotationKeys.machinePriority];
-  const isStale = isVmOfStaleNode(known, result);
+  const isStale = isVmOfStaleNode(known);
   const intent = readIntent(machine) ?? {
     attempt: 1,
     class: machine.spec.class?.name ?? "",

@@ -28,6 +28,8 @@ export interface FakeDriver extends MachineDriver {
 export interface FakeDriverOptions {
   /** VMs want to be initialized. */
   readonly initializes?: boolean;
+  /** What the ids of VMs begin with. Default: nothing, `vm-1` and so on. */
+  readonly idPrefix?: string;
   /** The name of a VM's node. Default `node-of-<machine>`. */
   readonly nodeName?: (machine: Machine) => string;
 }
@@ -85,7 +87,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
     faults,
     ensureVm: method("ensureVm", (machine) => {
       const isAdopted = vms.has(idOf(machine));
-      if (!isAdopted) vms.set(idOf(machine), `vm-${++made}`);
+      if (!isAdopted) vms.set(idOf(machine), `${options.idPrefix ?? ""}vm-${++made}`);
       return found(machine, isAdopted);
     }),
     initializeVm: method("initializeVm", (machine) => {

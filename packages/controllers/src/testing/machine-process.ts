@@ -33,9 +33,9 @@ interface Process {
 }
 
 /** A fake API server with a class, a cloud, and controllers of machines that are started one after the other; all end with the test. */
-export function setUp(options: { readonly hasTarget?: boolean } = {}) {
+export function setUp(options: { readonly hasTarget?: boolean; readonly idPrefix?: string } = {}) {
   const { api, clock, newContext, run } = createTestCluster();
-  const driver = createFakeDriver();
+  const driver = createFakeDriver(options.idPrefix === undefined ? {} : { idPrefix: options.idPrefix });
   const processes: Process[] = [];
   /** Ends every process that was started. */
   const stopAll = async (): Promise<void> => {

@@ -29,11 +29,12 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   inputs: "class-1/secret-1",
   hasTarget: true,
   node: undefined,
+  nodeMatch: "unknown",
   betterClaims: [],
   foreignNode: undefined,
   history: noHistory,
   repair: noObstacle,
-  namesake: undefined,
+  sameNameNode: undefined,
   wantsToken: false,
   // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
   drain: change.node === undefined ? undefined : aDrainView({ node: change.node, pods: change.pods ?? [] }),

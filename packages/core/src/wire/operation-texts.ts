@@ -69,7 +69,7 @@ export function replacementHeld(name: string, timeoutMs: number, hold: string): 
 
 /** Pending or Unknown because the node under the machine's node name belongs to another VM. */
 export function nodeOfAnotherVm(name: string, providerId: string, nodeName: string, otherProviderId: string): string {
-  return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. The node is not taken for that of the machine`;
+  return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;
 }
 
 /** Failed because the VM came up under the name of an existing Node. The first words are compared by tests. */
@@ -150,6 +150,8 @@ export const deletionEvents = {
     `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
   drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
   nodeVanished: (nodeName: string) => `Node ${nodeName} does not exist any more, skipping node drain`,
+  nodeOfAnotherVm: (nodeName: string, providerId: string) =>
+    `Node ${nodeName} belongs to VM ${providerId}, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",

@@ -19,7 +19,7 @@ export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
     person: "Wait. The machine has until its creation timeout, counted from its creation.",
   },
   Pending: {
-    cause: "The VM exists; its Node has not joined the cluster, or is not ready, or waits for its critical components.",
+    cause: "The VM exists; its Node has not joined the cluster, or is not ready, or has a startup taint.",
     controller: "Waits for the Node. After the creation timeout the machine is Failed.",
     person:
       "Where no Node comes at all, look at the VM: its console, its user data, whether it reaches the API server, and whether its bootstrap token is accepted.",

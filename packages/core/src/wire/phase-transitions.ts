@@ -75,7 +75,7 @@ export const phaseTransitions: readonly PhaseTransition[] = [
     row: 7,
     from: ["Pending"],
     to: "Running",
-    trigger: "the Node is healthy and its critical components are ready",
+    trigger: "the Node is healthy and has no startup taint",
     operation: "Create",
     state: "Successful",
   },

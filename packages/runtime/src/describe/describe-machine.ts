@@ -1,4 +1,11 @@
-import { defaultMachineSettings, machineReport, type MachineReport, type Node } from "@millwright/controllers";
+import {
+  defaultMachineSettings,
+  machineReport,
+  type MachineReport,
+  matchByProviderId,
+  type Node,
+  pickNode,
+} from "@millwright/controllers";
 import {
   type Clock,
   ConfigError,
@@ -65,23 +72,16 @@ async function ownerOf<T>(
 
 type NodeAnswer = { readonly node: Node | "missing" } | "unreachable";
 
-/** A node of the same name that belongs to another VM is not the machine's. */
-const belongsTo = (node: Node, machine: Machine): boolean => {
-  const vm = machine.spec.providerID ?? "";
-  const its = node.spec?.providerID ?? "";
-  return vm === "" || its === "" || vm === its;
-};
-
 /** The node of a machine: by the label of the machine, else by the label of the node. */
 async function findNode(target: ApiClient, machine: Machine, signal: AbortSignal | undefined): Promise<NodeAnswer> {
   const options = signal === undefined ? {} : { signal };
   try {
     const name = machine.metadata.labels?.[labelKeys.node] ?? "";
     const named = name === "" ? undefined : await orUndefined(target.get<Node>(nodeResource, { name }, options));
-    if (named !== undefined && belongsTo(named, machine)) return { node: named };
     const labelSelector = `${labelKeys.machineName}=${machine.metadata.name}`;
     const { items } = await target.list<Node>(nodeResource, { ...options, labelSelector });
-    return { node: items.find((node) => belongsTo(node, machine)) ?? "missing" };
+    const { node } = pickNode(machine, { named, byId: [], labelled: items }, matchByProviderId);
+    return { node: node ?? "missing" };
   } catch (error) {
     if (signal?.aborted !== true && isTransient(error)) return "unreachable";
     throw error;

@@ -4,6 +4,7 @@ import {
   type Node,
   observeDrain,
   previewDeletionDrain,
+  matchByProviderId,
 } from "@millwright/controllers";
 import {
   type Clock,
@@ -69,12 +70,12 @@ async function machineOf(
     const read = readMachine(raw);
     return read.ok ? [read.value] : [];
   });
-  const vm = node.spec?.providerID ?? "";
   const { name, labels } = node.metadata;
+  const byName = machines.filter((machine) => matchByProviderId(machine, node) === "unknown");
   return (
-    machines.find(({ spec }) => vm !== "" && spec.providerID === vm) ??
-    machines.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
-    machines.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
+    machines.find((machine) => matchByProviderId(machine, node) === "same") ??
+    byName.find(({ metadata }) => metadata.name === labels?.[labelKeys.machineName]) ??
+    byName.find(({ metadata }) => metadata.labels?.[labelKeys.node] === name)
   );
 }
 

@@ -3,12 +3,11 @@ import {
   machineConditionTypes as types,
   nodeConditionTypes,
   phaseOf,
-  taintEffects,
-  taintKeys,
 } from "@millwright/core";
 import type { DerivedCondition, Severity } from "../../conditions/derived-condition.ts";
 import { findCondition } from "../../conditions/set-condition.ts";
 import { summary, type SummaryPart } from "../../conditions/summary.ts";
+import { startupTaintOf } from "../health/startup-taint.ts";
 import { isDeleting } from "../phase.ts";
 import { deleting, deletionProgress } from "./deleting.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
@@ -26,9 +25,7 @@ const expectedGone: ReadonlySet<string> = new Set([
 ]);
 
 function criticalComponents(facts: MachineFacts): DerivedCondition | undefined {
-  const taint = nodeOf(facts)?.spec?.taints?.find(
-    ({ key, effect }) => key === taintKeys.criticalComponentsNotReady && effect === taintEffects.noSchedule,
-  );
+  const taint = startupTaintOf(nodeOf(facts));
   if (taint === undefined || phaseOf(facts.machine) !== "Pending") return undefined;
   const message = `Waiting for taint ${taint.key} to be removed from the Node`;
   return said(types.criticalComponentsReady, "False", reasons.nodeNotReady, message);

@@ -16,8 +16,9 @@ import { decide, machineThen } from "../../testing/creations.ts";
 import { readIntent } from "./intent.ts";
 
 const vm = { providerId: "vm-1", nodeName: "old-node" };
-const namesake = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });
-const found = { operation: succeeded("create", vm), namesake };
+const oldNode = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });
+const sameNameNode = { node: oldNode, match: "unknown" } as const;
+const found = { operation: succeeded("create", vm), sameNameNode };
 /** The machine when its VM is known and to be deleted. */
 const marked = machineThen(found);
 const remove = { kind: "StartOperation", operation: "delete" };
@@ -35,7 +36,7 @@ describe("a VM under the name of an existing node", () => {
 
   it("is found stale also when it was adopted after a crash", () => {
     const operation = succeeded("create", { ...vm, isAdopted: true });
-    expect(decide({ operation, namesake }).because[0]?.reason).toBe("StaleNode");
+    expect(decide({ operation, sameNameNode }).because[0]?.reason).toBe("StaleNode");
   });
 
   it("is no trouble where there is no cluster to join", () => {
@@ -107,7 +108,7 @@ describe("a VM under the name of an existing node", () => {
   it("is found stale by the deletion that finds it, too", () => {
     for (const kind of ["create", "find"] as const) {
       const machine = aMachine(beingDeleted());
-      const snapshot = aSnapshot({ machine, operation: succeeded(kind, vm), namesake });
+      const snapshot = aSnapshot({ machine, operation: succeeded(kind, vm), sameNameNode });
       const after = machineAfter(snapshot, decideMachine(snapshot, testNow));
       expect(after.metadata.labels).not.toHaveProperty("node");
       expect(readIntent(after)?.staleNode).toBe("old-node");
@@ -117,7 +118,7 @@ describe("a VM under the name of an existing node", () => {
   it("is marked also on a machine of which nothing but the name is known", () => {
     const { uid: _, ...metadata } = aMachine().metadata;
     const machine = { metadata, spec: {} };
-    expect(kindsOf(decide({ machine, operation: succeeded("create", vm), namesake }))).toEqual([
+    expect(kindsOf(decide({ machine, operation: succeeded("create", vm), sameNameNode }))).toEqual([
       "PatchMachine",
       "AcknowledgeOperation",
     ]);

@@ -35,7 +35,7 @@ const initialize: MachineAction = { kind: "StartOperation", operation: "initiali
 export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
   const { providerId = "", nodeName = "" } = result;
   const actions = recordIds(snapshot, result);
-  if (isVmOfStaleNode(snapshot, result)) {
+  if (isVmOfStaleNode(snapshot)) {
     const message = `${staleNode(nodeName)}: VM ${providerId} is deleted, the machine fails`;
     return { actions, because: [{ type: "Warning", reason: machineEventReasons.staleNode, message }] };
   }

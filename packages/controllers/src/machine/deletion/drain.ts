@@ -5,15 +5,20 @@ import { deletionStart } from "../timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 import { tellNode } from "./tell-node.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+
+/** Why there is no node to drain. */
+function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
+  const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
+  if (foreignNode !== undefined)
+    return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name, foreignNode.spec?.providerID ?? "");
+  return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
+}
 
 /** Empties the node. After a forced drain the volume attachments are dealt with in a stage of their own. */
 export const drain: Stage = (snapshot, now) => {
   const { drain: view, machine } = snapshot;
-  if (view === undefined) {
-    const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
-    const happened = nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
-    return { next: "DeleteVm", happened };
-  }
+  if (view === undefined) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
   const isDemanded = isForceDeletion(machine);
   const progress = drainNode(snapshot, { view, startedAt: deletionStart(snapshot), isDemanded, cordon: true }, now);
   const actions = [...tellNode(snapshot, view.node, now), ...progress.actions];

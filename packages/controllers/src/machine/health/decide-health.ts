@@ -6,8 +6,6 @@ import {
   nodeMissing,
   nodeUnhealthy,
   phaseOf,
-  taintEffects,
-  taintKeys,
   updateResults,
 } from "@millwright/core";
 import type { Node } from "../../cluster/node-objects.ts";
@@ -20,6 +18,7 @@ import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
 import { settleTimeMs } from "./flapping.ts";
 import { toRunning, withJoinDuration } from "./join.ts";
+import { startupTaintOf } from "./startup-taint.ts";
 import { foreignNodeNews, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
 /** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */
@@ -30,11 +29,6 @@ const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
   "Failed",
   "InPlaceUpdateSuccessful",
 ]);
-
-const waitsForCriticalComponents = (node: Node): boolean =>
-  node.spec?.taints?.some(
-    ({ key, effect }) => key === taintKeys.criticalComponentsNotReady && effect === taintEffects.noSchedule,
-  ) === true;
 
 /** A machine that was given up because its update in place failed does not come back by being as healthy as before the update. */
 const hasFailedToUpdate = ({ status }: Machine, { metadata }: Node): boolean =>
@@ -55,7 +49,7 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   const { name, labels } = machine.metadata;
   const phase = phaseOf(machine);
   if (node !== undefined && bad.length === 0) {
-    if (!canBecomeRunning.has(phase) || (phase === "Pending" && waitsForCriticalComponents(node))) return undefined;
+    if (!canBecomeRunning.has(phase) || (phase === "Pending" && startupTaintOf(node) !== undefined)) return undefined;
     return phase === "Failed" && hasFailedToUpdate(machine, node) ? undefined : toRunning(snapshot, node, now);
   }
   if (phase !== "Running") return undefined;

@@ -3,16 +3,15 @@ import type { Reason } from "../../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 
 /**
- * The label `node` where it does not name the node that has the machine's provider id, such as after a kubelet registered under another name than the driver
- * told; `undefined` when it is right. Other programs find the node of a machine by nothing else.
+ * The label `node` where it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver
+ * reported; `undefined` when it is right. Other programs find the node of a machine by nothing else.
  */
-export function nodeLabelOf({ machine, node }: MachineSnapshot): string | undefined {
-  const vm = machine.spec.providerID ?? "";
-  if (node === undefined || vm === "" || node.spec?.providerID !== vm) return undefined;
+export function nodeLabelOf({ machine, node, nodeMatch }: MachineSnapshot): string | undefined {
+  if (node === undefined || nodeMatch !== "same") return undefined;
   return machine.metadata.labels?.[labelKeys.node] === node.metadata.name ? undefined : node.metadata.name;
 }
 
-/** Says that the node with the machine's node name is that of another VM (machine-controller.md, F35), where that is so and its own is missing. */
+/** The message that the node of the machine's node name is another VM's, where it is and the machine's own is missing. */
 export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot): string | undefined {
   if (node !== undefined || foreignNode === undefined) return undefined;
   const { name } = foreignNode.metadata;

@@ -1,6 +1,7 @@
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { matchByProviderId } from "../../cluster/node-match.ts";
 import { aMachine, beingDeleted, createdAt, named } from "../../testing/builders.ts";
 import { itsNode } from "../../testing/snapshots.ts";
 import { betterClaims } from "./claims.ts";
@@ -17,7 +18,7 @@ describe("betterClaims", () => {
     ["that of the first by name, of the same age", aMachine(named("a")), ["a"]],
     ["not that of one that goes", aMachine(named("a"), beingDeleted()), []],
   ])("finds %s", (_, other, expected) => {
-    expect(betterClaims(node, mine, [mine, other, other])).toEqual(expected);
+    expect(betterClaims(node, mine, [mine, other, other], matchByProviderId)).toEqual(expected);
   });
 
   it("leaves exactly one of several machines without a better one", () => {
@@ -33,7 +34,9 @@ describe("betterClaims", () => {
     );
     fc.assert(
       fc.property(machines, fc.constantFrom(node, itsNode({ spec: { providerID: "" } })), (claimants, claimed) => {
-        expect(claimants.filter((machine) => betterClaims(claimed, machine, claimants).length === 0)).toHaveLength(1);
+        expect(
+          claimants.filter((machine) => betterClaims(claimed, machine, claimants, matchByProviderId).length === 0),
+        ).toHaveLength(1);
       }),
     );
   });

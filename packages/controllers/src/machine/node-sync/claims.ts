@@ -1,10 +1,10 @@
 import type { Machine } from "@millwright/core";
+import type { MatchNode } from "../../cluster/node-match.ts";
 import type { Node } from "../../cluster/node-objects.ts";
 
 /** How good a claim is: that of the VM itself first, then that of the older machine, then by name. */
-function compareClaims(node: Node, a: Machine, b: Machine): number {
-  const vm = node.spec?.providerID ?? "";
-  const isVm = (machine: Machine): number => (vm !== "" && machine.spec.providerID === vm ? 0 : 1);
+function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): number {
+  const isVm = (machine: Machine): number => (match(machine, node) === "same" ? 0 : 1);
   const rank = ({ metadata }: Machine): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
   return isVm(a) - isVm(b) || (rank(a) < rank(b) ? -1 : 1);
 }
@@ -13,12 +13,17 @@ function compareClaims(node: Node, a: Machine, b: Machine): number {
  * Names of the machines that have a better claim to a node than this one, sorted. Two machines that both put their name on one node would
  * wake each other without end; only the one with the best claim writes.
  */
-export const betterClaims = (node: Node, machine: Machine, claimants: readonly Machine[]): readonly string[] =>
+export const betterClaims = (
+  node: Node,
+  machine: Machine,
+  claimants: readonly Machine[],
+  match: MatchNode,
+): readonly string[] =>
   [
     ...new Set(
       claimants
         .filter(({ metadata }) => metadata.uid !== machine.metadata.uid && metadata.deletionTimestamp == null)
-        .filter((other) => compareClaims(node, other, machine) < 0)
+        .filter((other) => match(other, node) !== "different" && compareClaims(node, other, machine, match) < 0)
         .map(({ metadata }) => metadata.name),
     ),
   ].toSorted();
