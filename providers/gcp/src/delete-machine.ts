@@ -42,9 +42,13 @@ async function vmsToDelete(request: GcpRequest, call: MethodCall): Promise<reado
   if ((machine.providerId ?? "") !== "") {
     const [vm] = named;
     if (vm === undefined || isOwnedBy(vm, keys, machine)) return named;
+    const otherwise =
+      keys.cluster === "" || keys.role === ""
+        ? "; the class has no cluster and role tags that could do instead"
+        : ` or else the tags "${keys.cluster}" and "${keys.role}" and no other namespace than "${machine.namespace}" in the label "${ownerLabelKeys.namespace}"`;
     throw new MachineError(
       "PermissionDenied",
-      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}" or else the tags "${keys.cluster}" and "${keys.role}" and no other namespace than "${machine.namespace}" in the label "${ownerLabelKeys.namespace}"; it is left alone. Should it be that machine's: put them on it`,
+      `VM ${vm.name} does not carry the marks of machine "${machine.name}": its name, and its UID in the label "${ownerLabelKeys.machineUid}"${otherwise}. It is left alone. If it is that machine's, put them on it`,
     );
   }
   if (named.length > 0 || !launches.mayBeHidden(machine)) return own(named);

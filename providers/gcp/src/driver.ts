@@ -9,6 +9,7 @@ import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
+import { matchNode } from "./match-node.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
 import { gcpSecretSchema, readCredentials } from "./spec/secret.ts";
 import { type GcpSpec, gcpSpecSchema } from "./spec/spec.ts";
@@ -38,6 +39,7 @@ export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec>
       deleteMachine,
       getMachineStatus,
       listMachines: ({ machineClass }, call) => listMachines(machineClass, call),
+      matchNode,
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),

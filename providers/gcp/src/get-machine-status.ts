@@ -12,7 +12,7 @@ export async function getMachineStatus(request: GcpRequest, call: MethodCall): P
     throw new MachineError("Unavailable", `VM ${vm.name} is still being made (${vm.status})`);
   }
   if (!isKnown && isStopping(vm)) {
-    throw new MachineError("Unavailable", `VM ${vm.name} is being stopped or deleted (${vm.status})`);
+    throw new MachineError("Unavailable", `VM ${vm.name} is being stopped, suspended or deleted (${vm.status})`);
   }
   return referenceOf(vm);
 }

@@ -45,6 +45,8 @@ export interface GceEmulator extends EmulatorServer {
   reclaim(name: string): void;
   /** Stops an instance, as somebody with a console does. */
   stop(name: string): void;
+  /** Holds an instance in a status that does not come by itself here. */
+  hold(name: string, status: InstanceStatus): void;
   /** Deletes an instance at once, as somebody with a console does, who may keep its disks. */
   remove(name: string, options?: { readonly keepDisks?: boolean }): void;
   /** Attaches a disk that was there before, as a CSI driver does. */
@@ -232,6 +234,9 @@ export function createGceEmulator(options: GceEmulatorOptions = {}): GceEmulator
     },
     stop(name) {
       keyed(name)[1].stoppedAtMs = world.nowMs();
+    },
+    hold(name, status) {
+      keyed(name)[1].heldStatus = status;
     },
     remove(name, { keepDisks = false } = {}) {
       const [key, { id }] = keyed(name);

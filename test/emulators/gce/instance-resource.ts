@@ -44,7 +44,7 @@ const scheduling = z.strictObject({
   instanceTerminationAction: z.enum(["DELETE", "STOP"]).optional(),
   maxRunDuration: z.strictObject({ seconds: int64.optional(), nanos: z.int32().optional() }).optional(),
   onHostMaintenance: z.enum(["MIGRATE", "TERMINATE"]).optional(),
-  preemptible: z.boolean().default(false),
+  preemptible: z.boolean().optional(),
   provisioningModel: z.enum(["SPOT", "STANDARD"]).optional(),
 });
 
@@ -64,7 +64,7 @@ const instanceSchema = z.strictObject({
   minCpuPlatform: z.string().optional(),
   name: z.string().default(""),
   networkInterfaces: z.array(networkInterface).default([]),
-  scheduling: scheduling.default({ preemptible: false }),
+  scheduling: scheduling.default({}),
   serviceAccounts: z.array(z.strictObject({ email: z.string(), scopes: z.array(z.string()).default([]) })).default([]),
   shieldedInstanceConfig: z
     .strictObject({
@@ -162,7 +162,10 @@ function checkDisks({ disks }: InstanceResource): void {
 
 function checkScheduling({ scheduling, guestAccelerators, machineType }: InstanceResource): void {
   const { preemptible, provisioningModel, automaticRestart, onHostMaintenance, instanceTerminationAction } = scheduling;
-  const isSpot = preemptible || provisioningModel === "SPOT";
+  const isSpot = preemptible === true || provisioningModel === "SPOT";
+  if (provisioningModel !== undefined && preemptible !== undefined && preemptible !== (provisioningModel === "SPOT")) {
+    throw new GceRefusal("invalid", "Scheduling must not have a provisioning model that contradicts preemptible.");
+  }
   if (isSpot && automaticRestart === true) {
     throw new GceRefusal("invalid", "Scheduling must have automaticRestart be false when preemptible is true.");
   }

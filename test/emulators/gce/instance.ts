@@ -1,7 +1,18 @@
 import type { InstanceResource } from "./instance-resource.ts";
 
-/** States of an instance that the emulator knows. */
-export type InstanceStatus = "PROVISIONING" | "STAGING" | "RUNNING" | "STOPPING" | "TERMINATED";
+/** States of an instance that come by themselves in the emulator. */
+type LifeStatus = "PROVISIONING" | "STAGING" | "RUNNING" | "STOPPING" | "TERMINATED";
+
+/** States of an instance. */
+export type InstanceStatus =
+  | LifeStatus
+  | "DEPROVISIONING"
+  | "PENDING"
+  | "PENDING_STOP"
+  | "REPAIRING"
+  | "STOPPED"
+  | "SUSPENDED"
+  | "SUSPENDING";
 
 /** A disk, whether or not it is attached. */
 export interface Disk {
@@ -38,6 +49,8 @@ export interface Instance {
   /** Since when its deletion goes on. */
   deletingSinceMs?: number;
   stoppedAtMs?: number;
+  /** What it is whatever happened to it, until it is deleted. */
+  heldStatus?: InstanceStatus;
 }
 
 /** How long things take, milliseconds. */
@@ -51,8 +64,9 @@ export interface LifeTimes {
 
 /** The status at a time. */
 export function statusOf(instance: Instance, times: LifeTimes, nowMs: number): InstanceStatus {
-  const { deletingSinceMs, stoppedAtMs, createdAtMs, neverStarts = false } = instance;
+  const { deletingSinceMs, stoppedAtMs, createdAtMs, neverStarts = false, heldStatus } = instance;
   if (deletingSinceMs !== undefined) return "STOPPING";
+  if (heldStatus !== undefined) return heldStatus;
   if (stoppedAtMs !== undefined) return nowMs - stoppedAtMs < times.stoppingMs ? "STOPPING" : "TERMINATED";
   const age = nowMs - createdAtMs;
   if (neverStarts || age < times.provisioningMs) return "PROVISIONING";

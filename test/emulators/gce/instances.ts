@@ -2,11 +2,15 @@ import { type GceAction, type GceCall, knownParameters } from "./call.ts";
 import { labelledFields, readFilter } from "./filter.ts";
 import type { Instance } from "./instance.ts";
 import { removeInstance } from "./insert-instance.ts";
+import type { InstanceResource } from "./instance-resource.ts";
 import { zoneUrl } from "./operation.ts";
 import { pageOf } from "./pages.ts";
 import { GceRefusal, jsonReply, notFound } from "./refusal.ts";
 import { replayed, startOperation } from "./start-operation.ts";
 import type { GceWorld } from "./world.ts";
+
+const isSpot = ({ preemptible, provisioningModel }: InstanceResource["scheduling"]): boolean =>
+  preemptible === true || provisioningModel === "SPOT";
 
 /** The answer that shows an instance. 64-bit numbers are texts. */
 function instanceJson(
@@ -37,8 +41,8 @@ function instanceJson(
     metadata: { kind: "compute#metadata", fingerprint: "bWV0YWRhdGE=", items: resource.metadata.items },
     scheduling: {
       ...resource.scheduling,
-      provisioningModel:
-        resource.scheduling.provisioningModel ?? (resource.scheduling.preemptible ? "SPOT" : "STANDARD"),
+      preemptible: isSpot(resource.scheduling),
+      provisioningModel: isSpot(resource.scheduling) ? "SPOT" : "STANDARD",
       ...(resource.scheduling.maxRunDuration === undefined
         ? {}
         : { maxRunDuration: { seconds: String(resource.scheduling.maxRunDuration.seconds ?? 0) } }),
@@ -130,7 +134,7 @@ export const deleteInstance: GceAction = (call) => {
       `Invalid value for field 'resource.deletionProtection': 'true'. Resource cannot be deleted if it's protected against deletion. ${pathOf(call)}`,
     );
   }
-  if (instance.deletingSinceMs !== undefined) {
+  if (instance.deletingSinceMs !== undefined || instance.heldStatus === "DEPROVISIONING") {
     throw new GceRefusal("resourceNotReady", `The resource '${pathOf(call)}' is not ready`);
   }
   instance.deletingSinceMs = world.nowMs();

@@ -44,7 +44,7 @@ export type CloudDriverDefinition<
   Credentials,
   Session extends PooledSession,
   Place extends string = string,
-> = Pick<Driver<Spec>, "name" | "spec" | "secret"> &
+> = Pick<Driver<Spec>, "name" | "spec" | "secret" | "matchNode"> &
   CloudMethods<Spec, Session> & {
     /** Reads the class secret, which its schema has accepted. May throw `MachineError`. */
     readonly credentialsOf: (secret: SecretData) => Credentials;
@@ -85,7 +85,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
   definition: CloudDriverDefinition<Spec, Credentials, Session, Place>,
   options: CloudDriverOptions = {},
 ): Driver<Spec> {
-  const { name, spec, secret, volumeIdOf, requestIdsOf } = definition;
+  const { name, spec, secret, matchNode, volumeIdOf, requestIdsOf } = definition;
   const { clock = systemClock, random = systemRandom } = options;
   const patience = { ...defaultPatience, ...options.patience };
   // One request may serve several calls. They all report to the same place, so the newest context will do.
@@ -129,6 +129,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
     createMachine: method(attempts.createMachine, definition.createMachine),
     deleteMachine: method(attempts.deleteMachine, definition.deleteMachine),
     getMachineStatus: method(attempts.getMachineStatus, definition.getMachineStatus),
+    ...(matchNode === undefined ? {} : { matchNode }),
     ...(volumeIdOf === undefined
       ? {}
       : { getVolumeIds: ({ volumes }) => Promise.resolve({ volumeIds: volumes.map(volumeIdOf) }) }),

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Clock, MachineError } from "@millwright/core";
 import { createBatch, fieldOf } from "@millwright/core/driver-kit";
 import type { GcpCredentials } from "../spec/secret.ts";
-import { unreadable } from "./gce-failure.ts";
+import { GceFailure, NoAnswer, unreadable } from "./gce-failure.ts";
 import { sendRequest } from "./send-request.ts";
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
@@ -49,12 +49,14 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
   };
 
   const post = async (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> => {
-    const text = await sendRequest({ url: at(url), method: "POST", headers, body }, { clock, signal, timeoutMs });
     try {
-      return JSON.parse(text);
-    } catch {
-      // The message of the parser would repeat a part of the answer.
-      throw unreadable(200);
+      return parsed(await sendRequest({ url: at(url), method: "POST", headers, body }, { clock, signal, timeoutMs }));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const service = `Google's token service ${new URL(url).hostname}`;
+      if (!(error instanceof GceFailure)) throw new NoAnswer(service, error);
+      error.service = service;
+      throw error;
     }
   };
 
@@ -155,6 +157,15 @@ async function readSubjectToken(
   if (text === "")
     throw new MachineError("Unauthenticated", `the token file of the workload identity, ${path}, is empty`);
   return text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser would repeat a part of the answer.
+    throw unreadable(200);
+  }
 }
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");

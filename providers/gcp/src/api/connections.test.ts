@@ -19,6 +19,26 @@ describe("connections", () => {
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
   });
 
+  it("to who gives out tokens are told from those to Compute Engine", async () => {
+    const { gce, driver } = await aCloud();
+    const messages: unknown[] = [];
+    for (const end of [
+      { kind: "reset" },
+      { kind: "reply", reply: { status: 502, body: "<html>" } },
+      { kind: "reply", reply: { status: 200, body: "x" } },
+    ] as const) {
+      gce.faults.add({ operation: "oauth2.token", times: 3, end });
+      messages.push(await failureOf(driver.getMachineStatus(aRequest(), aContext())));
+    }
+    const service = "looking for the VM: Google's token service oauth2.googleapis.com";
+    expect(messages).toMatchObject([
+      { code: "Unavailable", message: `${service} cannot be reached or broke the connection (ECONNRESET)` },
+      { code: "Unavailable", message: `${service} answered with status 502 and what cannot be read` },
+      { code: "Unavailable", message: `${service} answered with status 200 and what cannot be read` },
+    ]);
+    expect(gce.log.count("oauth2.token")).toBe(9);
+  });
+
   it("that are no TLS are Unavailable", async () => {
     const { url } = await aCloud();
     const secure = createGcpDriver({ endpoint: url.replace("http:", "https:") });

@@ -1,11 +1,10 @@
 import { isMachineError, MachineError, type MachineErrorOptions } from "@millwright/core";
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
 import { machineCodeOf, remedyOf } from "./error-codes.ts";
-import { GceFailure } from "./gce-failure.ts";
+import { computeEngine, GceFailure, NoAnswer } from "./gce-failure.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
-const cloud = "Compute Engine";
 
 /** Takes out what differs from try to try. */
 const steady = (message: string): string =>
@@ -40,23 +39,24 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   if (isMachineError(error)) return error;
   if (signal.aborted) return abortedCall(signal, what);
   if (error instanceof GceFailure) {
-    const { reason, status, message, retryAfterMs } = error;
+    const { reason, status, message, retryAfterMs, service } = error;
     const options = { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    if (reason === "") return new MachineError("Unavailable", `${what}: ${cloud} answered with ${message}`, options);
+    if (reason === "") return new MachineError("Unavailable", `${what}: ${service} answered with ${message}`, options);
     return saidBy({ code: reason, status, message }, what, options);
   }
-  const [code, text] = withoutAnswer(error);
+  const [code, text] =
+    error instanceof NoAnswer ? withoutAnswer(error.cause, error.service) : withoutAnswer(error, computeEngine);
   return new MachineError(code, `${what}: ${steady(text)}`, { cause: error });
 }
 
-function withoutAnswer(error: unknown): ReturnType<typeof failureWithoutAnswer> & {} {
+function withoutAnswer(error: unknown, service: string): ReturnType<typeof failureWithoutAnswer> & {} {
   // `fetch` wraps what it failed of.
   const cause = fieldOf(error, "cause");
-  const known = cause instanceof Error ? failureWithoutAnswer(cause, cloud) : undefined;
+  const known = cause instanceof Error ? failureWithoutAnswer(cause, service) : undefined;
   if (known !== undefined) return known;
   const isFetch = error instanceof TypeError && cause !== undefined;
-  const own = isFetch ? undefined : failureWithoutAnswer(error, cloud);
+  const own = isFetch ? undefined : failureWithoutAnswer(error, service);
   if (own !== undefined) return own;
   const reason = cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error);
-  return ["Unavailable", `${cloud} gave no answer that can be read: ${reason}`];
+  return ["Unavailable", `${service} gave no answer that can be read: ${reason}`];
 }

@@ -1,5 +1,20 @@
 import { fieldOf } from "@millwright/core/driver-kit";
 
+/** The service that all requests but those for tokens go to, as messages name it. */
+export const computeEngine = "Compute Engine";
+
+/** A request that another service than Compute Engine has not answered; its cause is what broke the connection. */
+export class NoAnswer extends Error {
+  override readonly name: string = "NoAnswer";
+  /** The service, as messages name it. */
+  readonly service: string;
+
+  constructor(service: string, cause: unknown) {
+    super(`${service} did not answer`, { cause });
+    this.service = service;
+  }
+}
+
 /** An answer of Google that is no success: of Compute Engine, or of who gives out tokens. */
 export class GceFailure extends Error {
   override readonly name: string = "GceFailure";
@@ -8,6 +23,8 @@ export class GceFailure extends Error {
   /** Google's word for it, such as `quotaExceeded` or `invalid_grant`; empty when the answer cannot be read. */
   readonly reason: string;
   readonly retryAfterMs: number | undefined;
+  /** Who answered, for messages. */
+  service = computeEngine;
   /** How often the request had been sent when this answer came. */
   attempts = 1;
 

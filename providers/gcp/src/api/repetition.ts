@@ -1,7 +1,7 @@
 import { isMachineError, type Random } from "@millwright/core";
 import { fieldOf, isAnswerTooLong, longestRetryPauseMs, maxAttempts, retryPauseMs } from "@millwright/core/driver-kit";
 import { isCapacityCode } from "./error-codes.ts";
-import { GceFailure } from "./gce-failure.ts";
+import { GceFailure, NoAnswer } from "./gce-failure.ts";
 
 /**
  * How long to wait before a request is sent once more, with full jitter; undefined when it is not worth it, or Google asks to wait longer. All requests may be repeated: those that
@@ -16,6 +16,7 @@ export function pauseBefore(attempt: number, failure: unknown, random: Random): 
 
 /** Whether a request may do better the next time. */
 function isPassing(failure: unknown): boolean {
+  if (failure instanceof NoAnswer) return isPassing(failure.cause);
   if (isMachineError(failure) || isAnswerTooLong(failure) || fieldOf(failure, "name") === "TimeoutError") return false;
   if (!(failure instanceof GceFailure)) return true;
   const { status, reason, retryAfterMs = 0 } = failure;
@@ -28,6 +29,7 @@ const isThrottled = (failure: unknown): boolean =>
 
 /** What became of a request, in one word for metrics. */
 export function outcomeOf(failure: unknown): string {
+  if (failure instanceof NoAnswer) return outcomeOf(failure.cause);
   if (failure instanceof GceFailure) return failure.reason === "" ? `status ${failure.status}` : failure.reason;
   if (isMachineError(failure)) return failure.code;
   const cause = fieldOf(failure, "cause");

@@ -83,7 +83,8 @@ function compareScheduling(
 ): void {
   compare("scheduling.automaticRestart", wanted.automaticRestart, found?.automaticRestart);
   compare("scheduling.onHostMaintenance", wanted.onHostMaintenance, found?.onHostMaintenance);
-  compare("scheduling.preemptible", wanted.preemptible, found?.preemptible);
+  // Compute Engine shows spot VMs as preemptible ones, too.
+  if (wanted.provisioningModel !== "SPOT") compare("scheduling.preemptible", wanted.preemptible, found?.preemptible);
   compare("scheduling.provisioningModel", wanted.provisioningModel, found?.provisioningModel);
   compare(
     "scheduling.instanceTerminationAction",

@@ -40,7 +40,8 @@ export async function adopt(vm: Vm, launch: Launch, call: MethodCall): Promise<V
   if (hash !== "" && hash !== specHashOf(launch.spec)) {
     throw new MachineError("AlreadyExists", `VM ${id} of this machine was made from another providerSpec`);
   }
-  if (isStopping(vm)) throw new MachineError("Unavailable", `VM ${id} is being stopped or deleted (${vm.status})`);
+  if (isStopping(vm))
+    throw new MachineError("Unavailable", `VM ${id} is being stopped, suspended or deleted (${vm.status})`);
   if (isHalted(vm) && (await isReclaimed(vm, call))) return giveUp(vm, call);
   return settled(vm, launch, call);
 }

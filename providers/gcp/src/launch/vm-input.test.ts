@@ -1,6 +1,6 @@
 import { Secret } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody } from "../testing/gcp-cloud.ts";
+import { aCloud, aContext, aMachine, aRequest, plainSpec, sentBody, spotScheduling } from "../testing/gcp-cloud.ts";
 import { keptDiskLabel, ownerLabelKeys } from "../vm/owner-tags.ts";
 
 describe("the instance that is asked for", () => {
@@ -119,7 +119,7 @@ describe("the instance that is asked for", () => {
         instanceTerminationAction: "STOP",
       },
       serviceAccounts: [{ email: "nodes@my-project.iam.gserviceaccount.com", scopes: ["https://scope"] }],
-      shieldedInstanceConfig: { enableSecureBoot: true, enableIntegrityMonitoring: false, enableVtpm: false },
+      shieldedInstanceConfig: { enableSecureBoot: true },
       advancedMachineFeatures: { enableNestedVirtualization: true },
       disks: [
         {
@@ -238,5 +238,33 @@ describe("the instance that is asked for", () => {
     for (const key of ["namespace", "machineClass", "token"] as const) {
       expect(labels?.[ownerLabelKeys[key]]).toMatch(/^sha-[0-9a-f]{32}$/);
     }
+  });
+
+  it("does not send that a spot VM is not preemptible, and shows no drift for it", async () => {
+    const { gce, driver } = await aCloud();
+    const request = aRequest(aMachine("m"), { scheduling: spotScheduling });
+    await driver.createMachine(request, aContext());
+    expect(sentBody(gce, "instances.insert")).toMatchObject({
+      scheduling: { automaticRestart: false, onHostMaintenance: "TERMINATE", provisioningModel: "SPOT" },
+    });
+    expect(sentBody(gce, "instances.insert")).not.toHaveProperty("scheduling.preemptible");
+    await expect(driver.findDrift?.(request, aContext())).resolves.toMatchObject({ differences: [] });
+  });
+
+  it("does not send what Go's encoder leaves out: empty texts, and options of shielded VMs that the class does not name", async () => {
+    const { gce, driver } = await aCloud();
+    const [boot] = plainSpec.disks;
+    const spec = {
+      description: "",
+      minCpuPlatform: "",
+      disks: [{ ...boot, storagePool: "" }],
+      shieldedInstanceConfiguration: { secureBoot: null, vtpm: false },
+    };
+    await driver.createMachine(aRequest(aMachine("m"), spec), aContext());
+    const sent = sentBody(gce, "instances.insert");
+    for (const path of ["description", "minCpuPlatform", "disks.0.initializeParams.storagePool"]) {
+      expect(sent).not.toHaveProperty(path);
+    }
+    expect(sent).toHaveProperty("shieldedInstanceConfig", { enableVtpm: false });
   });
 });

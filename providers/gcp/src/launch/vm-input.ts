@@ -31,7 +31,7 @@ export function vmInput(launch: Launch, { machineType, zone }: LaunchCandidate):
     networkInterfaces: spec.networkInterfaces.map((card) => networkInterfaceOf(card, spec.region, project)),
     serviceAccounts: spec.serviceAccounts.map(({ email, scopes }) => ({ email, scopes: [...scopes] })),
     ...(spec.minCpuPlatform === undefined || spec.minCpuPlatform === "" ? {} : { minCpuPlatform: spec.minCpuPlatform }),
-    ...(spec.description === undefined ? {} : { description: spec.description }),
+    ...(spec.description === undefined || spec.description === "" ? {} : { description: spec.description }),
     ...(gpu === undefined
       ? {}
       : {
@@ -46,9 +46,11 @@ export function vmInput(launch: Launch, { machineType, zone }: LaunchCandidate):
       ? {}
       : {
           shieldedInstanceConfig: {
-            enableIntegrityMonitoring: shielded.integrityMonitoring,
-            enableSecureBoot: shielded.secureBoot,
-            enableVtpm: shielded.vtpm,
+            ...(shielded.integrityMonitoring === undefined
+              ? {}
+              : { enableIntegrityMonitoring: shielded.integrityMonitoring }),
+            ...(shielded.secureBoot === undefined ? {} : { enableSecureBoot: shielded.secureBoot }),
+            ...(shielded.vtpm === undefined ? {} : { enableVtpm: shielded.vtpm }),
           },
         }),
     ...(advanced === undefined
@@ -62,7 +64,8 @@ function schedulingOf({ scheduling }: GcpSpec): NonNullable<InstanceResource["sc
   return {
     automaticRestart,
     onHostMaintenance,
-    preemptible,
+    // Compute Engine refuses a spot VM that is said not to be preemptible.
+    ...(provisioningModel === "SPOT" && !preemptible ? {} : { preemptible }),
     ...(provisioningModel === undefined ? {} : { provisioningModel }),
     ...(instanceTerminationAction === undefined ? {} : { instanceTerminationAction }),
   };
@@ -88,7 +91,7 @@ function diskOf(disk: Disk, zone: string, own: Readonly<Record<string, string>>)
       ...(disk.image === "" ? {} : { sourceImage: disk.image }),
       ...(disk.provisionedIops === 0 ? {} : { provisionedIops: disk.provisionedIops }),
       ...(disk.provisionedThroughput === 0 ? {} : { provisionedThroughput: disk.provisionedThroughput }),
-      ...(disk.storagePool === undefined ? {} : { storagePool: disk.storagePool }),
+      ...(disk.storagePool === undefined || disk.storagePool === "" ? {} : { storagePool: disk.storagePool }),
     },
     ...(encryption === undefined
       ? {}

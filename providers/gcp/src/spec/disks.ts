@@ -1,6 +1,7 @@
 import { goObject } from "@millwright/core";
 import type { Complain } from "@millwright/core/driver-kit";
 import * as z from "zod";
+import { goTexts } from "./go-text.ts";
 
 const encryptionSchema = goObject({
   kmsKeyName: z.string().trim().min(1, "must not be empty").describe("Key to encrypt with."),
@@ -23,7 +24,7 @@ export const diskSchema = goObject({
   encryption: encryptionSchema.optional(),
   image: z.string().describe("Image that the disk starts from; required for the boot disk.").default(""),
   interface: z.string().describe("Of `SCRATCH` disks, and required there: `NVME` or `SCSI`.").default(""),
-  labels: z.record(z.string(), z.string()).describe("Labels of the disk.").default({}),
+  labels: goTexts.describe("Labels of the disk.").default({}),
   provisionedIops: z.int().min(0).describe("IOPS, where the type has a choice; 0: its default.").default(0),
   provisionedThroughput: z
     .int()

@@ -130,7 +130,8 @@ function read(text: ReadText): GcpCredentials {
   if (impersonationUrl !== undefined && !impersonationPattern.test(impersonationUrl)) {
     throw new CredentialsProblem(`${at("service_account_impersonation_url")} must be an address of IAM credentials`);
   }
-  if (fieldOf(fields.get("credential_source"), "file") !== identityTokenFile) {
+  const file = fieldOf(fields.get("credential_source"), "file");
+  if (typeof file !== "string" || file.trim() !== identityTokenFile) {
     throw new CredentialsProblem(`${at("credential_source.file")} must be ${identityTokenFile}`);
   }
   return {

@@ -40,6 +40,7 @@ describe("providerSpec", () => {
       NETWORKINTERFACES: networkInterfaces.map((one) => ({ ...one, IPV6AccessType: "" })),
       description: null,
       gpu: null,
+      labels: null,
       kind: "GCPProviderSpec",
       secretRef: { name: "a" },
     };
@@ -49,14 +50,24 @@ describe("providerSpec", () => {
     });
   });
 
-  it.each(["region", "zone", "machineType", "disks", "networkInterfaces", "scheduling", "tags"])(
-    "needs %s",
-    async (field) => {
-      expect(await problemsOf(without(field))).toEqual([
-        expect.stringMatching(new RegExp(`^providerSpec\\.${field}: `)),
-      ]);
-    },
-  );
+  it("takes null in a map or list of texts for an empty one, as Go does", () => {
+    const [first] = plainSpec.disks;
+    const spec = { ...plainSpec, labels: { a: null }, tags: [null, "t"], disks: [{ ...first, labels: { b: null } }] };
+    expect(gcpSpecSchema.parse(spec)).toMatchObject({
+      labels: { a: "" },
+      tags: ["", "t"],
+      disks: [{ labels: { b: "" } }],
+    });
+  });
+
+  it("may have no tags: what a class without them has can be deleted", async () => {
+    expect(await problemsOf(without("tags"))).toEqual([]);
+    expect(gcpSpecSchema.parse({ ...plainSpec, tags: null }).tags).toEqual([]);
+  });
+
+  it.each(["region", "zone", "machineType", "disks", "networkInterfaces", "scheduling"])("needs %s", async (field) => {
+    expect(await problemsOf(without(field))).toEqual([expect.stringMatching(new RegExp(`^providerSpec\\.${field}: `))]);
+  });
 
   it.each<[string, object, RegExp]>([
     ["an empty machine type", { machineType: "" }, /^providerSpec\.machineType: must not be empty/],
@@ -143,8 +154,6 @@ describe("providerSpec", () => {
     ],
     ["metadata without a key", { metadata: [{ value: "x" }] }, /metadata\[0\]\.key: /],
     ["a service account without an email", { serviceAccounts: [{ scopes: [] }] }, /serviceAccounts\[0\]\.email: /],
-    ["no cluster tag", { tags: ["kubernetes-io-role-node"] }, /^providerSpec\.tags: .*kubernetes-io-cluster-/],
-    ["no role tag", { tags: ["kubernetes-io-cluster-a"] }, /^providerSpec\.tags: .*kubernetes-io-role-/],
     ["a tag that is no text", { tags: [...plainSpec.tags, 1] }, /^providerSpec\.tags\[2\]: /],
     ["more labels than there can be", { labels: many(65) }, /^providerSpec\.labels: must be at most 64/],
     ["a label that is no text", { labels: { a: 1 } }, /^providerSpec\.labels\.a: /],

@@ -2,6 +2,7 @@ import { goObject } from "@millwright/core";
 import { type Complain, complainTo } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkDisks, diskSchema } from "./disks.ts";
+import { goText, goTexts } from "./go-text.ts";
 import { checkNetworkInterfaces, networkInterfaceSchema } from "./network-interfaces.ts";
 
 /** Compute Engine's limit for the labels of one thing. */
@@ -49,10 +50,10 @@ const serviceAccountSchema = goObject({
 });
 
 const shieldedSchema = goObject({
-  integrityMonitoring: z.boolean().describe("Integrity monitoring.").default(false),
-  secureBoot: z.boolean().describe("Secure boot.").default(false),
-  vtpm: z.boolean().describe("Virtual TPM.").default(false),
-}).describe("Shielded VM options.");
+  integrityMonitoring: z.boolean().describe("Integrity monitoring.").optional(),
+  secureBoot: z.boolean().describe("Secure boot.").optional(),
+  vtpm: z.boolean().describe("Virtual TPM.").optional(),
+}).describe("Shielded VM options; what is left out is as Compute Engine has it for the image.");
 
 const advancedSchema = goObject({
   enableNestedVirtualization: z.boolean().describe("Whether the VM can run VMs.").default(false),
@@ -87,7 +88,7 @@ const specSchema = goObject({
     .describe("What to try, in this order, when there is no capacity for what stands before it. Not in MCM.")
     .default([]),
   gpu: gpuSchema.optional(),
-  labels: z.record(z.string(), z.string()).describe("Labels of the VM.").default({}),
+  labels: goTexts.describe("Labels of the VM.").default({}),
   metadata: z.array(metadataSchema).describe("Metadata of the VM, beside its user data.").default([]),
   minCpuPlatform: text("Oldest CPU platform, such as `Intel Ice Lake`.").optional(),
   networkInterfaces: z
@@ -98,10 +99,11 @@ const specSchema = goObject({
   serviceAccounts: z.array(serviceAccountSchema).describe("Service accounts of the VM.").default([]),
   shieldedInstanceConfiguration: shieldedSchema.optional(),
   tags: z
-    .array(z.string())
+    .array(goText)
     .describe(
-      "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: by them the driver knows its VMs.",
-    ),
+      "Network tags of the VM. One has to contain `kubernetes-io-cluster-` and one `kubernetes-io-role-`: by them the driver knows its VMs. Without them a class creates no VMs; those that it has can be deleted.",
+    )
+    .default([]),
 });
 
 /** `providerSpec` of the GCP driver, with its defaults. Fields are spelled as on the wire. */
@@ -113,7 +115,7 @@ export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
   checkDisks(spec.disks, complain);
   checkNetworkInterfaces(spec.networkInterfaces, complain);
   checkScheduling(spec, complain);
-  checkTags(spec, complain);
+  checkLabels(spec, complain);
   checkMetadata(spec, complain);
   for (const [index, { zone }] of spec.fallbacks.entries()) {
     if (zone !== undefined && !zone.startsWith(`${spec.region}-`)) {
@@ -139,10 +141,7 @@ function checkScheduling({ scheduling, gpu }: GcpSpec, complain: Complain): void
   }
 }
 
-function checkTags({ tags, labels, disks }: GcpSpec, complain: Complain): void {
-  for (const part of ["kubernetes-io-cluster-", "kubernetes-io-role-"]) {
-    if (!tags.some((tag) => tag.includes(part))) complain(["tags"], `must have one that contains "${part}"`);
-  }
+function checkLabels({ labels, disks }: GcpSpec, complain: Complain): void {
   const tooMany = `must be at most ${mostLabels}: Compute Engine takes no more`;
   if (Object.keys(labels).length > mostLabels) complain(["labels"], tooMany);
   for (const [index, disk] of disks.entries()) {

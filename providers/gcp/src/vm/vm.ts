@@ -27,14 +27,35 @@ export function readVm(instance: InstanceResource, place: Place): Vm | undefined
   };
 }
 
-/** Whether a VM is being made: its operation may still fail and take it away. */
-export const isStarting = ({ status }: Vm): boolean => status === "PROVISIONING" || status === "STAGING";
+/**
+ * What the statuses of Compute Engine (`Instance.Status` of its API) mean for a machine. One that runs, or is being repaired by Compute Engine, which keeps it, has no entry; nor has one that
+ * this version does not know.
+ */
+const phases: Readonly<Record<string, "starting" | "stopping" | "halted">> = {
+  // Waits for capacity (flex start).
+  PENDING: "starting",
+  PROVISIONING: "starting",
+  STAGING: "starting",
+  PENDING_STOP: "stopping",
+  STOPPING: "stopping",
+  SUSPENDING: "stopping",
+  // Halted, and its resources are being given back.
+  DEPROVISIONING: "stopping",
+  STOPPED: "halted",
+  SUSPENDED: "halted",
+  TERMINATED: "halted",
+};
 
-/** Whether a VM is on its way to be stopped or deleted. Compute Engine does not say which. */
-export const isStopping = ({ status }: Vm): boolean => status === "STOPPING" || status === "PENDING_STOP";
+const phaseOf = ({ status }: Vm) => (Object.hasOwn(phases, status) ? phases[status] : undefined);
+
+/** Whether a VM is being made: its operation may still fail and take it away. */
+export const isStarting = (vm: Vm): boolean => phaseOf(vm) === "starting";
+
+/** Whether a VM is being stopped, suspended or deleted. Compute Engine does not tell a stop from a deletion. */
+export const isStopping = (vm: Vm): boolean => phaseOf(vm) === "stopping";
 
 /** Whether a VM does not run and can be started again. */
-export const isHalted = ({ status }: Vm): boolean => ["TERMINATED", "STOPPED", "SUSPENDED"].includes(status);
+export const isHalted = (vm: Vm): boolean => phaseOf(vm) === "halted";
 
 /** The last part of an address of Google: the name of what it is about. */
 export const nameIn = (url: string | null | undefined): string => url?.slice(url.lastIndexOf("/") + 1) ?? "";
