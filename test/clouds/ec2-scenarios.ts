@@ -7,13 +7,14 @@ import {
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from "@aws-sdk/client-ec2";
-import { type CreateMachineRequest, type Driver, type DriverContext, Secret, systemClock } from "@millwright/core";
+import { type CreateMachineRequest, type DriverContext, Secret, systemClock } from "@millwright/core";
+import { type ImmediateDriver, withoutPending } from "@millwright/core/testing";
 import { type AwsSpec, awsSpecSchema, createAwsDriver } from "@millwright/provider-aws";
 import { clientOf, type Ec2Server, region } from "./ec2-servers.ts";
 
 /** What a scenario works with. */
 interface Stage {
-  readonly driver: Driver<AwsSpec>;
+  readonly driver: ImmediateDriver<AwsSpec>;
   readonly client: EC2Client;
   readonly context: DriverContext;
   request(name: string, spec?: Readonly<Record<string, unknown>>): CreateMachineRequest<AwsSpec>;
@@ -224,7 +225,9 @@ export async function runScenarios(server: Ec2Server): Promise<ReadonlyMap<strin
   const secret = { accessKeyID: Secret.of("AKIA1"), secretAccessKey: Secret.of("secret"), userData: Secret.of("boot") };
   const stage: Stage = {
     client,
-    driver: createAwsDriver({ endpoint: server.url, patience: { visibleMs: 2_000, lookAgainMs: 20, pollMs: 20 } }),
+    driver: withoutPending(
+      createAwsDriver({ endpoint: server.url, patience: { visibleMs: 2_000, lookAgainMs: 20, pollMs: 20 } }),
+    ),
     context: { signal: AbortSignal.timeout(60_000), clock: systemClock, log: () => undefined },
     request: (name, more = {}) => ({
       machine: { name, namespace: "shoot", uid: `uid-of-${name}` },

@@ -35,10 +35,12 @@ export type {
   MachineIdentity,
   MachineRequest,
   MachineStatusResponse,
+  PendingResponse,
   VmDifference,
 } from "./driver/messages.ts";
 export { matchNodeByProviderId, providerIdKey } from "./driver/node-match.ts";
 export type { NodeIdentity, NodeMatch, VmIdentity } from "./driver/node-match.ts";
+export { maxCheckAfterMs, minCheckAfterMs } from "./driver/messages.ts";
 export { goObject } from "./driver/go-object.ts";
 export { checkDriverSecret, readProviderSpec } from "./driver/read-provider-spec.ts";
 export type { CheckDriverSecretResult, ReadProviderSpecResult } from "./driver/read-provider-spec.ts";
@@ -178,6 +180,10 @@ export {
   healthTimedOut,
   healthTimeoutReset,
   initializeFailed,
+  isProvisioningVm,
+  provisioningTimedOut,
+  provisioningVm,
+  staleVmDeletionPending,
   staleVmNotDeleted,
   waitingForClass,
   waitingForTurn,

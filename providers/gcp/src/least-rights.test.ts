@@ -1,4 +1,5 @@
-import type { Driver, DriverContext } from "@millwright/core";
+import type { DriverContext } from "@millwright/core";
+import type { ImmediateDriver } from "@millwright/core/testing";
 import type { GceEmulator } from "@millwright/emulators/gce";
 import { describe, expect, it } from "vitest";
 import type { GcpSpec } from "./spec/spec.ts";
@@ -15,7 +16,7 @@ const demanding = {
 };
 
 /** Every method, and every request that they can make. */
-async function doEverything(gce: GceEmulator, driver: Driver<GcpSpec>, context: DriverContext): Promise<void> {
+async function doEverything(gce: GceEmulator, driver: ImmediateDriver<GcpSpec>, context: DriverContext): Promise<void> {
   const request = aRequest(aMachine("m"), demanding);
   const { providerId } = await driver.createMachine(request, context);
   await driver.getMachineStatus(request, context);

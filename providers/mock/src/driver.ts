@@ -5,6 +5,7 @@ import {
   MachineError,
   type MachineIdentity,
   type MachineRequest,
+  type PendingResponse,
   type SecretData,
   defineDriver,
   systemClock,
@@ -55,7 +56,10 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         const existing = named.filter((vm) => isOfCluster(vm, spec.cluster) || isOwnedBy(vm, spec.cluster, machine));
         const [vm, ...more] = existing;
         if (more.length > 0) throw severalVms(machine, idsOf(existing));
-        if (vm !== undefined) return adopt(vm, spec, machine, specHash);
+        if (vm !== undefined) {
+          const reference = adopt(vm, spec, machine, specHash);
+          return pendingUntilRunning(vm, spec) ?? reference;
+        }
         const created = await cloud.createVm(
           {
             name: machine.name,
@@ -79,7 +83,7 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
           },
           { signal: context.signal },
         );
-        return adopt(created, spec, machine, specHash);
+        return pendingUntilRunning(created, spec) ?? adopt(created, spec, machine, specHash);
       }),
 
     deleteMachine: (request, context) =>
@@ -87,6 +91,8 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         const cloud = cloudOf(request.secret, context);
         const going = await vmsToDelete(cloud, request, context);
         for (const vm of going) await ignoreNotFound(() => cloud.deleteVm(vm.id, { signal: context.signal }));
+        const { checkAfterMs } = request.machineClass.spec;
+        if (checkAfterMs !== undefined) return (await pendingUntilGone(cloud, going, checkAfterMs, context)) ?? {};
         for (const vm of going) await untilGone(cloud, vm, context);
         return {};
       }),
@@ -94,6 +100,11 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
     getMachineStatus: (request, context) =>
       answering(context, async () => {
         const vm = await findLive(cloudOf(request.secret, context), request, context);
+        if (pendingUntilRunning(vm, request.machineClass.spec) !== undefined)
+          throw new MachineError(
+            "NotFound",
+            `VM ${vm.id} of machine "${request.machine.name}" is still being provisioned`,
+          );
         return { ...referenceOf(vm), initialized: vm.tags[ownerTagKeys.initialized] === "true" };
       }),
 
@@ -235,6 +246,27 @@ async function vmsToDelete(
     );
   }
   return [vm];
+}
+
+/** The answer of a cloud that is as slow as the class wants it to be: nobody waits for a VM that does not run yet. */
+const pendingUntilRunning = (vm: Vm, { checkAfterMs }: MockSpec): PendingResponse | undefined =>
+  checkAfterMs !== undefined && (vm.state === "pending" || vm.state === "booting")
+    ? { pending: { message: `VM ${vm.id} is booting`, checkAfterMs } }
+    : undefined;
+
+/** The same about VMs that are not gone yet. */
+async function pendingUntilGone(
+  cloud: DriverCloud,
+  vms: readonly Vm[],
+  checkAfterMs: number,
+  context: DriverContext,
+): Promise<PendingResponse | undefined> {
+  for (const { id } of vms) {
+    const now = await ignoreNotFound(() => cloud.getVm(id, { signal: context.signal }));
+    if (now !== undefined && now.state !== "terminated")
+      return { pending: { message: `VM ${id} is ${now.state}`, checkAfterMs } };
+  }
+  return undefined;
 }
 
 async function untilGone(cloud: DriverCloud, vm: Vm, context: DriverContext): Promise<void> {

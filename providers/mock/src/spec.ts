@@ -2,6 +2,13 @@ import { parseGoDuration } from "@millwright/core";
 import * as z from "zod";
 import { machineTypeNames } from "./machine-type.ts";
 
+const duration = z.string().transform((value, check) => {
+  const ms = parseGoDuration(value);
+  if (ms !== undefined && ms >= 0) return ms;
+  check.addIssue({ code: "custom", message: 'must be a duration that is not negative, such as "5s" or "1m30s"' });
+  return z.NEVER;
+});
+
 const label = z.string().max(63);
 
 /** Schema of `providerSpec` of classes with `provider: mock`. */
@@ -15,21 +22,15 @@ export const mockSpecSchema = z
     zone: z.string().min(1).max(128).optional(),
     image: z.string().min(1).max(128).default("simulated"),
     cluster: z.string().min(1).max(128).default("default"),
-    bootDelay: z
-      .string()
-      .transform((value, check) => {
-        const ms = parseGoDuration(value);
-        if (ms !== undefined && ms >= 0) return ms;
-        check.addIssue({ code: "custom", message: 'must be a duration that is not negative, such as "5s" or "1m30s"' });
-        return z.NEVER;
-      })
-      .optional(),
+    bootDelay: duration.optional(),
+    checkAfter: duration.optional(),
     labels: z.record(z.string().min(1).max(317), label).default({}),
   })
-  .transform(({ zone, bootDelay, ...spec }) => ({
+  .transform(({ zone, bootDelay, checkAfter, ...spec }) => ({
     ...spec,
     zone: zone ?? `${spec.region}-a`,
     ...(bootDelay === undefined ? {} : { bootDelayMs: bootDelay }),
+    ...(checkAfter === undefined ? {} : { checkAfterMs: checkAfter }),
   }));
 
 /** `providerSpec` of the mock driver, with its defaults. */

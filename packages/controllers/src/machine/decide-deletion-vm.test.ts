@@ -9,6 +9,7 @@ import {
   kindsOf,
   later,
   machineAfter,
+  pending,
   running,
   succeeded,
   unusable,
@@ -29,6 +30,36 @@ describe("deleting the VM", () => {
     expect(stateAfter(succeeded("delete", { lastKnownState: "op-3" }))).toBe("op-3");
     expect(stateAfter(succeeded("delete"))).toBeUndefined();
     expect(stateAfter(running("delete"))).toBe("op-1");
+  });
+
+  it("waits for one that is pending, in the driver's words, and calls again when its time has come", () => {
+    const operation = pending("delete");
+    const first = decide({ machine, node: itsNode(), operation });
+    expect(first).toMatchObject({
+      actions: [],
+      status: {
+        lastOperation: {
+          type: "Delete",
+          state: "Processing",
+          description: "VM deletion is in progress: wiping disks. Initiate VM deletion",
+        },
+      },
+      because: [{ type: "Normal", reason: "Deleting" }],
+      wakeAfterMs: 60_000,
+    });
+    const waiting = machineAfter(aSnapshot({ machine }), first);
+    const quiet = decide({ machine: waiting, node: itsNode(), operation }, later(1));
+    expect(quiet).toMatchObject({ actions: [], status: waiting.status, because: [], wakeAfterMs: 59_999 });
+    const words = decide({ machine: waiting, node: itsNode(), operation: pending("delete", "resetting the BMC") });
+    expect(words.status?.lastOperation?.description).toContain("resetting the BMC");
+    expect(words.because).toEqual([]);
+    const again = decide({ machine: waiting, node: itsNode(), operation }, later(60_000));
+    expect(again).toMatchObject({ actions: [{ kind: "StartOperation", operation: "delete" }], because: [] });
+    expect(again.status).toEqual(waiting.status);
+    // The next process has no outcome: it goes on from the marker.
+    expect(decide({ machine: waiting, node: itsNode() }).actions).toEqual([
+      { kind: "StartOperation", operation: "delete" },
+    ]);
   });
 
   it("takes the driver's word that there is none", () => {

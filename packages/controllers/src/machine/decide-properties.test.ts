@@ -22,6 +22,7 @@ import {
   kindsOf,
   later,
   machineAfter,
+  pending,
   running,
   succeeded,
   testNow,
@@ -38,6 +39,9 @@ const codes = fc.constantFrom(...(Object.keys(machineErrorCodes) as MachineError
 const operations: fc.Arbitrary<OperationView | undefined> = fc.oneof(
   fc.constant(undefined),
   kinds.map(running),
+  fc
+    .tuple(fc.constantFrom("create", "delete"), fc.constantFrom(-1, 0, 60_000))
+    .map(([kind, checkAfterMs]) => pending(kind, "wiping disks", checkAfterMs)),
   fc.constantFrom(
     waiting("create"),
     waiting("create", { code: "ResourceExhausted", message: "quota" }),

@@ -1,6 +1,7 @@
 import type { MachineStatus } from "@millwright/core";
 import type { Decision } from "../decision.ts";
 import type { DrainAction } from "../drain/drain-action.ts";
+import type { LaneRequest } from "./creation/lanes.ts";
 import type { OperationKind } from "./operations/operation.ts";
 
 /** Everything that a Machine does to the world. */
@@ -14,9 +15,9 @@ export type MachineAction =
       /** Of a creation: the idempotency token. */
       readonly token?: string;
       /** Of a creation: where it waits for its turn. */
-      readonly lane?: { readonly name: string; readonly isRepeated: boolean };
+      readonly lane?: LaneRequest;
     }
-  /** Takes back a driver call that waits for its turn. */
+  /** Takes back a driver call that waits for its turn, or forgets one that is pending. */
   | { readonly kind: "CancelOperation" }
   /** Removes the bootstrap token of the machine from the target cluster. */
   | { readonly kind: "RemoveBootstrapToken" }

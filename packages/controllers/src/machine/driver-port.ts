@@ -1,5 +1,5 @@
 import type { Machine, MachineClass, MachineError, Secret, SecretData } from "@millwright/core";
-import type { OperationResult } from "./operations/operation.ts";
+import type { OperationResult, PendingOperation } from "./operations/operation.ts";
 
 /** What a driver call is about, as the caches hold it. */
 export interface VmCall {
@@ -30,14 +30,14 @@ export type DriverOutcome<T> =
  * sets deadlines, and checks what comes back.
  */
 export interface MachineDriver {
-  /** Finds the VM of the machine or makes it. It may still have to be initialized: `needsInitialization` says so. */
-  ensureVm(call: CreateVmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
+  /** Finds the VM of the machine or makes it, which may be pending. It may still have to be initialized: `needsInitialization` says so. */
+  ensureVm(call: CreateVmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>>;
   /** Initializes the VM of the machine, whose id is stored; succeeds at once where the driver has no such step. */
   initializeVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
   /** Finds the VM of the machine. `needsInitialization` as in `ensureVm`. */
   findVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
-  /** Deletes the VM of the machine; succeeds when there is none any more. */
-  deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult>>;
+  /** Deletes the VM of the machine, which may be pending; succeeds when there is none any more. */
+  deleteVm(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>>;
   /**
    * The ids by which nodes report PersistentVolumes, one entry for each `spec` in the same order, `null` for a volume of another infrastructure; `Unimplemented`
    * where the driver knows nothing of volumes.

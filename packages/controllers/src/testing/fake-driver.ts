@@ -1,6 +1,6 @@
 import { type Machine, MachineError, type MachineErrorCode } from "@millwright/core";
 import type { DriverOutcome, MachineDriver, VmCall } from "../machine/driver-port.ts";
-import type { OperationResult } from "../machine/operations/operation.ts";
+import type { OperationResult, PendingOperation } from "../machine/operations/operation.ts";
 
 /** The calls of the port that reach the cloud. */
 export type FakeMethod = "ensureVm" | "initializeVm" | "findVm" | "deleteVm";
@@ -20,6 +20,8 @@ export interface FakeDriver extends MachineDriver {
   }[];
   /** Lets the next calls of a method fail; `after` the VM is made or gone, if so wanted. */
   fail(method: FakeMethod, code: MachineErrorCode, times?: number, after?: "after"): void;
+  /** Lets the next calls of a method about each machine answer that it is pending. */
+  pend(method: "ensureVm" | "deleteVm", callsPerMachine: number, message?: string, checkAfterMs?: number): void;
   /** Holds every call back until the returned function is called. */
   hold(): () => void;
 }
@@ -47,6 +49,8 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
   const initialized = new Set<string>();
   const vms = new Map<string, string>();
   const faults: FakeDriver["faults"] = [];
+  /** By method: what is pending, for how many calls about each machine, and how many there were by UID. */
+  const delays = new Map<string, PendingOperation & { readonly calls: number; readonly waited: Map<string, number> }>();
   let gate: Promise<void> = Promise.resolve();
   let made = 0;
 
@@ -81,11 +85,24 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       }
     };
 
+  /** A method of which calls may be pending, after everything else that may become of them. */
+  const delayed =
+    (name: "ensureVm" | "deleteVm", act: (machine: Machine) => OperationResult) =>
+    async (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<OperationResult | PendingOperation>> => {
+      const delay = delays.get(name);
+      const uid = idOf(call.machine);
+      const waited = delay?.waited.get(uid) ?? 0;
+      if (delay === undefined || waited >= delay.calls) return method(name, act)(call, signal);
+      delay.waited.set(uid, waited + 1);
+      const outcome = await method(name, () => ({}))(call, signal);
+      return outcome.ok ? { ok: true, value: { pending: delay.pending } } : outcome;
+    };
+
   return {
     calls,
     vms,
     faults,
-    ensureVm: method("ensureVm", (machine) => {
+    ensureVm: delayed("ensureVm", (machine) => {
       const isAdopted = vms.has(idOf(machine));
       if (!isAdopted) vms.set(idOf(machine), `${options.idPrefix ?? ""}vm-${++made}`);
       return found(machine, isAdopted);
@@ -99,7 +116,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       if (!vms.has(idOf(machine))) throw new MachineError("NotFound", "no VM");
       return found(machine, true);
     }),
-    deleteVm: method("deleteVm", (machine) => {
+    deleteVm: delayed("deleteVm", (machine) => {
       if (!vms.delete(idOf(machine))) throw new MachineError("NotFound", "no VM");
       return {};
     }),
@@ -108,6 +125,9 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       provider === "mock" ? undefined : `provider: no driver "${provider}" is loaded; expected "mock"`,
     fail(name, code, times = 1, after) {
       faults.push({ method: name, code, times, after: after === "after" });
+    },
+    pend(name, callsPerMachine, message = "wiping disks", checkAfterMs = 30_000) {
+      delays.set(name, { pending: { message, checkAfterMs }, calls: callsPerMachine, waited: new Map() });
     },
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();

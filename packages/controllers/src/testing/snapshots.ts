@@ -63,6 +63,14 @@ export const succeeded = (kind: OperationKind, result: OperationResult = {}): Op
   result,
 });
 
+/** A call that was accepted just now, and is made again in a minute. */
+export const pending = (kind: OperationKind, message = "wiping disks", checkAfterMs = 60_000): OperationView => ({
+  kind,
+  state: "pending",
+  message,
+  checkAt: testNow.getTime() + checkAfterMs,
+});
+
 /** A call that has waited for its turn since now. */
 export const waiting = (kind: OperationKind, trouble?: LaneTrouble): OperationView => ({
   kind,

@@ -14,6 +14,7 @@ import type {
   ListMachinesResponse,
   MachineRequest,
   MachineStatusResponse,
+  PendingResponse,
 } from "./messages.ts";
 import type { NodeIdentity, NodeMatch, VmIdentity } from "./node-match.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
@@ -92,13 +93,20 @@ export interface Driver<Spec = unknown> {
   /**
    * Makes the VM of a machine and returns as soon as the cloud has accepted it; it need not have booted.
    *
+   * An infrastructure that cannot say yet which VM it will be, or whether it will be one, answers `pending`. It is called again after the given time with the same idempotency token, also
+   * by another process, until the answer is a VM or an error. That counts neither as a failure nor as a creation under way: other machines of the class are created meanwhile. The creation timeout of the machine
+   * counts from the creation of its object: a VM that is still pending then makes the machine Failed, and `deleteMachine` gets to undo it.
+   *
    * A VM of this machine that is there already (same name, or same idempotency token) is the answer when it was made from the same spec, and
    * `AlreadyExists` otherwise. A VM that failed half-way is cleaned up here, or left so that `deleteMachine` finds it.
    *
    * Errors: `ResourceExhausted` for quota and capacity, `InvalidArgument` for what the cloud refuses about the spec, `Unavailable` for
    * throttling (with `retryAfterMs`).
    */
-  createMachine(request: CreateMachineRequest<Spec>, context: DriverContext): Promise<CreateMachineResponse>;
+  createMachine(
+    request: CreateMachineRequest<Spec>,
+    context: DriverContext,
+  ): Promise<CreateMachineResponse | PendingResponse>;
 
   /**
    * Removes the VM of a machine and everything that was made for it; volumes that were attached later are kept.
@@ -107,12 +115,17 @@ export interface Driver<Spec = unknown> {
    * there is no VM counts as success. Works with and without `providerId`, and while the VM is still being created. A VM without our tags is
    * left alone and answered with `PermissionDenied`.
    *
-   * When waiting takes longer than the deadline, abort with `DeadlineExceeded`: the next call goes on where this one stopped.
+   * A deletion that takes minutes answers `pending` and is called again after the given time, until the answer is that the VM is gone. Where waiting takes longer than the deadline of a call,
+   * abort with `DeadlineExceeded`: the next call goes on where this one stopped.
    */
-  deleteMachine(request: MachineRequest<Spec>, context: DriverContext): Promise<DeleteMachineResponse>;
+  deleteMachine(
+    request: MachineRequest<Spec>,
+    context: DriverContext,
+  ): Promise<DeleteMachineResponse | PendingResponse>;
 
   /**
-   * Finds the VM of a machine. Called before every creation, so it must find a VM whose provider id was never stored.
+   * Finds the VM of a machine. Called before every creation, so it must find a VM whose provider id was never stored. A VM that is found counts as created: while `createMachine` answers
+   * `pending`, answer `NotFound`.
    *
    * Errors: `NotFound` when there is none, or none that is not terminating; `OutOfRange` when there are several, with their ids.
    */

@@ -65,6 +65,28 @@ export interface CreateMachineResponse {
   readonly lastKnownState?: string;
 }
 
+/**
+ * The answer to a call that the infrastructure has accepted and has not finished, such as a server that takes 20 minutes to install or wipe. It is no failure: the controller makes the same
+ * call again after the given time, for as long as the answer is pending.
+ */
+export interface PendingResponse {
+  readonly pending: {
+    /**
+     * What the infrastructure does at present, for people: `installing the operating system on server r12-7`. It is shown in the status of the machine. Keep it the same while the
+     * infrastructure does the same: each other text is a write.
+     */
+    readonly message: string;
+    /** Milliseconds until the same call is made again; the host keeps it between {@link minCheckAfterMs} and {@link maxCheckAfterMs}. */
+    readonly checkAfterMs: number;
+  };
+}
+
+/** Shortest time between two calls about an operation that is pending, milliseconds. */
+export const minCheckAfterMs = 1_000;
+
+/** Longest time between two calls about an operation that is pending, milliseconds. */
+export const maxCheckAfterMs = 600_000;
+
 /** A VM that was found. */
 export interface MachineStatusResponse {
   readonly providerId: string;

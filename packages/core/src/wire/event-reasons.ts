@@ -34,6 +34,8 @@ export const eventReasons = {
 export const machineEventReasons = {
   /** Normal: the driver made the VM. */
   createdVm: "CreatedVM",
+  /** Normal: the infrastructure has accepted the creation of the VM and takes its time; the message is the driver's. */
+  provisioningVm: "ProvisioningVM",
   /** Normal: the VM of an earlier attempt was found. */
   adoptedVm: "AdoptedVM",
   /** Normal: the node is ready for the first time. */

@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import * as texts from "./operation-texts.ts";
 
 it.each([
+  [texts.provisioningVm("x"), "Provisioning VM: x"],
+  [texts.provisioningTimedOut("m", 1_200_000, "x"), "VM of machine m was not provisioned in 20m0s: x"],
   [texts.creatingMachine(), "Creating machine on cloud provider"],
   [texts.createdMachine(), "Created machine on cloud provider"],
   [texts.joined("m-1", 95_400), "Machine m-1 successfully joined the cluster in 1m35s"],

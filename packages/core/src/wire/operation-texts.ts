@@ -120,6 +120,32 @@ export function waitingForTurn(className: string): string {
   return `Waiting until other machines of class ${className} have been made`;
 }
 
+const provisioningWords = "Provisioning VM: ";
+
+/** The infrastructure has accepted the creation of the VM and has not finished it. `message` is the driver's. */
+export function provisioningVm(message: string): string {
+  return `${provisioningWords}${message}`;
+}
+
+/** Whether a machine's last operation is that of {@link provisioningVm}: its creation was accepted, perhaps by a call of another process. */
+export function isProvisioningVm({
+  type,
+  state,
+  description,
+}: { readonly type?: string; readonly state?: string; readonly description?: string } = {}): boolean {
+  return type === "Create" && state === "Processing" && description?.startsWith(provisioningWords) === true;
+}
+
+/** Failed because the infrastructure has not finished the VM within the creation timeout. */
+export function provisioningTimedOut(name: string, timeoutMs: number, message: string): string {
+  return `VM of machine ${name} was not provisioned in ${formatGoDuration(timeoutMs)}: ${message}`;
+}
+
+/** The VM that came up under the name of an existing Node is being deleted, which takes its time. */
+export function staleVmDeletionPending(nodeName: string, message: string): string {
+  return `${staleNode(nodeName)}; ${deletionEvents.vmDeletionPending(message)}`;
+}
+
 /** The VM that came up under the name of an existing Node could not be deleted. */
 export function staleVmNotDeleted(nodeName: string, error: string): string {
   return `${staleNode(nodeName)}; its VM cannot be deleted: ${error}`;
@@ -159,6 +185,7 @@ export const deletionEvents = {
   vmNotFound: () => "VM not found. Continuing deletion flow",
   vmDeletionRetried: (error: string) => `VM deletion failed due to - ${error}. However, will re-try in the next resync`,
   vmDeletionAborted: (error: string) => `VM deletion failed due to - ${error}. Aborting operation`,
+  vmDeletionPending: (message: string) => `VM deletion is in progress: ${message}`,
   stageFailed: (error: string) => `Machine deletion failed due to - ${error}. Will retry in next sync`,
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;

@@ -3,6 +3,8 @@ import {
   formatProblems,
   type MachineClass,
   MachineError,
+  maxCheckAfterMs,
+  minCheckAfterMs,
   type NodeAddress,
   type NodeTemplate,
   readMachineClass,
@@ -11,8 +13,8 @@ import {
   validateMachineClass,
   type VmDifference,
 } from "@millwright/core";
-import type { OperationResult } from "@millwright/controllers";
-import { MAX_TEXT } from "./driver-failure.ts";
+import type { OperationResult, PendingOperation } from "@millwright/controllers";
+import { cleanText, MAX_TEXT } from "./driver-failure.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= MAX_TEXT;
 
@@ -49,6 +51,31 @@ export function readVmReply(
     ...(addresses === undefined ? {} : { addresses: addresses.map(({ type, address }) => ({ type, address })) }),
     ...(isText(lastKnownState) ? { lastKnownState } : {}),
     isInitialized: initialized !== false,
+  };
+}
+
+/**
+ * Reads the answer of a driver whose creation or deletion is pending, its secrets taken out and its time in bounds; nothing for any other answer.
+ *
+ * @throws MachineError Internal for one that does not keep the contract
+ */
+export function readPendingReply(
+  method: string,
+  reply: unknown,
+  confidential: SecretData,
+): PendingOperation | undefined {
+  if (!isRecord(reply) || reply["pending"] === undefined) return undefined;
+  const { pending } = reply;
+  if (!isRecord(pending)) throw bad(method, "pending without message and checkAfterMs");
+  const { message, checkAfterMs } = pending;
+  if (typeof message !== "string" || message.trim() === "") throw bad(method, "pending without a message");
+  if (typeof checkAfterMs !== "number" || Number.isNaN(checkAfterMs))
+    throw bad(method, "pending without checkAfterMs in milliseconds");
+  return {
+    pending: {
+      message: cleanText(message, confidential),
+      checkAfterMs: Math.min(maxCheckAfterMs, Math.max(minCheckAfterMs, checkAfterMs)),
+    },
   };
 }
 

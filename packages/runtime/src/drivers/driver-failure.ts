@@ -16,8 +16,8 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** Takes secrets out first: a cut would leave half of one. */
-const clean = (text: string, secret: SecretData): string => {
+/** A text of a driver without secrets, and not too long. Takes secrets out first: a cut would leave half of one. */
+export const cleanText = (text: string, secret: SecretData): string => {
   const safe = redactSecrets(text, secret);
   return safe.length > MAX_TEXT ? `${safe.slice(0, MAX_TEXT)}…` : safe;
 };
@@ -29,14 +29,14 @@ const isDelay = (value: unknown): value is number => typeof value === "number" &
  * may hold a request with credentials.
  */
 export function toMachineError(thrown: unknown, secret: SecretData): MachineError {
-  const message = clean(textOf(thrown), secret);
+  const message = cleanText(textOf(thrown), secret);
   if (!isMachineError(thrown)) return new MachineError("Internal", message);
   const retryAfterMs: unknown = thrown.retryAfterMs;
   const lastKnownState: unknown = thrown.lastKnownState;
   return new MachineError(thrown.code, message, {
     ...(isDelay(retryAfterMs) ? { retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) } : {}),
     ...(thrown.tokenIsSpent === true ? { tokenIsSpent: true } : {}),
-    ...(typeof lastKnownState === "string" ? { lastKnownState: clean(lastKnownState, secret) } : {}),
+    ...(typeof lastKnownState === "string" ? { lastKnownState: cleanText(lastKnownState, secret) } : {}),
   });
 }
 
@@ -46,5 +46,8 @@ export const cleanFields = (
   secret: SecretData,
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(fields ?? {}).map(([key, value]) => [key, typeof value === "string" ? clean(value, secret) : value]),
+    Object.entries(fields ?? {}).map(([key, value]) => [
+      key,
+      typeof value === "string" ? cleanText(value, secret) : value,
+    ]),
   );

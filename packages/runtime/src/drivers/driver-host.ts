@@ -11,13 +11,15 @@ import {
   userDataKey,
   Secret,
 } from "@millwright/core";
-import type {
-  CapacityDriver,
-  CreateVmCall,
-  DriverOutcome,
-  MachineDriver,
-  OperationResult,
-  VmCall,
+import {
+  type CapacityDriver,
+  type CreateVmCall,
+  type DriverOutcome,
+  isPending,
+  type MachineDriver,
+  type OperationResult,
+  type PendingOperation,
+  type VmCall,
 } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { createDriverCaller } from "./call-driver.ts";
@@ -27,6 +29,7 @@ import {
   readDriftReply,
   readInitializationReply,
   readNodeTemplateReply,
+  readPendingReply,
   readVmReply,
   readVolumeReply,
 } from "./check-reply.ts";
@@ -165,7 +168,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     prepared: Prepared,
     { idempotencyToken, bootstrapToken }: CreateVmCall,
     signal: AbortSignal,
-  ): Promise<ReturnType<typeof readVmReply>> => {
+  ): Promise<ReturnType<typeof readVmReply> | PendingOperation> => {
     const { driver, request } = prepared;
     const template = request.secret[userDataKey] ?? Secret.of("");
     const token =
@@ -183,7 +186,10 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         (message, context) => driver.createMachine(message, context),
         signal,
       );
-      return readVmReply("createMachine", reply, hasTarget);
+      return (
+        readPendingReply("createMachine", reply, prepared.confidential) ??
+        readVmReply("createMachine", reply, hasTarget)
+      );
     } catch (thrown) {
       // A driver that threw anything else may have made the VM: its token stays.
       throw isMachineError(thrown) && refusalCodes.has(thrown.code) ? withSpentToken(thrown) : thrown;
@@ -216,7 +222,9 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     ensureVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const found = await existing(prepared, signal);
-        const { isInitialized, ...vm } = found ?? (await create(prepared, vmCall, signal));
+        const made = found ?? (await create(prepared, vmCall, signal));
+        if (isPending(made)) return made;
+        const { isInitialized, ...vm } = made;
         const isAdopted = found !== undefined;
         return { ...vm, isAdopted, ...needsInitialization(prepared, isAdopted && isInitialized) };
       }),
@@ -229,15 +237,14 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
     deleteVm: (vmCall, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {
         const { driver, request } = prepared;
-        return readDeletionReply(
-          await call(
-            prepared,
-            "deleteMachine",
-            request,
-            (argument, context) => driver.deleteMachine(argument, context),
-            signal,
-          ),
+        const reply = await call(
+          prepared,
+          "deleteMachine",
+          request,
+          (argument, context) => driver.deleteMachine(argument, context),
+          signal,
         );
+        return readPendingReply("deleteMachine", reply, prepared.confidential) ?? readDeletionReply(reply);
       }),
     volumeIds: (vmCall, specs, signal) =>
       toOutcome(vmCall, signal, async (prepared) => {

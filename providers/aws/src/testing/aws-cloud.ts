@@ -1,5 +1,5 @@
 import { type CreateMachineRequest, type MachineIdentity, Secret, systemRandom } from "@millwright/core";
-import { aMachine, secretOf } from "@millwright/core/testing";
+import { aMachine, secretOf, withoutPending } from "@millwright/core/testing";
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
 import { onTestFinished } from "vitest";
 import { type AwsDriverOptions, createAwsDriver } from "../driver.ts";
@@ -53,13 +53,15 @@ export async function aCloud(emulatorOptions: Ec2EmulatorOptions = {}, driverOpt
   const ec2 = createEc2Emulator(emulatorOptions);
   const { url } = await ec2.listen();
   onTestFinished(() => closeCloud(ec2));
-  const driver = createAwsDriver({
-    endpoint: url,
-    // Without jitter the SDK repeats at once: tests do not wait.
-    random: { ...systemRandom, next: () => 0 },
-    ...driverOptions,
-    patience: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
-  });
+  const driver = withoutPending(
+    createAwsDriver({
+      endpoint: url,
+      // Without jitter the SDK repeats at once: tests do not wait.
+      random: { ...systemRandom, next: () => 0 },
+      ...driverOptions,
+      patience: { visibleMs: 2_000, lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+    }),
+  );
   return { ec2, url, driver };
 }
 

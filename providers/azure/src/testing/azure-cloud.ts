@@ -1,5 +1,5 @@
 import { type CreateMachineRequest, type MachineIdentity, Secret, systemRandom } from "@millwright/core";
-import { aMachine, secretOf } from "@millwright/core/testing";
+import { aMachine, secretOf, withoutPending } from "@millwright/core/testing";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
 import { onTestFinished } from "vitest";
 import { type AzureDriverOptions, createAzureDriver } from "../driver.ts";
@@ -74,14 +74,16 @@ export async function aCloud(emulatorOptions: ArmEmulatorOptions = {}, driverOpt
   const arm = createArmEmulator({ actions: roleOfReadme, ...emulatorOptions });
   const { url } = await arm.listen();
   onTestFinished(() => closeCloud(arm));
-  const driver = createAzureDriver({
-    endpoint: url,
-    ca: arm.ca,
-    random: { ...systemRandom, next: () => 0 },
-    retryDelayMs: 1,
-    pollMs: 5,
-    ...driverOptions,
-  });
+  const driver = withoutPending(
+    createAzureDriver({
+      endpoint: url,
+      ca: arm.ca,
+      random: { ...systemRandom, next: () => 0 },
+      retryDelayMs: 1,
+      pollMs: 5,
+      ...driverOptions,
+    }),
+  );
   return { arm, url, driver };
 }
 

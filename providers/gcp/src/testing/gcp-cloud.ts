@@ -8,7 +8,7 @@ import {
   Secret,
   systemRandom,
 } from "@millwright/core";
-import { aContext, aMachine, createSkippingClock, secretOf } from "@millwright/core/testing";
+import { aContext, aMachine, createSkippingClock, secretOf, withoutPending } from "@millwright/core/testing";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
 import { expect, onTestFinished } from "vitest";
 import { sdkClients } from "../api/sdk-clients.ts";
@@ -139,13 +139,15 @@ export async function aCloud(emulatorOptions: GceEmulatorOptions = {}, driverOpt
   const gce = createGceEmulator({ permissions: roleOfReadme, ...emulatorOptions });
   const { url } = await gce.listen();
   onTestFinished(() => closeCloud(gce));
-  const driver = createGcpDriver({
-    endpoint: url,
-    // Without jitter requests are repeated at once: tests do not wait.
-    random: { ...systemRandom, next: () => 0 },
-    ...driverOptions,
-    patience: { lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
-  });
+  const driver = withoutPending(
+    createGcpDriver({
+      endpoint: url,
+      // Without jitter requests are repeated at once: tests do not wait.
+      random: { ...systemRandom, next: () => 0 },
+      ...driverOptions,
+      patience: { lookAgainMs: 30, pollMs: 10, ...driverOptions.patience },
+    }),
+  );
   return { gce, url, driver };
 }
 

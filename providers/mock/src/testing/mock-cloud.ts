@@ -7,7 +7,7 @@ import {
   Secret,
   systemClock,
 } from "@millwright/core";
-import { aContext, secretOf } from "@millwright/core/testing";
+import { aContext, secretOf, withoutPending } from "@millwright/core/testing";
 import { onTestFinished } from "vitest";
 import { createCloudServer } from "../cloud-server.ts";
 import type { CreateVmInput } from "../cloud.ts";
@@ -59,9 +59,12 @@ export async function aCloud(place: (typeof places)[number], clock: Clock = syst
   });
   const { driver, secret } =
     place === "in process"
-      ? { driver: createMockDriver({ cloud }), secret: secretOf({ userData: "#!/bin/sh" }) }
+      ? { driver: withoutPending(createMockDriver({ cloud })), secret: secretOf({ userData: "#!/bin/sh" }) }
       : // As a host loads it: the secret says where the cloud is.
-        { driver: defaultDriver, secret: secretOf({ endpoint: `${url}\n`, token: canary, userData: "#!/bin/sh" }) };
+        {
+          driver: withoutPending(defaultDriver),
+          secret: secretOf({ endpoint: `${url}\n`, token: canary, userData: "#!/bin/sh" }),
+        };
 
   /** A request to make a machine; it also serves for every other method. */
   const requestFor = (

@@ -1,4 +1,9 @@
-import { clusterApiReasons as reasons, machineConditionTypes as types, phaseOf } from "@millwright/core";
+import {
+  clusterApiReasons as reasons,
+  isProvisioningVm,
+  machineConditionTypes as types,
+  phaseOf,
+} from "@millwright/core";
 import { cutText } from "../../conditions/message-lines.ts";
 import { isPast } from "./deleting.ts";
 import { classKindOf, type ConditionOf, phaseSince, said } from "./facts.ts";
@@ -7,7 +12,8 @@ import { classKindOf, type ConditionOf, phaseSince, said } from "./facts.ts";
 export const infrastructureReady: ConditionOf = (facts) => {
   const { machine, hasClass } = facts;
   const { providerID = "" } = machine.spec;
-  const { type, state, description = "" } = machine.status?.lastOperation ?? {};
+  const { lastOperation } = machine.status ?? {};
+  const { type, state, description = "" } = lastOperation ?? {};
   const phase = phaseOf(machine);
   const not = (reason: string, message: string) =>
     said(types.infrastructureReady, "False", reason, cutText(message), phaseSince(facts));
@@ -15,6 +21,10 @@ export const infrastructureReady: ConditionOf = (facts) => {
   if (providerID === "" && !hasClass) return not(reasons.objectDoesNotExist, `${classKindOf(facts)} does not exist`);
   if (providerID !== "" && phase !== "" && phase !== "CrashLoopBackOff")
     return said(types.infrastructureReady, "True", reasons.provisioned, "", phaseSince(facts));
-  const failed = phase === "CrashLoopBackOff" || (type === "Create" && state === "Failed");
-  return not(reasons.notProvisioned, failed && description !== "" ? description : "Waiting for the VM to be created");
+  const hasReason =
+    phase === "CrashLoopBackOff" || (type === "Create" && state === "Failed") || isProvisioningVm(lastOperation);
+  return not(
+    reasons.notProvisioned,
+    hasReason && description !== "" ? description : "Waiting for the VM to be created",
+  );
 };

@@ -3,6 +3,7 @@ import { type MachineAction, type MachineDecision, nothing } from "../decision.t
 import { untilRetry } from "../retry.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { hasId, isComingUp } from "./coming-up.ts";
+import { decidePending } from "./decide-pending.ts";
 import { decideInitialization } from "./decide-initialization.ts";
 import { decideStaleVm } from "./decide-stale-vm.ts";
 import { decideWaiting } from "./decide-waiting.ts";
@@ -49,5 +50,6 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
     const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
   }
+  if (operation?.state === "pending" && operation.kind === "create") return decidePending(snapshot, operation, now);
   return { actions: [...cancel, ...beginCreation(snapshot)], because: [] };
 }

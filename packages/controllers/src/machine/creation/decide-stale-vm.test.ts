@@ -6,6 +6,7 @@ import {
   kindsOf,
   later,
   machineAfter,
+  pending,
   running,
   succeeded,
   testNow,
@@ -56,6 +57,23 @@ describe("a VM under the name of an existing node", () => {
       });
       expect(kindsOf(decideMachine(aSnapshot({ machine: after }), later(3_600_000)))).toEqual([]);
     }
+  });
+
+  it("is waited for while its deletion is pending, until the creation timeout has passed", () => {
+    const operation = pending("delete");
+    expect(decide({ machine: marked, operation })).toMatchObject({
+      actions: [],
+      status: {
+        lastOperation: {
+          state: "Processing",
+          description: "VM using old node obj old-node; VM deletion is in progress: wiping disks",
+        },
+      },
+      wakeAfterMs: 60_000,
+    });
+    expect(decide({ machine: marked, operation }, later(60_000)).actions).toEqual([remove]);
+    const late = decide({ machine: marked, operation }, later(600_001));
+    expect([late.actions, late.status?.currentStatus?.phase]).toEqual([[], "Failed"]);
   });
 
   it("makes the machine Failed also when the process died between the two writes", () => {

@@ -1,4 +1,4 @@
-import { encodeMachineError, staleNode, staleVmNotDeleted } from "@millwright/core";
+import { encodeMachineError, staleNode, staleVmDeletionPending, staleVmNotDeleted } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
 import { untilRetry } from "../retry.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
@@ -49,6 +49,14 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
       };
     }
     if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+  }
+  if (operation?.kind === "delete" && operation.state === "pending") {
+    // The deletion of the machine goes on with it.
+    if (failingPhase(snapshot, now) === "Failed") return giveUp(snapshot, nodeName, [], now);
+    const leftMs = operation.checkAt - now.getTime();
+    const description = staleVmDeletionPending(nodeName, bounded(operation.message));
+    const status = withOperation(statusOf(machine), { description, state: "Processing", type: "Create" }, now);
+    if (leftMs > 0) return { actions: [], status, because: [], wakeAfterMs: leftMs };
   }
   // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
   if (classView.state === "unusable") return refuse(snapshot, classView, now);

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createLanes, type LaneOutcome } from "./lanes.ts";
 
 const ok: LaneOutcome = { kind: "success" };
+const accepted: LaneOutcome = { kind: "accepted" };
 const no = (code: MachineErrorCode, retryAfterMs?: number): LaneOutcome => ({
   kind: "failure",
   trouble: { code, message: `no: ${code}` },
@@ -17,7 +18,10 @@ function setUp(limits: { readonly perLane?: number; readonly inAll?: number } = 
   /** UIDs of the calls that run, in the order in which they began. */
   const running: string[] = [];
   const told: string[] = [];
-  const enter = (uid: string, change: { readonly inputs?: string; readonly isRepeated?: boolean } = {}) =>
+  const enter = (
+    uid: string,
+    change: { readonly inputs?: string; readonly isRepeated?: boolean; readonly isAccepted?: boolean } = {},
+  ) =>
     lanes.enter({
       uid,
       lane: uid.slice(0, 1),
@@ -80,6 +84,76 @@ describe("lanes", () => {
     enterAll("a3");
     await clock.advance(3_600_000);
     expect([running, clock.pending()]).toEqual([[], 0]);
+  });
+});
+
+describe("a creation that was accepted", () => {
+  it("takes no place while it is pending: all machines of a class are provisioned at once", () => {
+    const { running, leave, enterAll } = setUp({ perLane: 2, inAll: 2 });
+    enterAll("a1", "a2", "a3", "a4", "a5");
+    for (const uid of ["a1", "a2", "a3", "a4"]) leave(uid, accepted);
+    expect(running).toEqual(["a5"]);
+  });
+
+  it("is checked at once, whatever others wait for, and counts for its class when it ends", async () => {
+    const { lanes, clock, running, enter, leave, enterAll } = setUp({ perLane: 2 });
+    enterAll("a1", "a2");
+    leave("a1", accepted);
+    leave("a2", no("ResourceExhausted"));
+    enterAll("a3");
+    enter("a1");
+    enter("a1");
+    expect(running).toEqual(["a1", "a1"]);
+    leave("a1", accepted);
+    // It was accepted before the failure, so what becomes of it proves nothing about the time after.
+    leave("a1");
+    expect([lanes.troubleOf("a")?.code, running]).toEqual(["ResourceExhausted", []]);
+    await clock.advance(30_001);
+    expect(running).toEqual(["a3"]);
+    leave("a3", accepted);
+    enter("a3");
+    leave("a3");
+    expect(lanes.troubleOf("a")).toBeUndefined();
+  });
+
+  it("is one attempt of a class in trouble: others wait until it has ended", async () => {
+    const { clock, lanes, running, enter, leave, enterAll } = setUp({ perLane: 4 });
+    enterAll("a1");
+    leave("a1", no("ResourceExhausted"));
+    enterAll("a2", "a3", "a4", "a5", "a6");
+    await clock.advance(30_001);
+    leave("a2", accepted);
+    await clock.advance(3_600_000);
+    expect(running).toEqual([]);
+    enter("a2");
+    leave("a2");
+    // Two may follow, and are waited for in turn.
+    expect(running).toEqual(["a3", "a4"]);
+    leave("a3", accepted);
+    expect(running).toEqual(["a4"]);
+    enter("a3");
+    leave("a3", no("ResourceExhausted"));
+    expect(lanes.troubleOf("a")?.code).toBe("ResourceExhausted");
+  });
+
+  it("is checked by the next process without waiting for its turn", () => {
+    const { running, enter, enterAll } = setUp({ perLane: 1 });
+    enterAll("a1");
+    enter("a2", { isAccepted: true });
+    enter("a3", { isAccepted: true });
+    expect(running).toEqual(["a1", "a2", "a3"]);
+  });
+
+  it("is forgotten when it is not wanted any more, and its call with it", () => {
+    const { lanes, running, enter, leave, enterAll } = setUp({ perLane: 1 });
+    enterAll("a1");
+    leave("a1", accepted);
+    enter("a1");
+    lanes.cancel("a1");
+    leave("a1", no("ResourceExhausted"));
+    expect(lanes.troubleOf("a")).toBeUndefined();
+    enterAll("a1", "a2");
+    expect(running).toEqual(["a1"]);
   });
 });
 
@@ -237,9 +311,14 @@ describe("a class in trouble", () => {
 });
 
 it("whatever happens: no more than allowed run, nobody is forgotten, no timer stays", async () => {
-  const outcomes = fc.constantFrom<LaneOutcome>(ok, no("ResourceExhausted"), no("Internal"), no("AlreadyExists"), {
-    kind: "ended",
-  });
+  const outcomes = fc.constantFrom<LaneOutcome>(
+    ok,
+    accepted,
+    no("ResourceExhausted"),
+    no("Internal"),
+    no("AlreadyExists"),
+    { kind: "ended" },
+  );
   const steps = fc.array(
     fc.oneof(
       fc.record({ do: fc.constant("enter" as const), uid: fc.constantFrom("a1", "a2", "a3", "b1", "b2", "c1") }),
@@ -253,27 +332,38 @@ it("whatever happens: no more than allowed run, nobody is forgotten, no timer st
     fc.asyncProperty(steps, async (script) => {
       const { clock, lanes, running, enter, leave } = setUp({ perLane: 2, inAll: 3 });
       const wanted = new Set<string>();
+      /** Accepted, whether or not a call looks after it. */
+      const pending = new Set<string>();
       for (const step of script) {
         if (step.do === "enter") {
-          enter(step.uid);
+          // A machine has one call at a time.
+          if (!running.includes(step.uid)) enter(step.uid);
           wanted.add(step.uid);
         } else if (step.do === "cancel") {
           lanes.cancel(step.uid);
-          if (!running.includes(step.uid)) wanted.delete(step.uid);
+          if (!running.includes(step.uid) || pending.has(step.uid)) wanted.delete(step.uid);
+          if (pending.delete(step.uid) && running.includes(step.uid)) running.splice(running.indexOf(step.uid), 1);
         } else if (step.do === "wait") await clock.advance(step.ms);
         else {
           const [uid] = running;
           if (uid !== undefined) {
-            wanted.delete(uid);
+            if (step.outcome.kind === "accepted") pending.add(uid);
+            else {
+              wanted.delete(uid);
+              pending.delete(uid);
+            }
             leave(uid, step.outcome);
           }
         }
-        expect(running.length).toBeLessThanOrEqual(3);
+        const launches = running.filter((uid) => !pending.has(uid));
+        expect(launches.length).toBeLessThanOrEqual(3);
         for (const lane of ["a", "b", "c"])
-          expect(running.filter((uid) => uid.startsWith(lane)).length).toBeLessThanOrEqual(2);
+          expect(launches.filter((uid) => uid.startsWith(lane)).length).toBeLessThanOrEqual(2);
       }
       // When calls succeed, everybody gets his turn.
       for (let round = 0; round < 30; round++) {
+        for (const uid of pending) if (!running.includes(uid)) enter(uid);
+        pending.clear();
         for (const uid of running.slice()) {
           wanted.delete(uid);
           leave(uid);

@@ -12,15 +12,23 @@ export interface LaneLimits {
   readonly exhaustedRetryMs: number;
 }
 
-/** A call that wants to begin. */
-export interface LaneEntry {
-  readonly uid: string;
+/** Where a creation waits for its turn, and what is known of the creations of the machine before it. */
+export interface LaneRequest {
   /** Machines with the same name share a lane: a class in a zone. */
+  readonly name: string;
+  /** Whether the machine has failed before, perhaps in another process: then one goes first. */
+  readonly isRepeated: boolean;
+  /** Whether the infrastructure accepted the creation before, perhaps by a call of another process: it does not wait. */
+  readonly isAccepted?: boolean;
+}
+
+/** A call that wants to begin. */
+export interface LaneEntry extends Omit<LaneRequest, "name"> {
+  readonly uid: string;
+  /** See {@link LaneRequest.name}. */
   readonly lane: string;
   /** Version of class and secrets; a new one is worth a try at once. */
   readonly inputs: string;
-  /** Whether the machine has failed before, perhaps in another process: then one goes first. */
-  readonly isRepeated: boolean;
   /** Called once, when the call may begin. */
   readonly begin: () => void;
   /** Called while it waits, when what it waits for has changed. */
@@ -31,6 +39,8 @@ export interface LaneEntry {
 export type LaneOutcome =
   | { readonly kind: "success" }
   | { readonly kind: "failure"; readonly trouble: LaneTrouble; readonly retryAfterMs?: number | undefined }
+  /** The infrastructure has accepted the creation: the machine comes again to see how it ends, and others need not wait for that. */
+  | { readonly kind: "accepted" }
   /** It says nothing about the class. */
   | { readonly kind: "ended" };
 
@@ -40,7 +50,7 @@ export interface Lanes {
   enter(entry: LaneEntry): void;
   /** The call has ended. */
   leave(uid: string, outcome: LaneOutcome): void;
-  /** The call is not wanted any more; nothing happens when it has begun. */
+  /** The call is not wanted any more; nothing happens when one has begun, unless it only looks after an accepted creation. */
   cancel(uid: string): void;
   /** What is wrong with a lane, if anything. */
   troubleOf(lane: string): LaneTrouble | undefined;
@@ -67,6 +77,8 @@ interface Lane {
   readonly waiting: Map<string, LaneEntry>;
   /** UID and era of each call under way. */
   readonly running: Map<string, number>;
+  /** UID and era of each creation that was accepted and has not ended. Disjoint from `waiting` and `running`: calls about it begin at once and take no place. */
+  readonly accepted: Map<string, number>;
   /** Grows with each failure that counts: what began before it proves nothing about the time after. */
   era: number;
   failuresInARow: number;
@@ -107,6 +119,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
       limit: isRepeated ? 1 : limits.perLane,
       waiting: new Map(),
       running: new Map(),
+      accepted: new Map(),
       era: 0,
       failuresInARow: 0,
       setbacks: 0,
@@ -128,10 +141,17 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
     return undefined;
   };
 
+  /** Accepted creations take no place, except after a failure of the class: until it is over, those that were accepted since are the attempts that others wait for. */
+  const placesTaken = ({ running, accepted, trouble, limit, era }: Lane): number => {
+    const isRecovering = trouble !== undefined || (era > 0 && limit < limits.perLane);
+    const attempts = isRecovering ? [...accepted.values()].filter((since) => since === era).length : 0;
+    return running.size + attempts;
+  };
+
   const next = (): readonly [Lane, LaneEntry] | undefined => {
     if (isClosed || total >= limits.inAll) return undefined;
     for (const lane of lanes.values()) {
-      if (lane.running.size >= lane.limit || lane.notBefore > nowMs()) continue;
+      if (placesTaken(lane) >= lane.limit || lane.notBefore > nowMs()) continue;
       const entry = firstOf(lane);
       if (entry !== undefined) return [lane, entry];
     }
@@ -140,8 +160,8 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
 
   /** Drops the lanes of which there is nothing to remember: classes come and go. */
   const tidy = (): void => {
-    for (const { name, waiting, running, limit, failuresInARow, usedAt, notBefore } of lanes.values()) {
-      if (waiting.size > 0 || running.size > 0) continue;
+    for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of lanes.values()) {
+      if (waiting.size > 0 || running.size > 0 || accepted.size > 0) continue;
       const isPlain = limit === limits.perLane && failuresInARow === 0;
       if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) lanes.delete(name);
     }
@@ -197,21 +217,32 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
 
   return {
     enter(entry) {
-      if (isClosed || laneByUid.has(entry.uid)) return;
+      if (isClosed) return;
+      const known = laneByUid.get(entry.uid);
+      if (known?.accepted.has(entry.uid) === true) return entry.begin();
+      if (known !== undefined) return;
       tidy();
       const lane = laneOf(entry);
       laneByUid.set(entry.uid, lane);
       if (lane.inputs !== entry.inputs) reset(lane, entry.inputs);
+      if (entry.isAccepted === true) {
+        lane.accepted.set(entry.uid, lane.era);
+        return entry.begin();
+      }
       lane.waiting.set(entry.uid, entry);
       pump();
     },
     leave(uid, outcome) {
       const lane = laneByUid.get(uid);
-      const era = lane?.running.get(uid);
+      const era = lane?.running.get(uid) ?? lane?.accepted.get(uid);
       if (lane === undefined || era === undefined) return;
+      if (lane.running.delete(uid)) total--;
+      if (outcome.kind === "accepted") {
+        lane.accepted.set(uid, era);
+        return pump();
+      }
+      lane.accepted.delete(uid);
       laneByUid.delete(uid);
-      lane.running.delete(uid);
-      total--;
       const isCurrent = era === lane.era;
       if (isCurrent && outcome.kind === "failure" && !ownCodes.has(outcome.trouble.code)) failed(lane, outcome);
       if (isCurrent && outcome.kind === "success") {
@@ -225,7 +256,7 @@ export function createLanes(clock: Clock, limits: LaneLimits): Lanes {
     },
     cancel(uid) {
       const lane = laneByUid.get(uid);
-      if (lane === undefined || !lane.waiting.delete(uid)) return;
+      if (lane === undefined || !(lane.waiting.delete(uid) || lane.accepted.delete(uid))) return;
       laneByUid.delete(uid);
       pump();
       tidy();

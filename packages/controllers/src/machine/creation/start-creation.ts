@@ -1,4 +1,4 @@
-import type { MachineClass } from "@millwright/core";
+import { isProvisioningVm, type MachineClass } from "@millwright/core";
 import type { MachineAction } from "../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "./intent.ts";
@@ -25,9 +25,11 @@ export function startCreation(
   machineClass: MachineClass,
   intent: CreationIntent,
 ): readonly MachineAction[] {
-  const { machine } = snapshot;
+  const { machine, operation } = snapshot;
   const { uid } = machine.metadata;
   const patch = { metadata: { ...(uid === undefined ? {} : { uid }), annotations: intentAnnotation(intent) } };
+  const isAccepted =
+    isProvisioningVm(machine.status?.lastOperation) || (operation?.kind === "create" && operation.state === "pending");
   const isRepeated = (machine.status?.lastOperation?.errorCode ?? "") !== "";
   return [
     ...(isStored(machine, intent) ? [] : [{ kind: "PatchMachine", patch } as const]),
@@ -35,7 +37,7 @@ export function startCreation(
       kind: "StartOperation",
       operation: "create",
       token: intent.token,
-      lane: { name: laneOf(machineClass), isRepeated },
+      lane: { name: laneOf(machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
     },
   ];
 }

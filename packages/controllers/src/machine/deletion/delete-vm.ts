@@ -1,5 +1,6 @@
 import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
 import { readIntent } from "../creation/intent.ts";
+import { bounded } from "../creation/record-failure.ts";
 import { untilRetry } from "../retry.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
@@ -21,6 +22,13 @@ export const deleteVm: Stage = (snapshot, now) => {
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], wakeAfterMs };
     if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
+  }
+  if (operation?.kind === "delete" && operation.state === "pending") {
+    const happened = deletionEvents.vmDeletionPending(bounded(operation.message));
+    const wakeAfterMs = operation.checkAt - now.getTime();
+    const { description = "" } = machine.status?.lastOperation ?? {};
+    const because = description.startsWith(deletionEvents.vmDeletionPending("")) ? { because: [] } : {};
+    if (wakeAfterMs > 0) return { next: "stay", happened, wakeAfterMs, ...because };
   }
   if (classView.state === "unusable") {
     const { providerID = "" } = machine.spec;

@@ -15,6 +15,20 @@ export interface OperationResult {
   readonly needsInitialization?: boolean;
 }
 
+/** The infrastructure has accepted a creation or deletion and has not finished it. */
+export interface PendingOperation {
+  readonly pending: {
+    /** What it does at present, in the driver's words. */
+    readonly message: string;
+    /** Milliseconds until the same call is made again. */
+    readonly checkAfterMs: number;
+  };
+}
+
+/** Whether a call that did not fail has only been accepted. */
+export const isPending = (result: OperationResult | PendingOperation): result is PendingOperation =>
+  "pending" in result;
+
 /** Why machines of a class cannot be made at present, as the last one that tried found out. */
 export interface LaneTrouble {
   readonly code: MachineErrorCode;
@@ -33,6 +47,15 @@ export type OperationView =
       readonly trouble?: LaneTrouble;
     }
   | { readonly kind: OperationKind; readonly state: "running" }
+  | {
+      readonly kind: OperationKind;
+      /** Accepted and not finished; no call is under way. */
+      readonly state: "pending";
+      /** The driver's words. */
+      readonly message: string;
+      /** Wall clock, milliseconds: when the same call is made again. */
+      readonly checkAt: number;
+    }
   | { readonly kind: OperationKind; readonly state: "done"; readonly result: OperationResult }
   | {
       readonly kind: OperationKind;
@@ -55,6 +78,9 @@ export type OperationView =
       /** Whether the failure has been written to the machine. */
       readonly isAcknowledged: boolean;
     };
+
+/** A call whose operation is pending. */
+export type PendingView = Extract<OperationView, { readonly state: "pending" }>;
 
 /** A failed call. */
 export type FailedOperation = Extract<OperationView, { readonly state: "failed" }>;

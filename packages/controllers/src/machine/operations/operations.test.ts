@@ -2,10 +2,10 @@ import { MachineError } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it, vi } from "vitest";
 import type { DriverOutcome } from "../driver-port.ts";
-import type { OperationResult } from "./operation.ts";
+import type { OperationResult, PendingOperation } from "./operation.ts";
 import { createOperations, type OperationStart } from "./operations.ts";
 
-type Outcome = DriverOutcome<OperationResult>;
+type Outcome = DriverOutcome<OperationResult | PendingOperation>;
 
 /** A call whose end the test decides. */
 function aCall(kind: OperationStart["kind"] = "create") {
@@ -209,6 +209,72 @@ describe("operations that wait for their turn", () => {
       undefined,
     ]);
     expect([second.run.mock.calls.length, third.run.mock.calls.length]).toEqual([0, 0]);
+  });
+});
+
+describe("a call whose operation is pending", () => {
+  const answer: Outcome = { ok: true, value: { pending: { message: "wiping disks", checkAfterMs: 30_000 } } };
+  const lane = { name: "small/", isRepeated: false };
+  const failure: Outcome = { ok: false, error };
+
+  it("is kept with the driver's words and the time of its next check, and ends the row of failures", async () => {
+    const clock = createVirtualClock();
+    const operations = createOperations(clock);
+    const end = async (outcome: Outcome): Promise<void> => {
+      const call = aCall();
+      operations.start("a", call.start);
+      call.end.resolve(outcome);
+      await settle();
+      expect(call.wake).toHaveBeenCalledTimes(1);
+    };
+    await end(failure);
+    await clock.advance(1_000);
+    await end(answer);
+    const view = { kind: "create", state: "pending", message: "wiping disks", checkAt: clock.now().getTime() + 30_000 };
+    expect(operations.get("a")).toEqual(view);
+    operations.acknowledge("a");
+    expect(operations.get("a")).toEqual(view);
+    await end(failure);
+    expect(operations.get("a")).toMatchObject({ state: "failed", failures: 1 });
+  });
+
+  it("makes way for other machines, and is checked without a turn of its own", async () => {
+    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const [first, second, check] = [aCall(), aCall(), aCall()];
+    operations.start("a", { ...first.start, lane });
+    operations.start("b", { ...second.start, lane });
+    expect(operations.get("b")?.state).toBe("waiting");
+    first.end.resolve(answer);
+    await settle();
+    expect(operations.get("b")?.state).toBe("running");
+    operations.start("a", { ...check.start, lane });
+    expect(operations.get("a")?.state).toBe("running");
+  });
+
+  it("is forgotten when it is taken back, or when the machine needs another call", async () => {
+    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
+    for (const giveUp of [() => operations.cancel("a"), () => operations.start("a", aCall("delete").start)]) {
+      const [call, again] = [aCall(), aCall()];
+      operations.start("a", { ...call.start, lane });
+      call.end.resolve(answer);
+      await settle();
+      giveUp();
+      operations.start("b", { ...again.start, lane });
+      expect([operations.get("a")?.state, operations.get("b")?.state]).not.toContain("pending");
+      again.end.resolve({ ok: true, value: {} });
+      await settle();
+    }
+  });
+
+  it("is undone when the machine is deleted before the answer", async () => {
+    const operations = createOperations(createVirtualClock());
+    const call = aCall();
+    const undo = vi.fn<NonNullable<OperationStart["undo"]>>(async () => {});
+    operations.start("a", { ...call.start, undo });
+    operations.forget("a");
+    call.end.resolve(answer);
+    await settle();
+    expect(undo.mock.calls.map(([result]) => result)).toEqual([{}]);
   });
 });
 

@@ -1,7 +1,13 @@
 import { type Clock, MachineError } from "@millwright/core";
-import { createLanes, type LaneLimits, type LaneOutcome } from "../creation/lanes.ts";
+import { createLanes, type LaneLimits, type LaneOutcome, type LaneRequest } from "../creation/lanes.ts";
 import type { DriverOutcome } from "../driver-port.ts";
-import type { OperationKind, OperationResult, OperationView } from "./operation.ts";
+import {
+  isPending,
+  type OperationKind,
+  type OperationResult,
+  type OperationView,
+  type PendingOperation,
+} from "./operation.ts";
 import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../retry.ts";
 
 /** A driver call to start. */
@@ -9,12 +15,12 @@ export interface OperationStart {
   readonly kind: OperationKind;
   /** Version of what the call is made from; see `MachineSnapshot.inputs`. */
   readonly inputs: string;
-  readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult>>;
+  readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult | PendingOperation>>;
   /** Called once when the call has ended, and while it waits when what it waits for has changed. */
   readonly wake: () => void;
   /** The lane in which the call waits for its turn. Absent: it begins at once. */
-  readonly lane?: { readonly name: string; readonly isRepeated: boolean };
-  /** Called with a success that comes when the machine is gone: nobody else knows of it. */
+  readonly lane?: LaneRequest;
+  /** Called with a success, or an acceptance, that comes when the machine is deleted: no one else knows of it. */
   readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
 
@@ -25,7 +31,7 @@ export interface Operations {
   start(uid: string, operation: OperationStart): void;
   /** The outcome is in the objects: a success is dropped, a failure kept for the delay of its next attempt. */
   acknowledge(uid: string): void;
-  /** Takes a call back that waits; one that runs goes on. */
+  /** Takes a call back that waits, and forgets one that is pending; one that runs goes on. */
   cancel(uid: string): void;
   /** The machine is gone. A call that still runs is aborted. */
   forget(uid: string): void;
@@ -41,7 +47,7 @@ export const defaultLaneLimits: LaneLimits = {
 };
 
 /** Failures are values, but a bug may throw: a machine must not wait for ever for a call that is over. */
-async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Promise<DriverOutcome<OperationResult>> {
+async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): ReturnType<OperationStart["run"]> {
   try {
     return await call(signal);
   } catch (cause) {
@@ -56,8 +62,8 @@ interface Entry {
 }
 
 /** What the end of a call says about its class. Who stopped it from outside proves nothing. */
-function lessonOf(outcome: DriverOutcome<OperationResult>, signal: AbortSignal): LaneOutcome {
-  if (outcome.ok) return { kind: "success" };
+function lessonOf(outcome: DriverOutcome<OperationResult | PendingOperation>, signal: AbortSignal): LaneOutcome {
+  if (outcome.ok) return { kind: isPending(outcome.value) ? "accepted" : "success" };
   if (signal.aborted) return { kind: "ended" };
   const { code, message, retryAfterMs } = outcome.error;
   return { kind: "failure", trouble: { code, message }, retryAfterMs };
@@ -99,17 +105,23 @@ export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneL
     };
   };
 
+  const succeededView = (kind: OperationKind, result: OperationResult | PendingOperation): OperationView => {
+    if (!isPending(result)) return { kind, state: "done", result };
+    const { message, checkAfterMs } = result.pending;
+    return { kind, state: "pending", message, checkAt: clock.now().getTime() + checkAfterMs };
+  };
+
   const run = async (uid: string, entry: Entry, operation: OperationStart): Promise<void> => {
     const outcome = await outcomeOf(operation.run, entry.abort.signal);
     // A machine that is gone has nobody to take the answer.
     const isWanted = entries.get(uid) === entry;
     if (isWanted && outcome.ok) {
       failures.delete(uid);
-      entry.view = { kind: operation.kind, state: "done", result: outcome.value };
+      entry.view = succeededView(operation.kind, outcome.value);
     } else if (isWanted && !outcome.ok) entry.view = failedView(uid, operation, outcome.error);
     lanes.leave(uid, lessonOf(outcome, entry.abort.signal));
     if (isWanted) operation.wake();
-    else if (outcome.ok) await operation.undo?.(outcome.value, closing.signal);
+    else if (outcome.ok) await operation.undo?.(isPending(outcome.value) ? {} : outcome.value, closing.signal);
   };
 
   const begin = (uid: string, entry: Entry, operation: OperationStart): void => {
@@ -136,13 +148,17 @@ export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneL
         ...(lane === undefined ? {} : { lane: lane.name }),
       };
       entries.set(uid, entry);
-      if (lane === undefined) return begin(uid, entry, operation);
-      const { name, isRepeated } = lane;
+      if (lane === undefined) {
+        // A creation that was pending is not waited for any more.
+        lanes.cancel(uid);
+        return begin(uid, entry, operation);
+      }
+      const { name, ...request } = lane;
       lanes.enter({
         uid,
         lane: name,
         inputs,
-        isRepeated,
+        ...request,
         begin: () => begin(uid, entry, operation),
         changed: operation.wake,
       });
@@ -151,12 +167,13 @@ export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneL
     },
     acknowledge(uid) {
       const entry = entries.get(uid);
-      if (entry === undefined || isOpen(entry)) return;
+      if (entry === undefined || isOpen(entry) || entry.view.state === "pending") return;
       if (entry.view.state === "failed") entry.view = { ...entry.view, isAcknowledged: true };
       else entries.delete(uid);
     },
     cancel(uid) {
-      if (entries.get(uid)?.view.state !== "waiting") return;
+      const state = entries.get(uid)?.view.state;
+      if (state !== "waiting" && state !== "pending") return;
       lanes.cancel(uid);
       entries.delete(uid);
     },

@@ -1,10 +1,10 @@
-import type { Machine } from "@millwright/core";
+import { type Machine, MachineError } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { ResolvedClass } from "../class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
 import type { MachineAction } from "../decision.ts";
-import type { CreateVmCall, MachineDriver, VmCall } from "../driver-port.ts";
-import type { OperationKind, OperationResult } from "./operation.ts";
+import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../driver-port.ts";
+import { isPending, type OperationKind, type OperationResult } from "./operation.ts";
 import type { Operations } from "./operations.ts";
 import type { MachineSettings } from "../snapshot.ts";
 import { creationTimeoutMs } from "../timeouts.ts";
@@ -29,7 +29,7 @@ const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" |
 
 /** Makes the function that starts the driver call of a decision, beside the queue. */
 export function createStarter(
-  { caches, log }: ControllerContext,
+  { caches, clock, log }: ControllerContext,
   { operations, driver, settings, tokens, wake }: StarterOptions,
 ): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
   /** A patch of the same decision may have stored the id of the VM that the call is about. */
@@ -37,6 +37,19 @@ export function createStarter(
     const { namespace, name, uid } = machine.metadata;
     const stored = caches.machines.store.getByRef({ ...(namespace === undefined ? {} : { namespace }), name });
     return stored?.metadata.uid === uid && stored !== undefined ? stored : machine;
+  };
+
+  /** Deletes a VM to the end, however long that is pending. */
+  const deleteVm = async (call: VmCall, signal: AbortSignal): Promise<DriverOutcome<unknown>> => {
+    for (;;) {
+      const outcome = await driver.deleteVm(call, signal);
+      if (!outcome.ok || !isPending(outcome.value)) return outcome;
+      try {
+        await clock.sleep(outcome.value.pending.checkAfterMs, signal);
+      } catch {
+        return { ok: false, error: new MachineError("Aborted", "the deletion is pending, and the controller stops") };
+      }
+    }
   };
 
   /** The machine went, finalizer and all, while its VM was being made: nobody else knows of that VM. */
@@ -48,7 +61,7 @@ export function createStarter(
     const { machine } = call;
     const subject = { machine: machine.metadata.name, vm: providerId };
     const spec = { ...machine.spec, providerID: providerId };
-    const outcome = await driver.deleteVm({ ...call, machine: { ...machine, spec } }, signal);
+    const outcome = await deleteVm({ ...call, machine: { ...machine, spec } }, signal);
     if (outcome.ok) return log("warn", "A VM was deleted whose machine had gone while it was made", subject);
     const because = outcome.error.message;
     log("error", "A VM has no machine any more and could not be deleted", { ...subject, because });

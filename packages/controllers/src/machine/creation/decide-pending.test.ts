@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, beingDeleted, createdAt, inPhase } from "../../testing/builders.ts";
+import { asked, decide, failedBefore, machineThen, startCreate } from "../../testing/creations.ts";
+import { aSnapshot, kindsOf, later, pending, unusable } from "../../testing/snapshots.ts";
+import { decideMachine } from "../decide.ts";
+
+const operation = pending("create");
+const provisioning = { type: "Create", state: "Processing", description: "Provisioning VM: wiping disks" };
+const checked = { ...startCreate, lane: { ...startCreate.lane, isAccepted: true } };
+
+describe("a creation that is pending", () => {
+  it("is recorded in the driver's words, without an error, with one event", () => {
+    expect(decide({ operation })).toEqual({
+      actions: [],
+      status: { lastOperation: { ...provisioning, lastUpdateTime: "2026-01-01T00:10:00Z" } },
+      because: [{ type: "Normal", reason: "ProvisioningVM", message: "Provisioning VM: wiping disks" }],
+      wakeAfterMs: 60_000,
+    });
+    const machine = machineThen({ operation });
+    expect(decide({ machine, operation }, later(1_000))).toEqual({
+      actions: [],
+      status: machine.status,
+      because: [],
+      wakeAfterMs: 59_000,
+    });
+  });
+
+  it("records other words without another event, and nothing where only a request id differs", () => {
+    const machine = machineThen({ operation: pending("create", "job 0123456789abcdef0: wiping disks") });
+    const same = decide({ machine, operation: pending("create", "job fedcba98765432100: wiping disks") });
+    expect([same.status, same.because]).toEqual([machine.status, []]);
+    const next = decide({ machine, operation: pending("create", "installing") });
+    expect(next.status?.lastOperation?.description).toBe("Provisioning VM: installing");
+    expect(next.because).toEqual([]);
+  });
+
+  it("is checked when its time has come, with the same token and without waiting for its turn", () => {
+    const machine = machineThen({ machine: aMachine(asked), operation });
+    const decision = decide({ machine, operation }, later(60_000));
+    expect(decision).toEqual({ actions: [checked], status: machine.status, because: [] });
+  });
+
+  it("is checked at once by the next process, which knows it by the last operation alone", () => {
+    const machine = machineThen({ machine: aMachine(asked), operation });
+    expect(decide({ machine })).toEqual({ actions: [checked], because: [] });
+  });
+
+  it("replaces the failure before it, and keeps the phase from which creation goes on", () => {
+    const { status } = decide({ machine: aMachine(failedBefore()), operation });
+    expect(status).toMatchObject({ currentStatus: { phase: "CrashLoopBackOff" }, lastOperation: provisioning });
+    expect(status?.lastOperation).not.toHaveProperty("errorCode");
+  });
+
+  it("makes the machine Failed when the creation timeout has passed, however far away the next check is", () => {
+    const slow = pending("create", "wiping disks", 3_600_000);
+    // The machine is ten minutes old, and has twenty.
+    expect(decide({ operation: slow }).wakeAfterMs).toBe(600_001);
+    const machine = machineThen({ operation: slow });
+    expect(decide({ machine, operation: slow }, later(600_000)).status).toEqual(machine.status);
+    const decision = decide({ machine, operation: slow }, later(600_001));
+    const description = "VM of machine machine was not provisioned in 20m0s: wiping disks";
+    expect(decision).toMatchObject({
+      actions: [{ kind: "CancelOperation" }],
+      status: {
+        currentStatus: { phase: "Failed" },
+        lastOperation: { type: "Create", state: "Failed", errorCode: "DeadlineExceeded", description },
+      },
+      because: [{ type: "Warning", reason: "FailedCreateVM", message: description }],
+    });
+    expect(decision).not.toHaveProperty("wakeAfterMs");
+  });
+
+  it("has no deadline for a machine that is past its creation", () => {
+    const machine = aMachine(inPhase("Running"), createdAt("2020-01-01T00:00:00Z"));
+    expect(decide({ machine, operation })).toMatchObject({ actions: [], wakeAfterMs: 60_000 });
+  });
+
+  it("says that its class is unusable meanwhile, and goes on when it is usable again", () => {
+    const machine = machineThen({ machine: aMachine(asked), operation });
+    const classView = unusable("MachineClassNotFound", "MachineClass small does not exist");
+    const refused = machineThen({ machine, operation, classView });
+    expect(refused.status?.lastOperation).toMatchObject({ state: "Failed", errorCode: "InvalidArgument" });
+    expect(decide({ machine: refused, operation }).status?.lastOperation).toMatchObject(provisioning);
+  });
+
+  it("gives way to the deletion of the machine: the driver is asked for a VM, and then to delete it", () => {
+    const decision = decideMachine(aSnapshot({ machine: aMachine(asked, beingDeleted()), operation }), later(0));
+    expect(kindsOf(decision)).toContain("StartOperation");
+    expect(decision.actions).toContainEqual({ kind: "StartOperation", operation: "find" });
+  });
+});

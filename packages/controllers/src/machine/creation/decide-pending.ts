@@ -1,0 +1,46 @@
+import { isProvisioningVm, machineEventReasons, provisioningTimedOut, provisioningVm } from "@millwright/core";
+import type { MachineDecision } from "../decision.ts";
+import type { PendingView } from "../operations/operation.ts";
+import type { MachineSnapshot } from "../snapshot.ts";
+import { statusOf, withOperation } from "../status-change.ts";
+import { creationDeadline, creationTimeoutMs } from "../timeouts.ts";
+import { bounded, failingPhase, isSameFailure, withFailure } from "./record-failure.ts";
+import { beginCreation } from "./start-creation.ts";
+
+/**
+ * A creation that the infrastructure has accepted is checked again when its time has come, with the same idempotency token. The status has the driver's words and no error; its phase stays, so that MCM,
+ * too, would go on with it (`triggerCreationFlow` in pkg/util/provider/machinecontroller/machine.go). The creation timeout counts as for any other machine, however often the driver was called.
+ */
+export function decidePending(snapshot: MachineSnapshot, pending: PendingView, now: Date): MachineDecision {
+  const { machine } = snapshot;
+  const { message: words, checkAt } = pending;
+  const before = statusOf(machine);
+  const message = bounded(words);
+  const phase = failingPhase(snapshot, now);
+  if (phase === "Failed") {
+    const description = provisioningTimedOut(machine.metadata.name, creationTimeoutMs(snapshot), message);
+    return {
+      actions: [{ kind: "CancelOperation" }],
+      status: withFailure(snapshot, { description, errorCode: "DeadlineExceeded" }, now),
+      because: [{ type: "Warning", reason: machineEventReasons.failedCreateVm, message: description }],
+    };
+  }
+  const wasProvisioning = isProvisioningVm(before.lastOperation);
+  const { description: old = "" } = before.lastOperation ?? {};
+  const text = provisioningVm(message);
+  const description = wasProvisioning && isSameFailure(old, text) ? old : text;
+  const status = withOperation(before, { description, state: "Processing", type: "Create" }, now);
+  // One event for the creation, and none for each step of it.
+  const because = wasProvisioning
+    ? []
+    : [{ type: "Normal", reason: machineEventReasons.provisioningVm, message: text } as const];
+  const leftMs = checkAt - now.getTime();
+  if (leftMs <= 0) return { actions: beginCreation(snapshot), status, because };
+  const untilDeadlineMs = creationDeadline(snapshot) - now.getTime() + 1;
+  return {
+    actions: [],
+    status,
+    because,
+    wakeAfterMs: phase === undefined ? leftMs : Math.min(leftMs, untilDeadlineMs),
+  };
+}
