@@ -43,6 +43,15 @@ describe("the conditions of a machine", () => {
   });
 });
 
+describe("InfrastructureReady", () => {
+  it("has the words of a driver that takes its time, and only those of it", () => {
+    const machine = aMachine(inPhase(""), lastly("Create", "Processing", "Provisioning VM: installing"));
+    expect(tell("InfrastructureReady", facts(machine))).toBe("False NotProvisioned Provisioning VM: installing");
+    const other = aMachine(inPhase(""), lastly("Create", "Processing", "Creating machine on cloud provider"));
+    expect(tell("InfrastructureReady", facts(other))).toBe("False NotProvisioned Waiting for the VM to be created");
+  });
+});
+
 describe("Deleting, Drained and VolumesDetached", () => {
   it.each<[string, string, string, string]>([
     ["", "Deleting", "False DrainingNode", "False DrainingNode"],

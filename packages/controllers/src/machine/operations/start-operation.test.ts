@@ -1,0 +1,70 @@
+import { MachineError } from "@millwright/core";
+import type { Log } from "@millwright/kube";
+import { expect, it, vi } from "vitest";
+import { aMachine, aMachineClass } from "../../testing/builders.ts";
+import { createTestCluster } from "../../testing/cluster.ts";
+import { createFakeDriver } from "../../testing/fake-driver.ts";
+import type { MachineDriver } from "../driver-port.ts";
+import { defaultMachineSettings } from "../snapshot.ts";
+import { createOperations } from "./operations.ts";
+import { createStarter } from "./start-operation.ts";
+
+type EnsureVm = MachineDriver["ensureVm"];
+type DeleteVm = MachineDriver["deleteVm"];
+
+/** A creation whose machine is deleted, finalizer and all, before the driver answers with `answer`. */
+async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) {
+  const log = vi.fn<Log>();
+  const { clock, newContext } = createTestCluster({ log });
+  const operations = createOperations(clock);
+  const end = Promise.withResolvers<Awaited<ReturnType<EnsureVm>>>();
+  const driver = { ...createFakeDriver(), ensureVm: () => end.promise, deleteVm };
+  const start = createStarter(newContext(), {
+    operations,
+    driver,
+    settings: defaultMachineSettings,
+    tokens: undefined,
+    wake: () => undefined,
+  });
+  const view = { state: "usable", machineClass: aMachineClass() } as const;
+  start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "create" });
+  operations.forget("uid-machine");
+  end.resolve(answer);
+  await clock.advance(0);
+  return { clock, operations, log };
+}
+
+const pending = { ok: true, value: { pending: { message: "wiping disks", checkAfterMs: 60_000 } } } as const;
+
+it("deletes the VM of a machine that is gone, and calls again for as long as the deletion is pending", async () => {
+  const deleteVm = vi
+    .fn<DeleteVm>()
+    .mockResolvedValueOnce(pending)
+    .mockResolvedValueOnce(pending)
+    .mockResolvedValue({ ok: true, value: {} });
+  const { clock, log } = await setUp({ ok: true, value: { providerId: "vm-1", nodeName: "n" } }, deleteVm);
+  await clock.advance(59_000);
+  expect(deleteVm).toHaveBeenCalledTimes(1);
+  await clock.advance(62_000);
+  expect(deleteVm.mock.calls.map(([{ machine }]) => machine.spec.providerID)).toEqual(["vm-1", "vm-1", "vm-1"]);
+  expect(log.mock.calls.map(([level]) => level)).toEqual(["warn"]);
+});
+
+it("deletes what an accepted creation would become, by the identity of the machine alone", async () => {
+  const deleteVm = vi.fn<DeleteVm>().mockResolvedValue({ ok: true, value: {} });
+  await setUp(pending, deleteVm);
+  expect(deleteVm.mock.calls.map(([{ machine }]) => machine.spec.providerID)).toEqual([""]);
+});
+
+it("logs a VM that it could not delete, also because the controller stopped while that was pending", async () => {
+  const refused = vi.fn<DeleteVm>().mockResolvedValue({ ok: false, error: new MachineError("PermissionDenied", "no") });
+  const { log } = await setUp({ ok: true, value: { providerId: "vm-1" } }, refused);
+  expect(log).toHaveBeenCalledWith("error", expect.any(String), expect.objectContaining({ vm: "vm-1", because: "no" }));
+
+  const stopped = await setUp(
+    { ok: true, value: { providerId: "vm-1" } },
+    vi.fn<DeleteVm>().mockResolvedValue(pending),
+  );
+  await stopped.operations.close();
+  expect(stopped.log).toHaveBeenCalledWith("error", expect.any(String), expect.objectContaining({ vm: "vm-1" }));
+});
