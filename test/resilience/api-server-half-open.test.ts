@@ -4,7 +4,7 @@ import { createApiClient, defaultInactivityMs } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { configMap, configMaps, startCache } from "./cache-under-test.ts";
 
-/** Within which a peer that is gone without a word has to be noticed (fault-scenarios.md 10). */
+/** Within which a peer that is gone without a word has to be noticed. */
 const noticedWithinMs = 60_000;
 
 /** A TCP proxy whose connections can lose both their ends without either being told, as when a balancer or a host vanishes. */

@@ -4,12 +4,12 @@ import { type ControlledFleet, controllersAgent, startControlledFleet } from "..
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+/** Failures around the shipped command. */
 describe("millwright run beside an API server in trouble", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());
 
-  it("1: waits for an API server that is down at its start, calls no cloud meanwhile, and begins when it is there", async () => {
+  it("waits for an API server that is down at its start, calls no cloud meanwhile, and begins when it is there", async () => {
     fleet = await startControlledFleet();
     await fleet.deploy(2);
     const restarted = fleet.server.restart({ downMs: 8_000 });
@@ -23,7 +23,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(fleet.callsOf("create")).toBe(2);
   });
 
-  it("2: makes no machine twice when the API server restarts in the middle of many creations", async () => {
+  it("makes no machine twice when the API server restarts in the middle of many creations", async () => {
     fleet = await startControlledFleet({ latencyMs: 150 });
     const controllers = fleet.run();
     await controllers.waitFor(/"Leading"/);
@@ -41,7 +41,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(controllers.child.exitCode).toBeNull();
   });
 
-  it("5: misses and repeats nothing when watches end again and again", async () => {
+  it("misses and repeats nothing when watches end again and again", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Ready"/);
     const readyAt = new Date();
@@ -71,7 +71,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(ofCaches.filter(({ isList }) => isList)).toEqual([]);
   });
 
-  it("6: after 410 it finds out from a fresh list what was deleted meanwhile, and finishes it", async () => {
+  it("after 410 it finds out from a fresh list what was deleted meanwhile, and finishes it", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Ready"/);
     await fleet.deploy(3);
@@ -88,7 +88,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("14: keeps to Retry-After when writes are refused with 429, and drops none of its work", async () => {
+  it("keeps to Retry-After when writes are refused with 429, and drops none of its work", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Leading"/);
     const match = {

@@ -26,7 +26,7 @@ import { untilQuiet } from "../harness/until-quiet.ts";
 const namespace = "default";
 const LONG = 90_000;
 
-/** Scenario 22 of shared/reference/fault-scenarios.md: a definition is really deleted, and the API server with it all objects of the kind. */
+/** A definition is really deleted, and the API server with it all objects of the kind. */
 describe("millwright run whose definitions are deleted", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());

@@ -5,7 +5,7 @@ import { aBudget, aDeployment } from "../harness/manifests.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Budgets (scenario 78), and processes and API servers that fail while they hold a drain up. */
+/** Budgets, and processes and API servers that fail while they hold a drain up. */
 describe("a drain and the budgets of its pods", () => {
   let fleet: DrainingFleet;
   let machine: string;

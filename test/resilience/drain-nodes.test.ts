@@ -6,7 +6,7 @@ import { aBudget, aDaemonSet, aDeployment, aStatefulSet, listOf, storageClass } 
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Nodes that die, vanish and come back while they are drained (scenarios 86 and 87), and deletions of whole fleets. */
+/** Nodes that die, vanish and come back while they are drained, and deletions of whole fleets. */
 describe("a drain and the state of its node", () => {
   let fleet: DrainingFleet;
   let machine: string;

@@ -7,7 +7,7 @@ import { aBarePod, aDaemonSet, aDeployment } from "../harness/manifests.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const podDrain = "cluster.x-k8s.io/drain";
 
-/** What a drain does about pods (scenarios 80 to 84), through the shipped command. */
+/** What a drain does about pods, through the shipped command. */
 describe("a drain and the pods on its node", () => {
   let fleet: DrainingFleet;
   let machine: string;

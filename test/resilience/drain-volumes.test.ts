@@ -6,7 +6,7 @@ import { aDaemonSet, aStatefulSet, storageClass } from "../harness/manifests.ts"
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Pods with volumes leave one after another (scenario 89), whatever happens to volumes, processes and nodes on the way. */
+/** Pods with volumes leave one after another, whatever happens to volumes, processes and nodes on the way. */
 describe("a drain and the volumes of its pods", () => {
   // Mere progress is written every ten seconds: what is to be read there has to last longer.
   let fleet: DrainingFleet;

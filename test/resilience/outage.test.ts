@@ -34,7 +34,7 @@ const writes = ["create", "patch", "delete"];
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Troubles of an API server (shared/reference numbers of fault-scenarios: 2, 5, 6, 9, 13, 14, 15, 19), each kept up through a whole life of a fleet. */
+/** Troubles of an API server, each kept up through a whole life of a fleet. */
 const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[] = [
   [
     "watches end with an error every few events",

@@ -19,7 +19,7 @@ const tokens = {
   second: { user: "millwright" },
 };
 
-/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+/** Failures around the shipped command. */
 describe("millwright run without what it needs", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());
@@ -41,7 +41,7 @@ describe("millwright run without what it needs", () => {
     return file;
   };
 
-  it("18: names the right that it lacks, and goes on as soon as it is given", async () => {
+  it("names the right that it lacks, and goes on as soon as it is given", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     const most = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "update", "patch"] };
     const leases = { apiGroups: ["coordination.k8s.io", ""], resources: ["leases", "events"], verbs: ["*"] };
@@ -60,7 +60,7 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
-  it("27: takes a new token out of its file when the old one has ended, without an outage", async () => {
+  it("takes a new token out of its file when the old one has ended, without an outage", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     await grant(everything);
     const file = await kubeconfigOf((text, folder) =>
@@ -83,7 +83,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("22: says which kinds are missing at its start, and begins when they are declared", async () => {
+  it("says which kinds are missing at its start, and begins when they are declared", async () => {
     fleet = await startControlledFleet();
     for (const { metadata } of crds())
       await fleet.api.delete(customResourceDefinitionResource, { name: metadata.name });
@@ -97,7 +97,7 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
-  it("22: keeps every VM while nobody serves its kinds any more, names them without turning round them, and goes on when they are back", async () => {
+  it("keeps every VM while nobody serves its kinds any more, names them without turning round them, and goes on when they are back", async () => {
     fleet = await startControlledFleet();
     const controllers = fleet.run();
     await fleet.deploy(2);
@@ -121,7 +121,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("delete")).toBe(0);
   });
 
-  it("25: makes nothing more in a namespace that ends, and finishes what has to go there", async () => {
+  it("makes nothing more in a namespace that ends, and finishes what has to go there", async () => {
     fleet = await startControlledFleet();
     const name = "ending";
     await fleet.api.create(namespaceResource, { metadata: { name } });
@@ -146,7 +146,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("26: leaves a machine to the finalizer of somebody else, without turning round it", async () => {
+  it("leaves a machine to the finalizer of somebody else, without turning round it", async () => {
     fleet = await startControlledFleet();
     fleet.run();
     await fleet.deploy(1);

@@ -9,7 +9,7 @@ import { eventually } from "../harness/eventually.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Scenarios of shared/reference/fault-scenarios.md by their numbers, through the shipped command. */
+/** Failures around the shipped command. */
 describe("millwright run", () => {
   let fleet: ControlledFleet;
   const ends: (() => Promise<void>)[] = [];
@@ -18,7 +18,7 @@ describe("millwright run", () => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
 
-  it("4: creates on while the target's API is down, says what it cannot see, takes no machine for broken, and finishes when it is back", async () => {
+  it("creates on while the target's API is down, says what it cannot see, takes no machine for broken, and finishes when it is back", async () => {
     fleet = await startControlledFleet();
     const target = createApiServer();
     const { url } = await target.listen();
@@ -60,7 +60,7 @@ describe("millwright run", () => {
     expect(controllers.child.exitCode).toBeNull();
   });
 
-  it("32: finds the VMs that it made before it was killed, although it had not written down their ids", async () => {
+  it("finds the VMs that it made before it was killed, although it had not written down their ids", async () => {
     fleet = await startControlledFleet({ latencyMs: 400 });
     const first = fleet.run();
     await first.waitFor(/"Leading"/);
@@ -85,7 +85,7 @@ describe("millwright run", () => {
     expect(new Set(fleet.cloud.vms().map(({ providerId }) => providerId)).size).toBe(3);
   });
 
-  it("35: on SIGTERM it ends what is under way, gives its lease back, and ends with status 0", async () => {
+  it("on SIGTERM it ends what is under way, gives its lease back, and ends with status 0", async () => {
     fleet = await startControlledFleet({ latencyMs: 1_000 });
     const first = fleet.run();
     await first.waitFor(/"Leading"/);

@@ -9,8 +9,8 @@ import {
 
 /**
  * The Leases of MCM's two processes, in the order in which they are taken. Whoever holds both is alone: neither another Millwright nor a Go
- * installation acts at the same time, which is what makes taking over a running one safe (machine-controller.md, 9.3;
- * machineset-machinedeployment.md, 1). The order keeps two candidates from holding one each for ever.
+ * installation acts at the same time, which is what makes taking over a running one safe (MCM, `pkg/util/provider/app/app.go` and
+ * `cmd/machine-controller-manager/app/controllermanager.go`). The order keeps two candidates from holding one each for ever.
  */
 export const leaseNames = ["machine-controller-manager", "machine-controller"] as const;
 

@@ -3,7 +3,7 @@ import { csiHandleOf, fieldOf } from "@millwright/core/driver-kit";
 /** The CSI driver whose volumes are EBS volumes. */
 export const ebsCsiDriver = "ebs.csi.aws.com";
 
-/** The id by which nodes report a volume as attached: undefined when it is no EBS volume (provider-drivers.md 1.3.7). */
+/** The id by which nodes report a volume as attached: undefined when it is no EBS volume (machine-controller-manager-provider-aws, `pkg/aws/core.go` GetVolumeIDs). */
 export function volumeIdOf(volume: Readonly<Record<string, unknown>>): string | undefined {
   const inTree = fieldOf(volume["awsElasticBlockStore"], "volumeID");
   if (typeof inTree === "string") return readInTreeId(inTree);

@@ -55,7 +55,7 @@ function agreementOf({ world, path }: ArmCall) {
   const isKnown = [...world.images.values()].some(
     (image) => image.plan !== undefined && planKey(image.plan) === planKey(plan),
   );
-  // Azure answers so where NotFound would be expected (provider-drivers.md 3.4).
+  // Azure answers so where NotFound would be expected (machine-controller-manager-provider-azure, `pkg/azure/provider/provider.go`).
   if (!isKnown)
     throw new ArmRefusal("BadRequest", `Offer with PublisherId: ${publisher}, OfferId: ${product} not found.`);
   return plan;

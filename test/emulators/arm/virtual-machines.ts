@@ -122,7 +122,7 @@ function create(call: ArmCall, id: string, body: VmBody) {
   checkQuota(world, body);
   const failure = capacityFailure(world, body);
   if (failure !== undefined && world.options.refusesCapacityAtOnce === true) {
-    // Azure keeps the NIC for a VM that it refuses too (provider-drivers.md 3.7).
+    // Azure keeps the NIC for a VM that it refuses too.
     for (const { id: nicId } of body.properties.networkProfile.networkInterfaces) reserveNic(world, nicId, id);
     throw new ArmRefusal(failure.code, failure.message);
   }
@@ -302,7 +302,7 @@ export function removeVm(world: ArmWorld, vm: VirtualMachine): void {
     const nic = world.nics.get(keyOf(nicId));
     if (nic === undefined) continue;
     delete nic.vmId;
-    // Deleting the failed VM lets its NIC go (provider-drivers.md 3.7).
+    // Deleting the failed VM lets its NIC go.
     delete nic.reserved;
     if (deleteOption === "Delete") removeNic(world, nic);
   }

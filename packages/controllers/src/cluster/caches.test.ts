@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createTestCluster } from "../testing/cluster.ts";
 import type { VolumeAttachment } from "./node-objects.ts";
 
-it("finds attachments of volumes that are no object, as of in-tree plug-ins, by their node and by no volume (machine-controller.md, F13)", async () => {
+it("finds attachments of volumes that are no object, as of in-tree plug-ins, by their node and by no volume", async () => {
   const cluster = createTestCluster();
   const inline = { metadata: { name: "inline" }, spec: { nodeName: "node", source: { inlineVolumeSpec: {} } } };
   const bare = { metadata: { name: "bare" } };

@@ -29,7 +29,7 @@ const source = (
         },
 });
 
-// cluster-api-conditions.md, section 14.
+// Cases of Cluster API, `util/conditions/aggregate_test.go`, and ours.
 describe("aggregate", () => {
   it.each<[string, readonly AggregateSource[], string, string, string]>([
     ["is content with no objects", [], "True", "NoReplicas", ""],

@@ -102,7 +102,7 @@ function restLines(kind: string, hidden: readonly Group[]): readonly string[] {
 }
 
 /**
- * Aggregates the conditions of one type of many objects into one (cluster-api-conditions.md, 3.3 and 3.6). What is wrong or unknown hides what is well;
+ * Aggregates the conditions of one type of many objects into one (Cluster API, `util/conditions/aggregate.go`). What is wrong or unknown hides what is well;
  * equal messages are told once, with the names of the objects; at most three are told, the rest is counted. No objects are no trouble.
  */
 export function aggregate(

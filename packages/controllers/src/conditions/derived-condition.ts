@@ -20,7 +20,7 @@ export type Severity = "issue" | "unknown" | "info";
 /** All severities, the worst first. */
 export const severities: readonly Severity[] = ["issue", "unknown", "info"];
 
-/** Severity of one condition (cluster-api-conditions.md, 3.1). */
+/** Severity of one condition (Cluster API, `util/conditions/merge_strategies.go` GetDefaultMergePriorityFunc). */
 export function severityOf({ status }: Pick<DerivedCondition, "status">, polarity: Polarity): Severity {
   if (status === "Unknown") return "unknown";
   return (status === "True") === (polarity === "positive") ? "info" : "issue";
@@ -33,7 +33,7 @@ export interface ReasonTrio {
   readonly info: string;
 }
 
-/** Status and reason of a sum (cluster-api-conditions.md, 3.2): the worst that is there decides. */
+/** Status and reason of a sum (Cluster API, `util/conditions/merge_strategies.go` Merge): the worst that is there decides. */
 export function sumOf(
   present: ReadonlySet<Severity>,
   trio: ReasonTrio,

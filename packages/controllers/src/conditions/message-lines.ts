@@ -1,4 +1,4 @@
-/** Longest text of a provider or node that goes into a condition (cluster-api-conditions.md, 13). */
+/** Longest text of a provider or node that goes into a condition. */
 const longestText = 512;
 
 /** Longest message of a condition: what the schema of metav1.Condition allows. */
@@ -14,7 +14,7 @@ export const cutText = (text: string): string => cut(text, longestText);
 export const cutMessage = (message: string): string => cut(message, longestMessage);
 
 /**
- * What follows a heading such as `* Machine a:` (cluster-api-conditions.md, 3.5): a plain text on the same line, anything else on lines of its own, nested
+ * What follows a heading such as `* Machine a:` (Cluster API, `util/conditions/merge_strategies.go` indentIfMultiline): a plain text on the same line, anything else on lines of its own, nested
  * under the heading. A line counts as bulleted when it has `* ` anywhere.
  */
 export function indented(message: string): string {

@@ -8,7 +8,7 @@ import {
 import type { Reason } from "../decision.ts";
 import { type Condition, type ConditionState, findCondition } from "./set-condition.ts";
 
-/** All problems, one per line with a bullet, as conditions list them: `* spec.replicas: must be …` (cluster-api-conditions.md, section 12). */
+/** All problems, one per line with a bullet, as conditions list them: `* spec.replicas: must be …` (Cluster API, `machinedeployment_status.go`). */
 const describe = (problems: readonly FieldProblem[]): string =>
   problems.map(({ path, message }) => `* ${path}: ${message}`).join("\n");
 

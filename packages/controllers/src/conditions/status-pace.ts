@@ -3,7 +3,7 @@ import { equalJson } from "@millwright/kube";
 import type { Decision } from "../decision.ts";
 import type { Condition } from "./set-condition.ts";
 
-/** How often texts of conditions and numbers of machines of one object are written at most, milliseconds (cluster-api-conditions.md, 13). */
+/** How often texts of conditions and numbers of machines of one object are written at most, milliseconds. */
 const intervalMs = 1000;
 
 const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));

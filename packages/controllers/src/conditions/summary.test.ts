@@ -16,7 +16,7 @@ const part = (
   ...more,
 });
 
-// cluster-api-conditions.md, sections 3.4 and 14.
+// Cases of Cluster API, `util/conditions/summary_test.go`, and ours.
 describe("summary", () => {
   it.each<[string, readonly SummaryPart[], string, string, string]>([
     [

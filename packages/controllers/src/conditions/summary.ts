@@ -21,7 +21,7 @@ export interface SummaryPart {
 const unreported = "Condition not yet reported";
 
 /**
- * Sums several conditions of one object up in one (cluster-api-conditions.md, 3.4): a line for each that is not as it should be, in the given order; what is
+ * Sums several conditions of one object up in one (Cluster API, `util/conditions/summary.go`): a line for each that is not as it should be, in the given order; what is
  * as it should be is only told when everything is.
  */
 export function summary(

@@ -69,7 +69,7 @@ describe("judgeBudgets", () => {
     );
   });
 
-  it("does not call a budget impossible while a pod is unhealthy, as MCM (machine-controller.md, 10.13)", () => {
+  it("does not call a budget impossible while a pod is unhealthy, as MCM (MCM, `pkg/util/provider/drain/drain_test.go`)", () => {
     const budget = aBudget({
       spec: { maxUnavailable: 0 },
       status: { ...none, expectedPods: 3, currentHealthy: 2, desiredHealthy: 3 },

@@ -42,7 +42,7 @@ function impossibleRule({ spec }: Budget): string | undefined {
   return undefined;
 }
 
-/** All pods are there and healthy, none is on its way out, and still none may go (machine-controller.md, 7.7). */
+/** All pods are there and healthy, none is on its way out, and still none may go (MCM, `pkg/util/provider/drain/drain.go` isMisconfiguredPdb). */
 function isMisconfigured({ metadata, status = {} }: Budget): boolean {
   const {
     observedGeneration,

@@ -132,7 +132,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const underWay = movesUnderWay(view, terms, now);
   const held = underWay.filter(holdsUp);
   if (staying.length === 0 && held.length === 0) {
-    // A pod may have been bound until now: only a node that was empty after its cordon is (machine-controller.md, F45).
+    // A pod may have been bound until now: only a node that was empty after its cordon is.
     return cordon.length === 0
       ? { state: "drained", isForced: false, actions: record(view, []) }
       : { state: "draining", blockers: [], actions: cordon, wakeAfterMs: CORDON_CHECK_MS };

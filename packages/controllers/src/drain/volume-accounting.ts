@@ -59,7 +59,7 @@ export interface Attachments {
 
 /**
  * Looks at where volumes are attached, by level: VolumeAttachments and what the node reports. Ids are compared for equality: as a part or a pattern `vol-1` would also be
- * `vol-12` (machine-controller.md, F6).
+ * `vol-12`.
  *
  * @param attachmentsOf VolumeAttachments of a PersistentVolume, on any node
  */

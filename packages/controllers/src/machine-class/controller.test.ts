@@ -79,7 +79,6 @@ describe("MachineClass controller", () => {
     expect(finalizersOf(cluster)).toEqual(["theirs"]);
   });
 
-  // machine-controller.md, F19.
   it("loses no finalizer that somebody adds at the same moment", async () => {
     const cluster = await start((api) => {
       api.seed(machineClassResource, aMachineClass());

@@ -23,7 +23,7 @@ describe("secretNamesOf", () => {
   const cloud = { name: "cloud", namespace: testNamespace };
   it.each([
     ["both references, credentials last", { secretRef: user, credentialsSecretRef: cloud }, ["user", "cloud"]],
-    // F28: classes that have only credentials.
+    // A class may have credentials only.
     ["credentials alone", { secretRef: null, credentialsSecretRef: cloud }, ["cloud"]],
     ["a reference without namespace", { secretRef: { name: "user", namespace: null } }, ["user"]],
     ["nothing of another namespace, from which nothing is ever read", { secretRef: { ...user, namespace: "b" } }, []],

@@ -72,7 +72,7 @@ const paused = ({ spec }: MachineDeployment): ConditionState =>
     : { type: types.paused, status: "False", reason: reasons.notPaused, message: "" };
 
 /**
- * Cluster API's conditions of a deployment, all from one snapshot (cluster-api-conditions.md, 2 and 12): a reader who waits for the current generation and
+ * Cluster API's conditions of a deployment, all from one snapshot (Cluster API, `machinedeployment_status.go`): a reader who waits for the current generation and
  * RollingOut=False never sees what another pass thought of an older template.
  */
 export function deploymentConditions(facts: DeploymentConditionFacts, now: Date): GroupConditions {

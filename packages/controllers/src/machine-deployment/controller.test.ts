@@ -157,7 +157,7 @@ describe("MachineDeployment controller", () => {
     expect(setsOf(cluster).map(({ metadata }) => metadata.name)).toEqual(["orphan", "stray"]);
   });
 
-  it("takes another name when a stranger has the one it wants, after one collision (F42)", async () => {
+  it("takes another name when a stranger has the one it wants, after one collision", async () => {
     const first = await withDeployment();
     const taken = setsOf(first)[0]?.metadata.name ?? "";
     await first.stop();
@@ -261,15 +261,15 @@ describe("MachineDeployment controller", () => {
   });
 
   it.each<[string, Change<MachineDeployment>, string]>([
-    ["without a selector (F1)", { spec: { selector: null } }, "spec.selector"],
-    ["with a selector that selects everything (F33)", { spec: { selector: { matchLabels: null } } }, "spec.selector"],
+    ["without a selector", { spec: { selector: null } }, "spec.selector"],
+    ["with a selector that selects everything", { spec: { selector: { matchLabels: null } } }, "spec.selector"],
     ["with an unknown strategy", { spec: { strategy: { type: "Canary" } } }, "spec.strategy.type"],
     [
       "that is to be updated in place where there are no nodes",
       { spec: { strategy: { type: "InPlaceUpdate", inPlaceUpdate: { orchestrationType: "Auto" } } } },
       "needs nodes",
     ],
-  ])("refuses a deployment %s in plain sight, once, and lets it go (F4)", async (_, broken, word) => {
+  ])("refuses a deployment %s in plain sight, once, and lets it go", async (_, broken, word) => {
     const cluster = await withDeployment(broken, { metadata: { generation: 5 }, status: { observedGeneration: 4 } });
     expect(conditionOf(cluster, "SpecValid")).toMatchObject({
       status: "False",
@@ -297,7 +297,7 @@ describe("MachineDeployment controller", () => {
     expect(cluster.machines()).toHaveLength(machines);
   });
 
-  it("follows a Running machine that turns Failed while another turns Running (F43)", async () => {
+  it("follows a Running machine that turns Failed while another turns Running", async () => {
     const cluster = await withDeployment({ spec: { replicas: 2 } });
     const [a, b] = cluster.machines().map(({ metadata }) => refOf(metadata.name));
     if (a === undefined || b === undefined) throw new Error("two machines were expected");

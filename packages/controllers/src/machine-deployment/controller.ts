@@ -198,7 +198,7 @@ export function createMachineDeploymentController(
         .map(({ metadata }) => keyOfName(metadata.name));
     },
   });
-  // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show (F43).
+  // A machine counts in the status of its deployment, which a change of its set's counters alone would not always show.
   watchTriggers({ store: caches.machines.store, controller, keys: keysOfMachine });
   if (context.target !== undefined) {
     watchTriggers({

@@ -72,7 +72,7 @@ function revisionPatch(deployment: MachineDeployment, { newSet }: Sets, revision
   return [{ kind: "PatchDeployment", patch: { metadata: { annotations } } }];
 }
 
-/** Whether old sets may be forgotten: no rollout is under way, and no rollback waits for the end of a pause (machineset-machinedeployment.md, 16.6). */
+/** Whether old sets may be forgotten: no rollout is under way, and no rollback waits for the end of a pause (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). */
 function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: MachineDeploymentStatus): boolean {
   if (deployment.spec.paused === true) return deployment.spec.rollbackTo === undefined;
   return newSet !== undefined && isComplete(deployment, status);
@@ -134,7 +134,7 @@ function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): Machine
   });
 }
 
-/** Whether the cluster-autoscaler is kept from the nodes: from the first step of a rollout to its very end (machineset-machinedeployment.md, 16.2, F12). */
+/** Whether the cluster-autoscaler is kept from the nodes: from the first step of a rollout to its very end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
 function isKeptFromScaler(
   { deployment, guardsFromScaler = true }: MachineDeploymentSnapshot,
   { oldSets }: Sets,
@@ -145,7 +145,7 @@ function isKeptFromScaler(
   return isComplete(deployment, status) ? false : undefined;
 }
 
-/** What the nodes are to carry; a pause leaves them as they are (machineset-machinedeployment.md, 16.4). */
+/** What the nodes are to carry; a pause leaves them as they are (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
 function nodeActions(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,

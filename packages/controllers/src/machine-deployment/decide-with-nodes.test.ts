@@ -50,18 +50,18 @@ describe("decideMachineDeployment, for machines with nodes", () => {
     });
     const released = { annotations: Object.fromEntries(Object.keys(scaler).map((key) => [key, null])) };
 
-    it("leaves nothing on the nodes of sets that it leaves behind, and deletes none (F39)", () => {
+    it("leaves nothing on the nodes of sets that it leaves behind, and deletes none", () => {
       const orphaning = { metadata: { ...beingDeleted().metadata, finalizers: [finalizers.machine, "orphan"] } };
       expect(withNode(orphaning)).toEqual([cleaned(released)]);
       expect(actionsOf(orphaning, both)).toEqual([]);
     });
 
-    it("takes the autoscaler's annotations back when it is told not to guard nodes (F39)", () => {
+    it("takes the autoscaler's annotations back when it is told not to guard nodes", () => {
       expect(withNode({}, false, false)).toContainEqual(cleaned(released));
       expect(withNode({}, true, false)).toContainEqual(cleaned());
     });
 
-    it("keeps the autoscaler away as long as an old set has machines, be none of them available (F12)", () => {
+    it("keeps the autoscaler away as long as an old set has machines, be none of them available", () => {
       const deployment = aMachineDeployment(annotated({ [revision]: "1" }));
       const old = aMachineSet(named("old"), ownedBy(deployment), annotated({ [revision]: "0" }), oldClass(), {
         spec: { replicas: 1 },

@@ -132,7 +132,7 @@ describe("decideMachineDeployment", () => {
       ["DeleteMachineSet new uid-new"],
     ],
     [
-      "on its way out goes after its last set, be its spec valid or not (F4)",
+      "on its way out goes after its last set, be its spec valid or not",
       actionsOf({ ...beingDeleted(), spec: { selector: null } }),
       ["RemoveFinalizer"],
     ],
@@ -255,7 +255,7 @@ describe("decideMachineDeployment", () => {
     ]);
   });
 
-  it("hands the autoscaler's time to every set that has machines (F34)", () => {
+  it("hands the autoscaler's time to every set that has machines", () => {
     const scaler = { [annotationKeys.lastReplicaChangeByScaler]: "2026-01-01T00:00:00Z" };
     const patched = decide({ ...annotated(scaler), spec: { paused: true } }, [
       ...both,
@@ -269,7 +269,7 @@ describe("decideMachineDeployment", () => {
     ]);
   });
 
-  it("lets no set grow while it is frozen, and lets them shrink (F5)", () => {
+  it("lets no set grow while it is frozen, and lets them shrink", () => {
     const frozen = { metadata: { labels: { freeze: "True" } } };
     const set = { name: "new", replicas: 1, noted: "3", change: frozen };
     expect(sizesOf({ ...frozen, spec: { replicas: 5 } }, [{ name: "old", replicas: 3 }, set])).toEqual([]);

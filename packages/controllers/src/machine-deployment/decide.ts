@@ -27,7 +27,7 @@ const hasFinalizer = (deployment: MachineDeployment): boolean =>
 /** Kubernetes' finalizer of a deletion that leaves behind what the object owns. */
 const ORPHAN_FINALIZER = "orphan";
 
-/** What a deployment leaves behind that goes without its sets: nodes that nobody would clean any more (machineset-machinedeployment.md, F39). */
+/** What a deployment leaves behind that goes without its sets: nodes that nobody would clean any more. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
   const nodes = decideNodes(snapshot, viewSets(snapshot), { select: [], isKeptFromScaler: false, isOver: true });
   return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
@@ -105,7 +105,7 @@ function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutLimits, now
 
 /**
  * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still go
- * (machineset-machinedeployment.md, F4).
+ *.
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits = unlimited } = snapshot;

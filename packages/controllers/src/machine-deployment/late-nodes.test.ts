@@ -18,7 +18,7 @@ const { preferNoSchedule, desiredReplicas, revision, scaleDownDisabled, scaleDow
 const avoided = { key: taintKeys.preferNoSchedule, value: capitalTrue, effect: "PreferNoSchedule" };
 const kept = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };
 
-it("marks a node that joins, or was not marked, after its set was noted to be done, and no other again (F13)", () => {
+it("marks a node that joins, or was not marked, after its set was noted to be done, and no other again", () => {
   const deployment = aMachineDeployment(annotated({ [revision]: "2" }));
   const noted = { [preferNoSchedule]: capitalTrue, [desiredReplicas]: "3" };
   const old = aMachineSet(named("old"), ownedBy(deployment), annotated(noted), {

@@ -113,7 +113,7 @@ describe("minReadySeconds", () => {
   const slow: Change<MachineDeployment> = { spec: { minReadySeconds: 30 } };
   const roundsOf = (model: RolloutModel): number => transcribe(model, { rounds: 90 }).split("\n").length;
 
-  it("makes a machine count only after its time, where that is asked for (F16)", () => {
+  it("makes a machine count only after its time, where that is asked for", () => {
     const model = begun(slow, annotated({ [honourMinReadySeconds]: "true" }));
     expect(transcribe(model, { rounds: 10 })).toContain("end: small 3 (3 serve), big 1 (1 serve)");
     expect(model.deployment().status?.availableReplicas).toBe(3);

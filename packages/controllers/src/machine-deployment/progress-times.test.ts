@@ -24,7 +24,7 @@ const progressOf = ({ status }: MachineDeployment) => {
   return { reason, lastTransitionTime, lastUpdateTime };
 };
 
-// machineset-machinedeployment.md, section 22, 77 to 79.
+// Cases of MCM, `pkg/controller/deployment_progress_test.go`.
 describe("the times of Progressing", () => {
   it("77: stay when a rollout that is complete is looked at again", () => {
     const complete = after(aMachineDeployment(), 3, 1);

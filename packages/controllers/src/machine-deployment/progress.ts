@@ -40,7 +40,7 @@ const resting: ReadonlySet<string> = new Set([legacyReasons.newMachineSetAvailab
 /** What `Progressing` says of a rollout that is held up on purpose, before the first thing that it waits for. */
 const WAITS = " waits: ";
 
-/** All machines are of the current template, none is missing, none is left over (machineset-machinedeployment.md, 18.2). */
+/** All machines are of the current template, none is missing, none is left over (MCM, `pkg/controller/deployment_util.go` MachineDeploymentComplete). */
 export const isComplete = (
   deployment: MachineDeployment,
   counters: Pick<MachineDeploymentStatus, "replicas" | "updatedReplicas" | "availableReplicas">,
@@ -70,7 +70,7 @@ const hasAdvanced = (
   readyReplicas > (before?.readyReplicas ?? 0) ||
   availableReplicas > (before?.availableReplicas ?? 0);
 
-/** `Progressing` while the deployment is paused or just resumed; never over an exceeded deadline (section 16.4). */
+/** `Progressing` while the deployment is paused or just resumed; never over an exceeded deadline (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
 function pauseState(
   deployment: MachineDeployment,
   before: { readonly reason?: string } | undefined,
@@ -85,8 +85,8 @@ function pauseState(
 }
 
 /**
- * What `Progressing` says now, or `undefined` when it stays as it is (machineset-machinedeployment.md, 18.3). The cluster-autoscaler
- * shrinks a deployment only when it reads `NewMachineSetAvailable` here (section 24), so every rollout must end there.
+ * What `Progressing` says now, or `undefined` when it stays as it is (MCM, `pkg/controller/deployment_progress.go` syncRolloutStatus). The cluster-autoscaler
+ * shrinks a deployment only when it reads `NewMachineSetAvailable` here, so every rollout must end there.
  */
 export function progressOf(facts: ProgressFacts, now: Date): Progress | undefined {
   const { deployment, counters, newSet } = facts;

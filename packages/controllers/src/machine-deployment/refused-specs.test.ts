@@ -40,16 +40,16 @@ const templated = (template: object) => ({ spec: { template } });
 const surge = "spec.strategy.rollingUpdate.maxSurge";
 const unavailable = "spec.strategy.rollingUpdate.maxUnavailable";
 
-// machineset-machinedeployment.md: section 5, the rows "validation" of section 22, and F1 to F4b.
+// The rules of MCM, `pkg/apis/machine/validation/machinedeployment.go`, and specs that make MCM crash or loop.
 describe("a deployment that is refused", () => {
   it.each<[string, Change<MachineDeployment>, readonly string[]]>([
     ["less than no replicas", { spec: { replicas: -1 } }, ["spec.replicas"]],
     ["a strategy that nobody knows", { spec: { strategy: { type: "Canary" } } }, ["spec.strategy.type"]],
     ["a surge that is a number in words", rolling({ maxSurge: "5" }), [surge]],
     ["an unavailability that is a number in words", rolling({ maxUnavailable: "5" }), [unavailable]],
-    ["a negative surge (F3)", rolling({ maxSurge: -1 }), [surge]],
-    ["a negative unavailability (F3)", rolling({ maxUnavailable: "-5%" }), [unavailable]],
-    ["no room to move at all (F3)", rolling({ maxSurge: 0, maxUnavailable: 0 }), ["spec.strategy.rollingUpdate"]],
+    ["a negative surge", rolling({ maxSurge: -1 }), [surge]],
+    ["a negative unavailability", rolling({ maxUnavailable: "-5%" }), [unavailable]],
+    ["no room to move at all", rolling({ maxSurge: 0, maxUnavailable: 0 }), ["spec.strategy.rollingUpdate"]],
     [
       "an update in place that nobody orchestrates",
       inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "" }),
@@ -60,8 +60,8 @@ describe("a deployment that is refused", () => {
       inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "auto" }),
       ["spec.strategy.inPlaceUpdate.orchestrationType"],
     ],
-    ["no selector (F1)", { spec: { selector: null } }, ["spec.selector"]],
-    ["a selector of everything (F33)", { spec: { selector: { matchLabels: null } } }, ["spec.selector"]],
+    ["no selector", { spec: { selector: null } }, ["spec.selector"]],
+    ["a selector of everything", { spec: { selector: { matchLabels: null } } }, ["spec.selector"]],
     ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
     ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
     ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
@@ -78,12 +78,12 @@ describe("a deployment that is followed", () => {
   it.each<[string, Change<MachineDeployment>, number]>([
     ["a surge in percent", rolling({ maxSurge: "30%" }), 1],
     ["a template with more labels than are selected", templated({ metadata: { labels: { more: "x" } } }), 1],
-    ["no strategy (F2)", { spec: { strategy: null } }, 1],
-    ["a strategy without a type (F2)", { spec: { strategy: { type: "", rollingUpdate: { maxSurge: 2 } } } }, 2],
-    ["a strategy without numbers (F3)", { spec: { strategy: { rollingUpdate: null } } }, 1],
-    ["a surge and nothing of unavailability (F3)", rolling({ maxSurge: 2, maxUnavailable: null }), 2],
-    ["unavailability and nothing of a surge (F3)", rolling({ maxSurge: null, maxUnavailable: 2 }), 1],
-    ["an update in place with nothing but who orchestrates it (F3)", inPlace({ orchestrationType: "Auto" }), 1],
+    ["no strategy", { spec: { strategy: null } }, 1],
+    ["a strategy without a type", { spec: { strategy: { type: "", rollingUpdate: { maxSurge: 2 } } } }, 2],
+    ["a strategy without numbers", { spec: { strategy: { rollingUpdate: null } } }, 1],
+    ["a surge and nothing of unavailability", rolling({ maxSurge: 2, maxUnavailable: null }), 2],
+    ["unavailability and nothing of a surge", rolling({ maxSurge: null, maxUnavailable: 2 }), 1],
+    ["an update in place with nothing but who orchestrates it", inPlace({ orchestrationType: "Auto" }), 1],
   ])("with %s begins its rollout as large as its surge", (_, change, size) => {
     const { actions, status } = passOver(change);
     expect(actions.map((action) => [action.kind, "set" in action && action.set.spec.replicas])).toEqual([
@@ -97,7 +97,7 @@ describe("a deployment that is followed", () => {
 describe("a set that is refused", () => {
   it.each<[string, Change<MachineSet>, readonly string[]]>([
     ["less than no replicas", { spec: { replicas: -1 } }, ["spec.replicas"]],
-    ["no selector (F1)", { spec: { selector: null } }, ["spec.selector"]],
+    ["no selector", { spec: { selector: null } }, ["spec.selector"]],
     ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
     ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
     ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],

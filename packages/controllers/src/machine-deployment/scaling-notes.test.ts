@@ -64,7 +64,7 @@ const surge = (replicas: number, maxSurge: number): Change<MachineDeployment> =>
 });
 const paused: Change<MachineDeployment> = { spec: { paused: true } };
 
-// machineset-machinedeployment.md, section 22, 42 to 49: sizes, and what the sets are noted to be a share of.
+// Cases of MCM, `pkg/controller/deployment_sync_test.go` scale: sizes, and the annotations that proportions are computed from.
 it.each<[string, string, () => string]>([
   ["42: lets only the newest grow", "1 3 8, 10/12", () => after(surge(10, 2), [1, 3, 5], "7/9")],
   ["43: shares a reduction out", "1 2 2, 3/5", () => after(surge(3, 2), [1, 3, 5], "7/9")],

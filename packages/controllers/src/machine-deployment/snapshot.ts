@@ -79,7 +79,7 @@ export function viewSets({ deployment, claim, machines, settling }: MachineDeplo
 
 /**
  * Surge and unavailability in machines. Recreate promises nothing while it runs; an update in place that people orchestrate makes no surge of its own
- * (machineset-machinedeployment.md, 15.1).
+ * (MCM, `pkg/controller/deployment_util.go` ResolveFenceposts).
  */
 export function boundsOf({ spec }: MachineDeployment): RolloutBounds {
   const replicas = spec.replicas ?? 0;

@@ -114,7 +114,7 @@ describe("machineDeploymentStatus", () => {
     expect(conditionOf({ deployment, newSet: view("new", 1, [], resolved) }, "ReplicaFailure")).toBeUndefined();
   });
 
-  it("says why the spec is refused, leaves observedGeneration and what it cannot judge alone (F4b)", () => {
+  it("says why the spec is refused, leaves observedGeneration and what it cannot judge alone", () => {
     const deployment = aMachineDeployment({ metadata: { generation: 5 }, status: { observedGeneration: 4 } });
     const problems = [{ path: "spec.selector", message: "is required", kind: "required" } as const];
     const facts = { deployment, problems, maxUnavailable: undefined };

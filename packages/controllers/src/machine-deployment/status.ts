@@ -42,7 +42,7 @@ const countersOf = (facts: DeploymentFacts): Counters => {
   const sets = viewsOf(facts);
   const available = sum(sets.map(servingIn));
   return {
-    // Machines on their way out count: Gardener compares these with the number of Machine objects (section 24).
+    // Machines on their way out count: Gardener compares these with the number of Machine objects.
     replicas: sum(sets.map(({ machines }) => machines.length)),
     updatedReplicas: newSet?.machines.length ?? 0,
     readyReplicas: sum(sets.map(({ machines }) => countMachines(machines).ready)),
@@ -119,7 +119,7 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
 
 /**
  * Status of a deployment, from the machines and sets that exist. `observedGeneration` stays behind while the spec is refused:
- * Gardener sees an unusable deployment only by that (machineset-machinedeployment.md, F4b).
+ * Gardener sees an unusable deployment only by that.
  */
 export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): MachineDeploymentStatus {
   const { deployment, problems } = facts;

@@ -70,9 +70,8 @@ async function live(cluster: RunningControllers, rounds = 20): Promise<void> {
   }
 }
 
-// The faults of machineset-machinedeployment.md, section 20, that are about writes.
 describe("writes of sets and deployments", () => {
-  it("leave no trace in the cache when they are refused: what was not handed down is handed down again (F19)", async () => {
+  it("leave no trace in the cache when they are refused: what was not handed down is handed down again", async () => {
     const cluster = await start((api) => void api.seed(machineSetResource, aMachineSet({ spec: { replicas: 1 } })));
     cluster.api.inject({ verb: "patch", type: machineResource, error: serverError(), times: 3 });
     const template = { spec: { nodeTemplate: { metadata: { labels: { a: "b" } } }, drainTimeout: "1h" } };
@@ -83,7 +82,7 @@ describe("writes of sets and deployments", () => {
     ]);
   });
 
-  it("that meet conflicts are repeated with growing delays, and keep no worker from the others (F20)", async () => {
+  it("that meet conflicts are repeated with growing delays, and keep no worker from the others", async () => {
     const fresh = { metadata: { finalizers: null } };
     const cluster = await start((api) => {
       api.seed(machineDeploymentResource, aMachineDeployment(fresh));
@@ -99,7 +98,7 @@ describe("writes of sets and deployments", () => {
     expect(sets.map(({ metadata }) => metadata.ownerReferences?.[0]?.name)).toEqual(["other"]);
   });
 
-  it("of one pass never stand in each other's way, and none of them is a whole object (F21)", async () => {
+  it("of one pass never stand in each other's way, and none of them is a whole object", async () => {
     const conflicts: unknown[] = [];
     const cluster = await start(
       (api) => void api.seed(machineDeploymentResource, aMachineDeployment({ metadata: { finalizers: null } })),
@@ -132,7 +131,7 @@ describe("writes of sets and deployments", () => {
     expect(cluster.machines().map(({ spec }) => spec.class?.name)).toEqual(Array(5).fill("small"));
   });
 
-  it("follow every number, also that of failures which are preserved (F25)", async () => {
+  it("follow every number, also that of failures which are preserved", async () => {
     const cluster = await startDeployment({ spec: { replicas: 2 } });
     await live(cluster, 3);
     const [kept] = cluster.machines();
@@ -153,7 +152,7 @@ describe("writes of sets and deployments", () => {
     expect(counted()).toEqual([1, 1]);
   });
 
-  it("that fail while an old set is scaled end the pass, which is repeated for as long as it takes (F26, F36)", async () => {
+  it("that fail while an old set is scaled end the pass, which is repeated for as long as it takes", async () => {
     // More often than the events of the other objects bring a pass.
     let left = 16;
     const refuse = (...[type, , patch]: Patched): void => {
@@ -175,7 +174,7 @@ describe("writes of sets and deployments", () => {
     expect(left).toBeLessThan(0);
   });
 
-  it("of a status that was refused do not undo what others wrote meanwhile (F41)", async () => {
+  it("of a status that was refused do not undo what others wrote meanwhile", async () => {
     const cluster = await startDeployment();
     const name = setOfClass(cluster, "small")?.metadata.name ?? "";
     const theirs = { type: "Watched", status: "True", reason: "ByHand", message: "" };
@@ -201,7 +200,7 @@ describe("writes of sets and deployments", () => {
     expect(findCondition(after?.machineSetCondition, "Watched")).toEqual(theirs);
   });
 
-  it("and reads there are none of while nothing changes, however often that is looked at (F29)", async () => {
+  it("and reads there are none of while nothing changes, however often that is looked at", async () => {
     const cluster = await startDeployment({ spec: { progressDeadlineSeconds: 60 } });
     await live(cluster, 5);
     await cluster.settle(20_000);

@@ -32,7 +32,7 @@ const b = aMachineDeployment(named("b"));
 const set = aMachineSet(named("set"), ownedBy(a), { spec: { replicas: 1 } });
 const machine = aMachine(named("machine"), ownedBy(set), inPhase("Running"), labelled({ node: "node" }));
 
-// machineset-machinedeployment.md, section 22, 74 to 76: which events bring a pass, as the reads of a pass show.
+// Which events enqueue a deployment, as the reads of a reconcile show.
 describe("a deployment is looked at", () => {
   let cluster: ReturnType<typeof createTestCluster>;
   let stop: AbortController;
@@ -93,7 +93,7 @@ describe("a deployment is looked at", () => {
     expect(await looked()).toEqual([]);
   });
 
-  it("75: for a machine of its own only, whatever changes in it, and writes nothing when that changes nothing (F43)", async () => {
+  it("75: for a machine of its own only, whatever changes in it, and writes nothing when that changes nothing", async () => {
     cluster.api.seed(machineSetResource, set);
     cluster.api.seed(machineResource, machine);
     await start(a, b);

@@ -62,7 +62,7 @@ function failedVmBlock(owned: readonly Machine[]): readonly string[] {
   ];
 }
 
-/** What keeps new machines from being made, in the order of cluster-api-conditions.md, 11. */
+/** What keeps new machines from being made, in the order of Cluster API (`machineset_controller_status.go` setScalingUpCondition). */
 function blocksOf(facts: SetConditionFacts): readonly string[] {
   const { set, owned, surroundings, legacy, blocked } = facts;
   if (set.metadata.deletionTimestamp != null) return [];
@@ -96,7 +96,7 @@ function settledCount({ owned }: SetConditionFacts, desired: number): number {
   return owned.length - Math.min(surplus, handedOver);
 }
 
-/** Cluster API's conditions of a set, all from one snapshot (cluster-api-conditions.md, 11). */
+/** Cluster API's conditions of a set, all from one snapshot (Cluster API, `machineset_controller_status.go`). */
 export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupConditions {
   const { set, owned, surroundings } = facts;
   const { deployment } = surroundings;

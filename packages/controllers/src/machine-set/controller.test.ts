@@ -106,7 +106,7 @@ describe("MachineSet controller", () => {
     expect(controllerRefOf(cluster.machines()[0] ?? aMachine())).toBeUndefined();
   });
 
-  it("really releases a machine that no longer matches (F18), and replaces it", async () => {
+  it("really releases a machine that no longer matches, and replaces it", async () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     const name = cluster.machines()[0]?.metadata.name ?? "";
     cluster.api.change(machineResource, refOf(name), { metadata: { labels: { name: "debugging" } } });
@@ -209,7 +209,7 @@ describe("MachineSet controller", () => {
     expect(setOf(cluster)).toBeUndefined();
   });
 
-  it("says what is wrong with a set that it cannot read, once, and lets it go (F4)", async () => {
+  it("says what is wrong with a set that it cannot read, once, and lets it go", async () => {
     const cluster = await startSets((api) => {
       const set = aMachineSet();
       // A list where a map belongs: no reader takes it, and the type must be fooled to seed it.

@@ -94,9 +94,9 @@ describe("decideMachineSet", () => {
       ["DeleteMachine m1 uid-m1", "CreateMachines 1"],
     ],
     ["follows no invalid spec", { set: { spec: { replicas: -1 } }, owned: [{}] }, []],
-    ["follows no spec without a selector (F1)", { set: { spec: { selector: null } } }, []],
+    ["follows no spec without a selector", { set: { spec: { selector: null } } }, []],
     [
-      "follows no spec whose selector selects everything (F33)",
+      "follows no spec whose selector selects everything",
       { set: { spec: { selector: { matchLabels: { name: null } } } } },
       [],
     ],
@@ -113,7 +113,7 @@ describe("decideMachineSet", () => {
     ["on its way out waits for the last machine", { set: beingDeleted(), owned: [beingDeleted()] }, []],
     ["on its way out adopts nothing", { set: beingDeleted(), orphans: ["orphan"] }, ["RemoveFinalizer"]],
     [
-      "goes when its last machine is gone, be its spec valid or not (F4)",
+      "goes when its last machine is gone, be its spec valid or not",
       { set: { ...beingDeleted(), spec: { selector: null } } },
       ["RemoveFinalizer"],
     ],
@@ -192,7 +192,7 @@ describe("decideMachineSet", () => {
       ]);
     });
 
-    it("makes none beyond the limit, whatever is missing, with those counted that go (F6)", () => {
+    it("makes none beyond the limit, whatever is missing, with those counted that go", () => {
       const going = several(7, beingDeleted());
       expect(actionsOf({ owned: going })).toEqual(["CreateMachines 1"]);
       expect(states({ owned: [...going, beingDeleted()] })).toEqual([label, limit, "FrozeMachineSet"]);

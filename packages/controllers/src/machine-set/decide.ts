@@ -19,7 +19,7 @@ function decideDeletion({ set, claim, pending }: MachineSetSnapshot): readonly M
   return notYetDeleted(claim.owned).map(deletionOf);
 }
 
-/** Machines that exist because of this set, by UID and not by name or label (machineset-machinedeployment.md, F6). */
+/** Machines that exist because of this set, by UID and not by name or label. */
 const controlledBy = ({ claim, controlled }: MachineSetSnapshot): number =>
   controlled ?? claim.owned.length + claim.release.length;
 
@@ -42,7 +42,7 @@ const isArrived = ({ set, claim, isLossMeant = false }: MachineSetSnapshot): boo
 
 /**
  * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
- * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go (F4).
+ * deletion take them with it. Deletion comes before validation, so that an object that became invalid can still go.
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;

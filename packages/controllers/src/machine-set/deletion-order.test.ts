@@ -37,7 +37,7 @@ describe("inDeletionOrder", () => {
     ).toBe("priority marked-early marked-late-failed marked-late-running failed running important");
   });
 
-  it("goes from broken to serving phases and spares machines in the middle of something (F24)", () => {
+  it("goes from broken to serving phases and spares machines in the middle of something", () => {
     const phases: readonly MachinePhase[] = [
       "Terminating",
       "Failed",

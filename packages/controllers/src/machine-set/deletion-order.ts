@@ -13,7 +13,7 @@ import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machi
 /**
  * How dispensable a phase is; lower is deleted earlier. Machines that are being created stand with Pending and those in an
  * in-place update next to what they will be again: the Go implementation ranks both like Terminating and so deletes them
- * first (machineset-machinedeployment.md, F24).
+ * first.
  */
 const phaseRank: Readonly<Record<MachinePhase, number>> = {
   Terminating: 0,
@@ -90,7 +90,7 @@ export const olderFirst = (a: Machine, b: Machine): number =>
 /**
  * The order in which machines are given up, the most dispensable first: what people asked for (preservation, priority,
  * mark) before health, health before age, and the name last, so that the order is total
- * (machineset-machinedeployment.md, section 9).
+ * (MCM, `pkg/controller/controller_utils.go` ActiveMachines).
  */
 export function inDeletionOrder(machines: readonly Machine[], now: Date): readonly Machine[] {
   const kept = new Set(machinesWhere(machines, hasExpiry).filter((machine) => isPreserved(machine, now)));

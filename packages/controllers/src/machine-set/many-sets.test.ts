@@ -17,9 +17,8 @@ const start = (machines: number, ...sets: readonly Change<MachineSet>[]): Promis
     },
   );
 
-// machineset-machinedeployment.md, section 22: 20, 24, and "two overshooting sets".
 describe("sets beside each other", () => {
-  it("are frozen both in the same moment when both have too many machines (F6)", async () => {
+  it("are frozen both in the same moment when both have too many machines", async () => {
     const { api } = await start(8, named("a"), named("b"));
     const frozen = api.all<MachineSet>(machineSetResource).map(({ metadata }) => metadata.labels?.["freeze"]);
     expect(frozen).toEqual(["True", "True"]);

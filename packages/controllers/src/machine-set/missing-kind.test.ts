@@ -10,13 +10,13 @@ import { expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, named } from "../testing/builders.ts";
 import { startDeployments } from "../testing/running-deployment.ts";
 
-// MCM begins as long as a single one of its kinds is there (machineset-machinedeployment.md, section 1 and F31).
+// MCM begins as long as a single one of its kinds is there (MCM, `cmd/machine-controller-manager/app/controllermanager.go`).
 it.each<[string, ResourceType]>([
   ["machines", machineResource],
   ["sets", machineSetResource],
   ["deployments", machineDeploymentResource],
   ["classes", machineClassResource],
-])("changes nothing while nobody serves %s, and begins when somebody does (F31)", async (_, type) => {
+])("changes nothing while nobody serves %s, and begins when somebody does", async (_, type) => {
   const missing = 8;
   const cluster = await startDeployments((api) => {
     api.seed(machineDeploymentResource, aMachineDeployment());

@@ -27,7 +27,7 @@ function isCandidate(machine: Machine, nodes: NodesOfMachines): boolean {
 
 /**
  * Which machines a set preserves by itself because they failed, up to `spec.autoPreserveFailedMachineMax`, and which it no longer does because the
- * number was lowered (machineset-machinedeployment.md, 10.3). The newest failures are kept, for they tell of what is wrong now; the oldest are let go
+ * number was lowered (MCM, `pkg/controller/machineset.go` manageAutoPreservationOfFailedMachines). The newest failures are kept, for they tell of what is wrong now; the oldest are let go
  * first. Counted are the machines that exist and not what the last pass noted in the status.
  */
 export function planAutoPreservation(

@@ -71,7 +71,7 @@ describe("planReplicas", () => {
     ],
     ["gives up the oldest of equal machines", "-m0", () => planOf(3, several(4))],
     [
-      "deletes failed machines even while others are missing (F35)",
+      "deletes failed machines even while others are missing",
       "+1 -m1",
       () => planOf(3, [machine(0), machine(1, failed)]),
     ],

@@ -63,11 +63,11 @@ function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, mi
 }
 
 /**
- * Compares the machines of a set with its `spec.replicas` (machineset-machinedeployment.md, 8.1).
+ * Compares the machines of a set with its `spec.replicas` (MCM, `pkg/controller/machineset.go` manageReplicas).
  *
  * A Failed machine counts as long as it exists; it is deleted, and when it is on its way out it no longer counts and gets a
  * successor. Machines just transferred by an in-place update count as present but not as surplus. Unlike the Go
- * implementation both halves run in every pass, so that failed machines go even while others are missing (F35), and what is
+ * implementation both halves run in every pass, so that failed machines go even while others are missing, and what is
  * created stays within `room` whatever is missing.
  */
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {

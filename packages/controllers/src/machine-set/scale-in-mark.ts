@@ -6,12 +6,12 @@ export const goesFirst = ({ metadata: { annotations } }: Machine): boolean =>
 
 /**
  * Whether the cluster-autoscaler chose this machine, and the change of size that goes with its choice has reached the set
- * (machineset-machinedeployment.md, 10.1). A younger mark waits for its change, or the machine would be replaced at once; a priority of 1 without a
+ * (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations). A younger mark waits for its change, or the machine would be replaced at once; a priority of 1 without a
  * mark, set by hand, does not delete, it only comes first when there are too many.
  */
 export function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
   if (!goesFirst(machine)) return false;
   const marked = Date.parse(machine.metadata.annotations?.[annotationKeys.markedForDeletionTime] ?? "");
-  // Its deployment hands the time down together with the size, to old sets as well (F34).
+  // Its deployment hands the time down together with the size, to old sets as well.
   return marked <= Date.parse(set.metadata.annotations?.[annotationKeys.lastReplicaChangeByScaler] ?? "");
 }

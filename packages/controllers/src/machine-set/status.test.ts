@@ -21,7 +21,7 @@ const statusWith = (owned: readonly Machine[], set = aMachineSet()) =>
   machineSetStatus({ set, owned, problems: [] }, now);
 
 describe("machineSetStatus", () => {
-  it("counts machines by what they are, those on their way out among the replicas only (F17)", () => {
+  it("counts machines by what they are, those on their way out among the replicas only", () => {
     const owned = [
       ...["a", "b", "c"].map((name) => machine(name, inPhase("Running"))),
       machine("d", inPhase("Available")),
@@ -89,7 +89,7 @@ describe("machineSetStatus", () => {
     ).toBe(2);
   });
 
-  it("shows a refused creation in the words of the API server, and keeps its time while it stands (F23)", () => {
+  it("shows a refused creation in the words of the API server, and keeps its time while it stands", () => {
     const first = machineSetStatus(
       { set: aMachineSet(), owned: [], problems: [], failure: { reason: "FailedCreate", message: "quota" } },
       new Date("2026-01-01T00:00:00Z"),
@@ -133,7 +133,7 @@ describe("machineSetStatus", () => {
     expect(findCondition(second.machineSetCondition, "Frozen")).toBeUndefined();
   });
 
-  it("does not change for a failure that is only tried again (F44)", () => {
+  it("does not change for a failure that is only tried again", () => {
     const at = (time: string, description = "no capacity") =>
       machine("a", { status: { lastOperation: { state: "Failed", description, lastUpdateTime: time } } });
     const first = statusWith([at("2026-01-01T00:00:00Z")]);

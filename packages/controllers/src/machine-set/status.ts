@@ -43,7 +43,7 @@ function countTemplateLabels({ set, owned }: MachineSetFacts): number {
 
 type FailedMachine = NonNullable<MachineSetStatus["failedMachines"]>[number];
 
-/** The same failure tried again is no news: with its time the list would be written at every retry of every broken machine (F44). */
+/** The same failure tried again is no news: with its time the list would be written at every retry of every broken machine. */
 function unlessNew(summary: FailedMachine, before: MachineSetStatus["failedMachines"]): FailedMachine {
   const timeless = ({ lastOperation, ...rest }: FailedMachine): object => ({
     ...rest,
@@ -96,8 +96,7 @@ function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
 
 /**
  * Status of a set, from the machines that exist and not from what the last pass wrote. `replicas` includes machines on
- * their way out, because Gardener compares it with the number of Machine objects (machineset-machinedeployment.md,
- * section 11 and F17). While the spec is invalid `observedGeneration` stays behind: that is how readers see it.
+ * their way out, because Gardener compares it with the number of Machine objects. While the spec is invalid `observedGeneration` stays behind: that is how readers see it.
  */
 export function machineSetStatus(facts: MachineSetFacts, now: Date): MachineSetStatus {
   const { set, owned, problems } = facts;

@@ -10,7 +10,7 @@ import { createMergePatch } from "@millwright/kube";
 import { isDeleting } from "../machine/phase.ts";
 import { questionAbout } from "../machine-lists/machines-where.ts";
 
-/** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (machineset-machinedeployment.md, 4.6). */
+/** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
 const inPlaceFields = [
   "nodeTemplate",
   "drainTimeout",

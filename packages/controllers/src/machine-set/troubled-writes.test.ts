@@ -37,7 +37,7 @@ describe("a MachineSet that is refused something", () => {
     expect(attempts()).toBe(6);
   });
 
-  it("shows a refused deletion, and stops showing it when the machine is wanted again (F23)", async () => {
+  it("shows a refused deletion, and stops showing it when the machine is wanted again", async () => {
     const cluster = await withSet({ spec: { replicas: 1 } });
     cluster.api.inject({ verb: "delete", error: quota, times: 1_000 });
     cluster.api.change(machineSetResource, setRef, { spec: { replicas: 0 } });
@@ -85,7 +85,7 @@ describe("a MachineSet that gets a wrong answer, or none", () => {
     expect(failureOf(cluster)).toBeUndefined();
   });
 
-  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes (F7)", async () => {
+  it("asks again for what got no answer only when it is sure that nothing comes of it, and waits for that before it goes", async () => {
     const cluster = await withFailedCreation(noAnswer);
     await cluster.settle(80_000);
     expect(cluster.machines()).toEqual([]);

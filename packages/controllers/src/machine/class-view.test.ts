@@ -149,7 +149,6 @@ describe("resolveClass", () => {
   });
 });
 
-// machine-controller.md, F41.
 describe("what wakes the machines of a class", () => {
   const held = aMachineClass(small, { metadata: { finalizers: ["x"], resourceVersion: "11" } });
   it.each([

@@ -119,7 +119,7 @@ function resolveContent(
   return { view: { state: "usable", machineClass }, inputs, secret, unread };
 }
 
-/** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares (machine-controller.md, F41). */
+/** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares. */
 export const isClassNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
   const content = (machineClass: MachineClass | undefined): unknown => {
     if (machineClass === undefined) return undefined;

@@ -72,7 +72,7 @@ function lastWords(snapshot: MachineSnapshot, said: readonly string[], now: Date
 
 /**
  * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
- * nothing has to be waited for; the Go implementation pauses five seconds after each (machine-controller.md, F38).
+ * nothing has to be waited for; the Go implementation pauses five seconds after each.
  */
 export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
   if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;

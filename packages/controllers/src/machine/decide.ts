@@ -66,7 +66,7 @@ function firstPatch(snapshot: MachineSnapshot): object {
   return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
 }
 
-/** A node that is healthy already proves more than a driver that fails to initialize its VM (machine-controller.md, 2.5 row 6). */
+/** A node that is healthy already proves more than a driver that fails to initialize its VM (row 6 of the phase transitions). */
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")

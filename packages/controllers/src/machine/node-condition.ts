@@ -17,7 +17,7 @@ export const conditionOf = (node: Node | undefined, type: string): NodeCondition
 
 /**
  * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
- * counted from it (machine-controller.md, 5.3).
+ * counted from it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates).
  */
 export function sayOnNode(
   node: Node,

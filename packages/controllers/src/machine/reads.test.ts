@@ -56,7 +56,7 @@ it("makes no machine from a Secret that cannot be read, and does as soon as it c
   expect([phase("machine"), driver.calls]).toEqual(["Pending", ["ensureVm machine"]]);
 });
 
-// machine-controller.md, F43: the Go implementation reads the node in every pass of every machine.
+// MCM reads the Node from the API server in every reconcile of every machine.
 it("takes a node through an update in place, and reads it from the cache alone", async () => {
   const nodeRef = { name: "node-of-machine" };
   const { api, clock, reads, phase } = await setUp((server) => {

@@ -39,7 +39,7 @@ describe("the delays of one call", () => {
   const after = (code: MachineErrorCode, failures: number, jitter = 0) =>
     delayAfter({ code, kind: "create", failures, jitter });
 
-  it("double from try to try up to those of MCM (F53)", () => {
+  it("double from try to try up to those of MCM", () => {
     const row = (code: MachineErrorCode) =>
       [1, 2, 3, 4, 5, 6, 50, 5_000].map((failures) => after(code, failures) / 1_000);
     expect(row("Unavailable")).toEqual([1, 2, 4, 5, 5, 5, 5, 5]);

@@ -7,7 +7,7 @@ const MINUTE = 60 * SECOND;
 /** MCM's period for used-up quota and capacity, flag `--resource-exhausted-retry`, milliseconds. */
 export const DEFAULT_EXHAUSTED_RETRY_MS = 10 * MINUTE;
 
-/** The first delay, and the longest one, which is the delay of MCM (machine-controller.md, section 0 and 1.4). */
+/** The first delay, and the longest one, which is the delay of MCM (MCM, `pkg/util/provider/machineutils/utils.go`; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function boundsOf(retry: RetryClass, kind: OperationKind, exhaustedRetryMs: number): readonly [number, number] {
   switch (retry) {
     case "transient":
@@ -35,7 +35,7 @@ export interface Setback {
 
 /**
  * Milliseconds after a failure until the next try: doubles from try to try up to MCM's period, less up to a fifth so that not all come at once
- * (machine-controller.md, F53). What the cloud asks for is never undercut.
+ *. What the cloud asks for is never undercut.
  */
 export function delayAfter(setback: Setback, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
   const { code, kind, failures, jitter, retryAfterMs = 0 } = setback;

@@ -49,7 +49,7 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly nodeConditions: readonly string[];
 }
 
-/** MCM's defaults (machine-controller.md, 4.3, 2.7 and 9.2); it has none for how many machines are made at once but its 50 workers. */
+/** MCM's defaults (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout; MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy); it has none for how many machines are made at once but its 50 workers. */
 export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
   healthTimeoutMs: 10 * 60_000,

@@ -7,7 +7,7 @@ export type OperationText = Pick<LastOperation, "description" | "errorCode" | "s
 
 /**
  * The status with another phase. The time of the phase moves only with the phase, because health and in-place timeouts run from it, and a
- * preservation outlives a change of phase (machine-controller.md, F23).
+ * preservation outlives a change of phase.
  */
 export function withPhase(status: MachineStatus, phase: MachinePhase, now: Date, timeoutActive = false): MachineStatus {
   const before = status.currentStatus;

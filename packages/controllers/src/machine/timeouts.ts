@@ -9,7 +9,7 @@ const EVICT_RETRY_MS = 20_000;
 
 const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
 
-/** Milliseconds from creation to a joined node: annotation, then spec, then setting (machine-controller.md, 4.3). */
+/** Milliseconds from creation to a joined node: annotation, then spec, then setting (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout). */
 export const creationTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout]) ??
   durationOf(machine.spec.creationTimeout) ??
@@ -23,7 +23,7 @@ export const creationDeadline = (snapshot: Pick<MachineSnapshot, "machine" | "se
 export const drainTimeoutMs = ({ machine, settings }: Pick<MachineSnapshot, "machine" | "settings">): number =>
   durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
 
-/** How many milliseconds of a drain budgets are respected; never longer than the drain may take. MCM counts tries, 20 s each (machine-controller.md, 7.1). */
+/** How many milliseconds of a drain budgets are respected; never longer than the drain may take. MCM counts tries, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
 export const evictionTimeMs = (snapshot: Pick<MachineSnapshot, "machine" | "settings">): number =>
   Math.min(
     (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * EVICT_RETRY_MS,

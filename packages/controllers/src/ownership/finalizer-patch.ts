@@ -12,7 +12,7 @@ export interface FinalizerPatch {
 
 /**
  * Merge patch of the list of finalizers. A merge patch replaces lists whole, so it holds only for the version that it was computed from: a
- * finalizer that somebody adds meanwhile is never lost (machine-controller.md, F19).
+ * finalizer that somebody adds meanwhile is never lost.
  */
 const replaceFinalizers = ({ metadata }: Finalized, list: readonly string[]): FinalizerPatch => ({
   metadata: {

@@ -31,7 +31,6 @@ describe("decideHolding", () => {
     ]);
   });
 
-  // machine-controller.md, 10.12.
   it.each<[string, Partial<HoldingSnapshot>, readonly string[]]>([
     ["holds an object as soon as somebody refers to it", { isHeld: false }, ["AddFinalizer"]],
     ["leaves one alone that is held and needed", {}, []],

@@ -28,7 +28,7 @@ describe("planDeploymentFreeze", () => {
     expect(planOf([label], set("b", label))).toEqual(none);
   });
 
-  it("unfreezes a deployment none of whose sets is, or stays, frozen (F46)", () => {
+  it("unfreezes a deployment none of whose sets is, or stays, frozen", () => {
     const thawed = { metadata: { labels: { freeze: null } } };
     expect(planOf([label], set("a"))).toEqual({ sets: {}, deployment: thawed });
     expect(planOf([label], set("a", label, request))).toEqual({ sets: {}, deployment: thawed });

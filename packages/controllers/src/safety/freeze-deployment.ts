@@ -40,8 +40,8 @@ export interface DeploymentFreeze {
 }
 
 /**
- * Brings the label of a deployment in step with its sets, and hands a request to unfreeze down to them (machineset-machinedeployment.md, 19). All by what the objects
- * say: nothing that cannot be read is taken for "not frozen" (F46).
+ * Brings the label of a deployment in step with its sets, and hands a request to unfreeze down to them (MCM, `pkg/controller/machine_safety.go`). All by what the objects
+ * say: nothing that cannot be read is taken for "not frozen".
  */
 export function planDeploymentFreeze(deployment: MachineDeployment, sets: readonly MachineSet[]): DeploymentFreeze {
   const frozen = frozenAmong(sets);

@@ -58,7 +58,7 @@ function conditionOf(set: MachineSet, count: number, { upper, lower }: Overshoot
 }
 
 /**
- * Decides whether a set is frozen (machineset-machinedeployment.md, 19): when the number of its machines has *grown* to the upper limit or beyond, until it is at
+ * Decides whether a set is frozen (MCM, `pkg/controller/machine_safety.go`): when the number of its machines has *grown* to the upper limit or beyond, until it is at
  * the lower one or somebody asks. A set that is told to shrink far has many machines for a while, too, but none was made that should not be: unlike MCM we do not
  * freeze it. The label is the state and the condition follows, so that whoever takes the label away has unfrozen the set.
  *

@@ -52,7 +52,7 @@ describe("protection against overshooting", () => {
     expect([frozen(), deployment()?.metadata.labels?.["freeze"]]).toEqual([undefined, undefined]);
   });
 
-  it("lets a frozen deployment shrink, and grow only afterwards (F5)", async () => {
+  it("lets a frozen deployment shrink, and grow only afterwards", async () => {
     const { cluster, set, finishDeletions } = await withTooMany(6);
     await cluster.api.patch(machineDeploymentResource, pool, { spec: { replicas: 5 } }, { kind: "merge" });
     await cluster.settle(2_000);

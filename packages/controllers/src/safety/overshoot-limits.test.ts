@@ -15,7 +15,7 @@ it.each<[string, Change<MachineDeployment> | undefined, number, number]>([
     7,
     6,
   ],
-  ["no surge where the strategy has none (F6)", strategy({ type: "Recreate", rollingUpdate: null }), 5, 4],
+  ["no surge where the strategy has none", strategy({ type: "Recreate", rollingUpdate: null }), 5, 4],
   ["no surge where there is no strategy", { spec: { strategy: null } }, 5, 4],
   ["the size of the deployment and not of the set", { spec: { replicas: 10 } }, 13, 12],
   ["nothing but the margin where none is wanted", { spec: { replicas: null } }, 3, 2],

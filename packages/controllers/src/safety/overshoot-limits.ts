@@ -27,8 +27,8 @@ function surgeOf({ spec: { strategy } }: MachineDeployment, replicas: number): n
 }
 
 /**
- * How many machines a set may have (machineset-machinedeployment.md, 19): those of its deployment with their surge, or twice its own, and the margin.
- * A strategy without surge has none, and stops nobody's protection (F6).
+ * How many machines a set may have (MCM, `pkg/controller/machine_safety.go`): those of its deployment with their surge, or twice its own, and the margin.
+ * A strategy without surge has none, and stops nobody's protection.
  *
  * @param deployment the one that controls the set, with defaults, as far as there is one and its spec is valid
  */

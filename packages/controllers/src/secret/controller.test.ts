@@ -64,7 +64,6 @@ describe("Secret controller", () => {
     expect(finalizersOf(cluster)).toEqual([finalizers.secret]);
   });
 
-  // machine-controller.md, F42.
   it("never touches a secret that nobody refers to", async () => {
     const cluster = await start((api) => {
       for (let index = 0; index < 20; index++) api.seed(secretResource, aSecret(`other-${index}`));

@@ -18,7 +18,7 @@ const isNews = (old: MachineClass | undefined, current: MachineClass | undefined
 
 /**
  * Makes the controller of the Secrets of classes: one stays as long as a class refers to it. Secrets that nobody refers to, and that carry no finalizer
- * of ours, are never looked at (machine-controller.md, F42).
+ * of ours, are never looked at.
  */
 export function createSecretController(context: ControllerContext, workers: number): Controller {
   const { caches, namespace, control } = context;

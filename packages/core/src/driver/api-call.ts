@@ -2,7 +2,7 @@
 export interface ApiCall {
   /**
    * What the request is for, such as `instance_create`: one of a few dozen names of the driver, in snake case, and never a part of an address. Requests that MCM's
-   * drivers make too have its names (metric label `service`; provider-drivers.md, 0.3).
+   * drivers make too have its names (metric label `service`).
    */
   readonly service: string;
   /** `ok`, or the error code of the cloud or of the connection. Never a message. */

@@ -20,7 +20,7 @@ interface CodeRow {
 }
 
 /**
- * The closed set of driver error codes: name on the wire, number, reaction and meaning (machine-controller.md 1.3, 1.4).
+ * The closed set of driver error codes: name on the wire, number, reaction and meaning (MCM, `pkg/util/provider/machinecodes`; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
  * Names appear in `status.lastOperation.errorCode` of machines; the cluster autoscaler and Gardener read them there.
  */
 export const machineErrorCodes = {

@@ -17,7 +17,7 @@ export interface DecodeMachineErrorOptions {
 
 /**
  * The text form of a machine error, the same as MCM's: `machine codes error: code = [<code>] message = [<message>]`. It is
- * what `status.lastOperation.description` carries (machine-controller.md 1.3).
+ * what `status.lastOperation.description` carries (MCM, `pkg/util/provider/machinecodes`).
  */
 export function encodeMachineError(error: MachineErrorText): string {
   return `machine codes error: code = [${error.code}] message = [${error.message}]`;

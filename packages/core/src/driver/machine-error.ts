@@ -11,7 +11,7 @@ export interface MachineErrorOptions {
   readonly retryAfterMs?: number;
   /**
    * What a failed call leaves behind, in the driver's own words: the controller stores it in `status.lastKnownState`, and it
-   * survives a restart. Undefined keeps or clears the stored text, as the code says (machine-controller.md 1.4).
+   * survives a restart. Undefined keeps or clears the stored text, as the code says (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
    */
   readonly lastKnownState?: string;
   /**

@@ -1,6 +1,6 @@
 /**
  * Keys of annotations that cross a process boundary.
- * Source: machine-controller.md 2.9, machineset-machinedeployment.md 6.
+ * Source: MCM, `pkg/util/provider/machineutils/utils.go`.
  */
 export const annotationKeys = {
   /** Machine: deletion priority, an integer, lower goes first, missing = 3, `1` = chosen for deletion. Read by the MachineSet controller; written by users and the deployment controller. */
@@ -105,7 +105,7 @@ export const annotationKeys = {
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
 
-/** Values of {@link annotationKeys.preserve}, case-sensitive. Source: machine-controller.md 5.5. */
+/** Values of {@link annotationKeys.preserve}, case-sensitive. Source: MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation. */
 export const preserveValues = {
   /** Preserve at once, in any phase. Written by users. */
   now: "now",
@@ -123,7 +123,7 @@ export const defaultMachinePriority = 3;
 /** Priority of a machine that is marked for deletion. Written by the deployment controller and by users. */
 export const deletionMachinePriority = 1;
 
-/** Annotations of a MachineDeployment that its MachineSets do not inherit. Source: machineset-machinedeployment.md 6. */
+/** Annotations of a MachineDeployment that its MachineSets do not inherit. Source: MCM, `pkg/util/provider/machineutils/utils.go`. */
 export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.kubectlLastApplied,
   annotationKeys.revision,

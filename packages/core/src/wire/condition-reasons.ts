@@ -1,7 +1,7 @@
 /**
  * Reasons of the legacy conditions. The cluster autoscaler lowers replicas only when Progressing is missing, True
  * `NewMachineSetAvailable` or Unknown `DeploymentPaused`; Gardener shows all of them to end users.
- * Source: machineset-machinedeployment.md 11, 13, 16.4, 18 and 19.
+ * Source: MCM, `pkg/controller/deployment_machineset_util.go` calculateMachineSetStatus; MCM, `pkg/controller/deployment_sync.go` getNewMachineSet.
  */
 export const legacyReasons = {
   minimumReplicasAvailable: "MinimumReplicasAvailable",
@@ -20,7 +20,7 @@ export const legacyReasons = {
   machineDeploymentStateSync: "MachineDeploymentStateSync",
 } as const;
 
-/** Reasons of Cluster API's conditions and of ours next to them. Read by people and tools. Source: cluster-api-conditions.md 1 to 5, 10 and 12. */
+/** Reasons of Cluster API's conditions and of ours next to them. Read by people and tools. Source: Cluster API, `api/core/v1beta2/condition_consts.go`; Cluster API, `machinedeployment_rollout_planner.go`. */
 export const clusterApiReasons = {
   available: "Available",
   notAvailable: "NotAvailable",

@@ -1,7 +1,7 @@
 /**
  * Condition types of `MachineDeployment.status.conditions` and `MachineSet.status.machineSetCondition` that MCM writes.
  * Gardener requires Available=True, Progressing not False, and ReplicaFailure and Frozen absent or False; the cluster
- * autoscaler reads Progressing. Source: machineset-machinedeployment.md 4, 18 and 24.
+ * autoscaler reads Progressing. Source: MCM, `pkg/apis/machine/v1alpha1/machinedeployment_types.go`; MCM, `pkg/controller/deployment_progress.go`.
  */
 export const legacyConditionTypes = {
   /** MachineDeployment: enough available replicas. */
@@ -16,7 +16,7 @@ export const legacyConditionTypes = {
 
 /**
  * Condition types of Cluster API that MachineDeployments carry next to the legacy ones; MachineSets carry them without
- * RollingOut and Paused. Read by people and by `kubectl wait`. Source: cluster-api-conditions.md 2, 9, 11 and 12.
+ * RollingOut and Paused. Read by people and by `kubectl wait`. Source: Cluster API, `machinedeployment_status.go`; Cluster API, `machineset_controller_status.go`.
  */
 export const clusterApiConditionTypes = {
   /** True while machines are not up to date. */
@@ -64,7 +64,7 @@ export const conditionOrder: readonly string[] = [
 
 /**
  * Machine conditions in Cluster API's sense. They are computed in memory and aggregated into the conditions of sets and
- * deployments; `Machine.status.conditions` is a copy of the Node's and never holds them. Source: cluster-api-conditions.md 9 and 10.
+ * deployments; `Machine.status.conditions` is a copy of the Node's and never holds them. Source: Cluster API, `machine_controller_status.go`.
  */
 export const machineConditionTypes = {
   available: "Available",

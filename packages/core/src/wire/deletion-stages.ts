@@ -1,7 +1,7 @@
 /**
  * The stages of the deletion flow in the order in which they run. The marker at the end of `lastOperation.description` is
  * the persistent program counter: MCM and Millwright continue each other's deletions by it.
- * Source: machine-controller.md 6 and 12.
+ * Source: MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow.
  */
 export const deletionStages = [
   {
@@ -51,7 +51,7 @@ export function markerOf(stage: DeletionStage): string {
 
 /**
  * The stage that a description asks for: the one whose marker is its *end*, blanks and a full stop aside. MCM searches the
- * whole text, where an error message that quotes a marker makes it skip stages (F15 of machine-controller.md). Undefined
+ * whole text, where an error message that quotes a marker makes it skip stages. Undefined
  * for a text without a marker at its end: the flow starts again with the first stage.
  */
 export function stageOf(description: string | undefined): DeletionStage | undefined {

@@ -1,4 +1,4 @@
-/** Reasons of events on MachineSets, MachineDeployments, MachineClasses and Secrets. Read by people and by alerting. Source: machineset-machinedeployment.md 23. */
+/** Reasons of events on MachineSets, MachineDeployments, MachineClasses and Secrets. Read by people and by alerting. Source: MCM, `pkg/controller/metrics.go`. */
 export const eventReasons = {
   successfulCreate: "SuccessfulCreate",
   failedCreate: "FailedCreate",

@@ -1,4 +1,4 @@
-/** Finalizers. MCM reads and writes the same ones. Source: machine-controller.md 2.8, machineset-machinedeployment.md 6. */
+/** Finalizers. MCM reads and writes the same ones. Source: MCM, `pkg/util/provider/machinecontroller/controller.go`; MCM, `pkg/util/provider/machineutils/utils.go`. */
 export const finalizers = {
   /** Machine, MachineClass, MachineSet and MachineDeployment: set before anything is created, removed when nothing is left. */
   machine: "machine.sapcloud.io/machine-controller-manager",

@@ -1,6 +1,6 @@
 /**
  * Keys of labels that cross a process boundary.
- * Source: machine-controller.md 2.9, machineset-machinedeployment.md 6.
+ * Source: MCM, `pkg/util/provider/machineutils/utils.go`.
  */
 export const labelKeys = {
   /**

@@ -3,7 +3,7 @@
  * its labels and values. Every metric of one object has the labels `name` and `namespace`, whatever else it has, and goes when the object does.
  */
 
-/** What drivers do. Source: provider-drivers.md 0.3. */
+/** What drivers do. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
 export const cloudMetricNames = {
   /** Counter: requests of drivers to their cloud, failed ones too; labels `provider`, `service`. */
   requests: "mcm_cloud_api_requests_total",
@@ -17,7 +17,7 @@ export const cloudMetricNames = {
   driverFailed: "mcm_cloud_api_driver_requests_failed_total",
 } as const;
 
-/** Machines as they are. Source: machine-controller.md 9.1. */
+/** Machines as they are. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
 export const machineMetricNames = {
   /** Gauge: how many machines there are. */
   items: "mcm_machine_items_total",
@@ -29,7 +29,7 @@ export const machineMetricNames = {
   condition: "mcm_machine_status_condition",
 } as const;
 
-/** MachineSets as they are. Source: machineset-machinedeployment.md 23. */
+/** MachineSets as they are. Source: MCM, `pkg/controller/metrics.go`. */
 export const machineSetMetricNames = {
   /** Gauge: how many sets there are. */
   items: "mcm_machine_set_items_total",
@@ -53,7 +53,7 @@ export const machineSetMetricNames = {
   failedMachines: "mcm_machine_set_failed_machines",
 } as const;
 
-/** MachineDeployments as they are. Source: machineset-machinedeployment.md 23. */
+/** MachineDeployments as they are. Source: MCM, `pkg/controller/metrics.go`. */
 export const machineDeploymentMetricNames = {
   /** Gauge: how many deployments there are. */
   items: "mcm_machine_deployment_items_total",
@@ -95,7 +95,7 @@ export const machineDeploymentMetricNames = {
 
 /**
  * What happens to machines; labels `namespace`, `machine_deployment` (label `name` of the Machine; one without it is not counted), `instance_type` and `zone`. They go an
- * hour after the last machine of a deployment was counted, when it and all of its machines are gone, or when 1,000 others are in use. Source: machine-controller.md 9.1, machineset-machinedeployment.md 23.
+ * hour after the last machine of a deployment was counted, when it and all of its machines are gone, or when 1,000 others are in use. Source: MCM, `pkg/util/provider/metrics/metrics.go`; MCM, `pkg/controller/metrics.go`.
  */
 export const machineFlowMetricNames = {
   /** Gauge: seconds from the creation of the Machine to the id of its VM, for the last one. */

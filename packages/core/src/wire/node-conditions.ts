@@ -1,6 +1,6 @@
 /**
  * Conditions that the machine controller writes into `Node.status.conditions`, from where they are copied into
- * `Machine.status.conditions`. Source: machine-controller.md 2.9, 5.4, 5.5 and machineset-machinedeployment.md 17.1.
+ * `Machine.status.conditions`. Source: MCM, `pkg/util/provider/machineutils/utils.go`; MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/controller/deployment_inplace.go` transferMachinesFromOldToNewMachineSet.
  */
 export const nodeConditionTypes = {
   /** Status True while the machine of the node is being deleted. Read by workloads and people. */
@@ -15,7 +15,7 @@ export const nodeConditionTypes = {
   readonlyFilesystem: "ReadonlyFilesystem",
 } as const;
 
-/** Reasons of the Terminating condition. `Unhealthy` for a machine that had failed before (F31 of machine-controller.md). */
+/** Reasons of the Terminating condition. `Unhealthy` for a machine that had failed before. */
 export const terminatingReasons = { scaleDown: "ScaleDown", unhealthy: "Unhealthy" } as const;
 
 /** Reasons of the InPlaceUpdate condition in their order; two ends. Read by the deployment controller and by Gardener. */
@@ -53,7 +53,7 @@ export const preservedMessages = {
   until: (expiry: string) => `Machine preserved until ${expiry}.`,
 } as const;
 
-/** Node conditions that make a machine unhealthy unless they are False, when neither machine nor configuration names others. Source: machine-controller.md 2.7. */
+/** Node conditions that make a machine unhealthy unless they are False, when neither machine nor configuration names others. Source: MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy. */
 export const defaultNodeConditions: readonly string[] = [
   "KernelDeadlock",
   "ReadonlyFilesystem",

@@ -3,7 +3,7 @@ import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts
 
 /*
  * Texts of `status.lastOperation.description` that people, dashboards and tests match on.
- * Source: machine-controller.md 1.4, 2.6 and 6. No text holds a value that changes from pass to pass.
+ * Source: MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow; MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. No text holds a value that changes from pass to pass.
  */
 
 /** Pending: the VM exists and its node has not joined. */
@@ -211,7 +211,7 @@ export function leaveTimeIn(message: string): number | undefined {
   return ms !== undefined && ms >= 0 && ms <= YEAR_MS ? ms : undefined;
 }
 
-/** Description that the MachineSet controller writes when it deletes a machine. Source: machineset-machinedeployment.md 8.4. */
+/** Description that the MachineSet controller writes when it deletes a machine. Source: MCM, `pkg/controller/machineset.go` terminateMachines. */
 export function deletingMachine(): string {
   return "Deleting machine from cloud provider";
 }

@@ -1,6 +1,6 @@
 /**
  * Values of `status.lastOperation.type`, read by Gardener, dashboards and the MachineSet controller.
- * Source: machine-controller.md 2.6. `Update` exists on the wire and nobody writes it.
+ * Source: MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. `Update` exists on the wire and nobody writes it.
  */
 export const operationTypes = ["Create", "Update", "InPlaceUpdate", "DrainNode", "HealthCheck", "Delete"] as const;
 
@@ -9,7 +9,7 @@ export type OperationType = (typeof operationTypes)[number];
 
 /**
  * Values of `status.lastOperation.state`. `Failed` puts a machine into `status.failedMachines` of its set, which Gardener
- * reports as an error. Source: machine-controller.md 2.6, machineset-machinedeployment.md 11 and 24.
+ * reports as an error. Source: MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation; MCM, `pkg/controller/deployment_machineset_util.go` calculateMachineSetStatus.
  */
 export const operationStates = ["Processing", "Failed", "Successful"] as const;
 

@@ -3,7 +3,7 @@ import type { MachinePhase } from "./phases.ts";
 
 /** One way from phase to phase on the machine controller's side. */
 export interface PhaseTransition {
-  /** Number of the row in machine-controller.md 2.5; from 21 on it is ours. */
+  /** Number of the row in `docs/architecture.md`; rows from 21 on have no counterpart in MCM. */
   readonly row: number;
   /** Phases it starts from; `any` is every phase. */
   readonly from: readonly MachinePhase[] | "any";
@@ -19,7 +19,7 @@ export interface PhaseTransition {
 const creating = ["", "CrashLoopBackOff"] as const;
 
 /**
- * The transitions of machine-controller.md 2.5, row by row, and after them our own. Failed is terminal for creation here (F10 there): rows 3 and 4
+ * The transitions of MCM (`pkg/util/provider/machinecontroller`), row by row, and after them our own. Failed is terminal for creation here: rows 3 and 4
  * start in the phases in which a VM is still being created.
  */
 export const phaseTransitions: readonly PhaseTransition[] = [

@@ -1,6 +1,6 @@
 /**
  * Phases of a machine (`status.currentStatus.phase`), read by every controller here, by MCM, the cluster autoscaler and
- * `kubectl get machines`. Source: machine-controller.md 2.4.
+ * `kubectl get machines`. Source: MCM, `pkg/apis/machine/v1alpha1/machine_types.go`.
  */
 export const phases = {
   "": "nothing done yet, or the VM is being created",

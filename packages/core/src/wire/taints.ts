@@ -1,4 +1,4 @@
-/** Keys of node taints. Source: machine-controller.md 2.9, machineset-machinedeployment.md 6. */
+/** Keys of node taints. Source: MCM, `pkg/util/provider/machineutils/utils.go`. */
 export const taintKeys = {
   /** `NoSchedule`, removed by Gardener's resource manager: a Pending machine is not Running before it is gone. Read by the machine controller. */
   criticalComponentsNotReady: "node.gardener.cloud/critical-components-not-ready",

@@ -2,7 +2,7 @@ import { containsPlaceholder, queryEscape, Secret, userDataPlaceholders } from "
 
 const { bootstrapToken, machineName } = userDataPlaceholders;
 
-/** All occurrences of a placeholder replaced; the query-escaped form only where the plain one does not occur (machine-controller.md, 3.5). */
+/** All occurrences of a placeholder replaced; the query-escaped form only where the plain one does not occur (MCM, `pkg/util/provider/machinecontroller/userdata.go`). */
 function replace(text: string, placeholder: string, value: string): string {
   if (text.includes(placeholder)) return text.replaceAll(placeholder, () => value);
   return text.replaceAll(queryEscape(placeholder), () => queryEscape(value));

@@ -167,7 +167,7 @@ describe("the metrics of what happens to machines", () => {
     stop.abort();
   });
 
-  it("forget a deployment that is gone with its machines an hour after the last one was counted (F54)", async () => {
+  it("forget a deployment that is gone with its machines an hour after the last one was counted", async () => {
     const { clock, api, stop, aMachine, change, lines } = await setUp();
     aMachine("pool-1");
     await clock.advance(1_000);

@@ -91,7 +91,7 @@ describe("metrics of a MachineDeployment", () => {
     ["a limit that is refused", { rollingUpdate: { maxSurge: "many" } }, undefined, undefined],
     ["a negative limit", { rollingUpdate: { maxUnavailable: -1 } }, undefined, undefined],
     ["another strategy", { type: "InPlaceUpdate", rollingUpdate: { maxSurge: 3 } }, undefined, undefined],
-  ] as const)("show the limits that a rolling update has, with %s (F37)", (_, strategy, surge, unavailable) => {
+  ] as const)("show the limits that a rolling update has, with %s", (_, strategy, surge, unavailable) => {
     const spec = { replicas: 10, ...(strategy === undefined ? {} : { strategy }) };
     const lines = measured(machineDeploymentGauges, aDeployment(spec));
     expect([

@@ -18,7 +18,7 @@ const counter = (
 
 /**
  * Limits of a rolling update in machines; undefined for another strategy, and for limits that validation refuses: 0 would be
- * a lie. MCM shows a percentage as 0 and crashes without `rollingUpdate` (machineset-machinedeployment.md, F37).
+ * a lie. MCM shows a percentage as 0 and crashes without `rollingUpdate`.
  */
 function rollingLimits({ spec }: MachineDeployment): ResolvedFenceposts | undefined {
   if (strategyTypeOf(spec.strategy) !== "RollingUpdate") return undefined;

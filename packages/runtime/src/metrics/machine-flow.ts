@@ -30,7 +30,7 @@ export function flowFacts(before: Machine | undefined, after: Machine | undefine
   const age = since(after.metadata.creationTimestamp, now);
   if (!before.spec.providerID && after.spec.providerID) facts.push({ fact: "took", step: "create", ms: age });
   if (phaseOf(before) !== "Running" && hasJoined(after)) facts.push({ fact: "took", step: "join", ms: age });
-  // What fails before, or for another reason, is not Pending (machine-controller.md, 5.1).
+  // What fails before, or for another reason, is not Pending (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth).
   if (phaseOf(before) === "Pending" && phaseOf(after) === "Failed") facts.push({ fact: "failedToJoin" });
   if (isAsked(after) && !isAsked(before) && phaseOf(before) === "Failed" && isForHealth(before))
     facts.push({ fact: "stale" });
@@ -70,7 +70,7 @@ const isSaidDrained = ({ status }: Machine): boolean =>
 
 const isAsked = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Running for the first time: a return is told as HealthCheck (machine-controller.md, 5.1). */
+/** Running for the first time: a return is told as HealthCheck (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
 const hasJoined = (machine: Machine): boolean =>
   phaseOf(machine) === "Running" &&
   machine.status?.lastOperation?.type === "Create" &&

@@ -2,7 +2,7 @@ import { labelKeys, type Machine, machineMetricNames as names, type MachinePhase
 import type { ObjectGauge } from "./object-gauges.ts";
 import { conditionGauge, createdAt, numberGauge } from "./samples.ts";
 
-/** MCM's numbers, which alerts compare with. It has none for the newer phases: they are 0 there, like Pending. Source: machine-controller.md 9.1. */
+/** MCM's numbers, which alerts compare with. It has none for the newer phases: they are 0 there, like Pending. Source: MCM, `pkg/util/provider/metrics/metrics.go`. */
 const phaseValues: Readonly<Record<MachinePhase, number>> = {
   Terminating: -4,
   Failed: -3,

@@ -8,7 +8,7 @@ const template = { spec: { class: { apiGroup: "machine.sapcloud.io", kind: "Mach
 const aSet = (rest: Partial<MachineSet> = {}): MachineSet => ({ metadata, spec: { template }, ...rest });
 
 describe("metrics of a MachineSet", () => {
-  it("are those of MCM, status_replicas with all machines and not the ready ones (F37)", () => {
+  it("are those of MCM, status_replicas with all machines and not the ready ones", () => {
     const status = {
       replicas: 5,
       readyReplicas: 3,

@@ -41,7 +41,7 @@ export const machineSetGauges: readonly ObjectGauge<MachineSet>[] = [
   counter(names.availableReplicas, "availableReplicas"),
   counter(names.fullyLabelledReplicas, "fullyLabeledReplicas"),
   counter(names.readyReplicas, "readyReplicas"),
-  // MCM shows the ready ones under this name, too (machineset-machinedeployment.md, F37).
+  // MCM shows the ready ones under this name, too.
   counter(names.replicas, "replicas"),
   failedMachinesGauge(names.failedMachines, ({ status }) => status?.failedMachines),
 ];

@@ -37,7 +37,7 @@ const thing = (name: string, size: number, colour?: string): Thing => ({
 });
 
 describe("gauges of objects", () => {
-  it("show what is in the cache when they are read, and nothing of what was deleted or changed its labels (F37)", () => {
+  it("show what is in the cache when they are read, and nothing of what was deleted or changed its labels", () => {
     const things = [thing("a", 1, "red"), thing("b", 2)];
     const { lines } = setUp(things);
     expect(lines()).toEqual([

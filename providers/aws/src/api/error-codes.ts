@@ -1,6 +1,6 @@
 import type { MachineErrorCode } from "@millwright/core";
 
-/** Codes of EC2 that mean quota or capacity: those of MCM's driver and of Karpenter (provider-drivers.md 1.4). */
+/** Codes of EC2 that mean quota or capacity: those of MCM's driver and of Karpenter (machine-controller-manager-provider-aws, `pkg/aws/errors/codes.go`). */
 const exhausted: ReadonlySet<string> = new Set([
   "AddressLimitExceeded",
   "InstanceLimitExceeded",

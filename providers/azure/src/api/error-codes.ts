@@ -1,6 +1,6 @@
 import type { MachineErrorCode } from "@millwright/core";
 
-/** Codes of ARM that mean quota or capacity: those of MCM's driver and others that were seen (provider-drivers.md 3.5). */
+/** Codes of ARM that mean quota or capacity: those of MCM's driver and others that were seen (machine-controller-manager-provider-azure, `pkg/azure/access/errors/errors.go`). */
 const exhausted: ReadonlySet<string> = new Set([
   "AllocationFailed",
   "OverconstrainedAllocationRequest",

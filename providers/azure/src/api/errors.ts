@@ -122,7 +122,7 @@ const isFileFailure = (error: unknown, message: string): boolean =>
   /^(ENOENT|EACCES|EISDIR)$/.test(String(fieldOf(error, "code"))) ||
   /\b(ENOENT|EACCES|EISDIR)\b|No content on the file/.test(message);
 
-/** How the SDK says that an operation failed, where it hides the code (provider-drivers.md 3.8). */
+/** How the SDK says that an operation failed, where it hides the code. */
 const hiddenFailure = /^The long-running operation has failed\.? *(?:([A-Za-z]+)\. )?(.*)$/s;
 
 function withoutAnswer(code: string, error: unknown, message: string): readonly [MachineErrorCode, string] {

@@ -1,7 +1,7 @@
 import { MachineError, type SecretData, userDataKey } from "@millwright/core";
 import * as z from "zod";
 
-/** Keys of the class secret; of several, the first that exists counts, also when it is empty (provider-drivers.md 3.2). */
+/** Keys of the class secret; of several, the first that exists counts, also when it is empty (machine-controller-manager-provider-azure, `pkg/azure/api/providerspec.go`). */
 const secretKeys = {
   clientId: ["clientID", "azureClientId"],
   clientSecret: ["clientSecret", "azureClientSecret"],

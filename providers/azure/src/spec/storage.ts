@@ -100,7 +100,7 @@ function checkImage(image: ImageReference, at: readonly (string | number)[], com
   }
 }
 
-/** Rules over `properties.storageProfile` (provider-drivers.md 3.1). */
+/** Rules over `properties.storageProfile` (machine-controller-manager-provider-azure, `pkg/azure/api/validation/validation.go`). */
 export function checkStorage({ imageReference, dataDisks }: StorageProfile, complain: Complain): void {
   const profile = ["properties", "storageProfile"];
   checkImage(imageReference, [...profile, "imageReference"], complain);

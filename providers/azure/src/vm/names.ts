@@ -1,7 +1,7 @@
 import { type MachineIdentity, MachineError } from "@millwright/core";
 import type { DataDisk } from "../spec/storage.ts";
 
-/** Names of resources as MCM's driver gives them (provider-drivers.md 3.3). Azure compares them without case. */
+/** Names of resources as MCM's driver gives them (machine-controller-manager-provider-azure, `pkg/azure/utils/names.go`). Azure compares them without case. */
 export const nicNameOf = (vmName: string): string => `${vmName}-nic`;
 
 /** @see nicNameOf */

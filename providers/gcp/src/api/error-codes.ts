@@ -1,6 +1,6 @@
 import type { MachineErrorCode } from "@millwright/core";
 
-/** Codes of operations, and reasons of refusals, that mean capacity (provider-drivers.md 2.4). What contains `QUOTA` means it too. */
+/** Codes of operations, and reasons of refusals, that mean capacity (machine-controller-manager-provider-gcp, `pkg/gcp/errors/errors.go`). What contains `QUOTA` means it too. */
 const exhausted: ReadonlySet<string> = new Set([
   "IP_SPACE_EXHAUSTED",
   "IP_SPACE_EXHAUSTED_WITH_DETAILS",

@@ -10,7 +10,7 @@ import type { Launch, LaunchCandidate } from "./launch.ts";
 const longestUserData = 262_144;
 
 /**
- * The instance that is asked for, field by field as MCM's driver sends it (provider-drivers.md 2.3). Pure.
+ * The instance that is asked for, field by field as MCM's driver sends it (machine-controller-manager-provider-gcp, `pkg/gcp/machine_controller_util.go`). Pure.
  *
  * @throws MachineError InvalidArgument for user data that Compute Engine would refuse
  */

@@ -41,7 +41,7 @@ export type Disk = Readonly<z.output<typeof diskSchema>>;
 /** Whether a disk is a local SSD. */
 export const isScratch = ({ type }: Disk): boolean => type === "SCRATCH";
 
-/** Rules over the entries of `disks` (provider-drivers.md 2.1). */
+/** Rules over the entries of `disks` (machine-controller-manager-provider-gcp, `pkg/gcp/validation/validation.go`). */
 export function checkDisks(disks: readonly Disk[], complain: Complain): void {
   for (const [index, disk] of disks.entries()) {
     const at = ["disks", index];

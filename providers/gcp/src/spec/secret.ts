@@ -2,7 +2,7 @@ import { MachineError, type SecretData, userDataKey } from "@millwright/core";
 import { fieldOf } from "@millwright/core/driver-kit";
 import * as z from "zod";
 
-/** Keys of the class secret that hold the credentials; the first that exists counts, also when it is empty (provider-drivers.md 2.2). */
+/** Keys of the class secret that hold the credentials; the first that exists counts, also when it is empty (machine-controller-manager-provider-gcp, `pkg/api/v1alpha1/provider_spec.go`). */
 const credentialKeys = ["serviceAccountJSON", "serviceaccount.json", "credentialsConfig"] as const;
 const projectKey = "projectID";
 

@@ -12,7 +12,7 @@ const messageOf = (machines: readonly JudgedMachine[], sets: number, now: Date):
 };
 
 /**
- * Whether the object is being deleted, and what it still waits for (cluster-api-conditions.md, 2).
+ * Whether the object is being deleted, and what it still waits for (Cluster API, `machinedeployment_status.go`).
  *
  * @param sets how many sets a deployment still has; 0 for a set
  */

@@ -6,7 +6,7 @@ const SECOND = 1000;
 
 /**
  * Milliseconds until time alone changes what the conditions of a set or deployment say of its machines; `undefined` when only a change of an object can.
- * Up to the next whole second, so that machines of the same age ask for one pass together (cluster-api-conditions.md, 13).
+ * Up to the next whole second, so that machines of the same age ask for one pass together.
  */
 export function untilGroupChanges(machines: readonly JudgedMachine[], now: Date): number | undefined {
   const times = machines

@@ -3,7 +3,7 @@ import { aggregate } from "../aggregate.ts";
 import type { ConditionState } from "../set-condition.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 
-/** Whether all machines are ready, and if not, what keeps which of them (cluster-api-conditions.md, 2 and 3.3). */
+/** Whether all machines are ready, and if not, what keeps which of them (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */
 export const machinesReady = (machines: readonly JudgedMachine[]): ConditionState =>
   aggregate(
     machines.map(({ name, ready: condition }) => ({ kind: "Machine", name, condition })),

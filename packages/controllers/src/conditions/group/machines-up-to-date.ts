@@ -4,7 +4,7 @@ import { aggregate } from "../aggregate.ts";
 import type { ConditionState } from "../set-condition.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 
-/** For how long nobody wonders about a machine of which nothing is known, milliseconds (cluster-api-conditions.md, 6). */
+/** For how long nobody wonders about a machine of which nothing is known, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
 const newMachineMs = 10_000;
 
 const createdAt = ({ facts }: JudgedMachine): number | undefined => timeOf(facts.machine.metadata.creationTimestamp);
@@ -15,7 +15,7 @@ export function untilCounted(machine: JudgedMachine, now: Date): number {
   return Math.max(0, (createdAt(machine) ?? 0) + newMachineMs + 1 - now.getTime());
 }
 
-/** Whether all machines are of the current template, and if not, which are not, and in what (cluster-api-conditions.md, 2 and 5). */
+/** Whether all machines are of the current template, and if not, which are not, and in what (Cluster API, `machinedeployment_status.go` and `machinedeployment_rollout_planner.go`). */
 export const machinesUpToDate = (machines: readonly JudgedMachine[], now: Date): ConditionState =>
   aggregate(
     machines

@@ -14,7 +14,7 @@ function keptText(kept: readonly JudgedMachine[]): string {
   return `${subject} not healthy (not to be remediated by MachineDeployment/MachineSet)`;
 }
 
-/** Whether machines are being replaced because they broke (cluster-api-conditions.md, 2 and 12). */
+/** Whether machines are being replaced because they broke (Cluster API, `machinedeployment_status.go`). */
 export function remediating(machines: readonly JudgedMachine[]): ConditionState {
   const going = machines.filter(({ remediation }) => remediation?.status === "False");
   if (going.length === 0) {

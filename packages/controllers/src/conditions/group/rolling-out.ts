@@ -16,7 +16,7 @@ function reasonLines(outdated: readonly JudgedMachine[], classKind: string): rea
 }
 
 /**
- * Whether machines are left that are not up to date, and in what (cluster-api-conditions.md, 2 and 12). Unlike in Cluster API one that is about to be made counts
+ * Whether machines are left that are not up to date, and in what (Cluster API, `machinedeployment_status.go`). Unlike in Cluster API one that is about to be made counts
  * as well: who waits for the end right after a change of the template must not be told that there is nothing to do, and then see old machines come.
  *
  * @param classKind kind of the class that the template names

@@ -15,7 +15,7 @@ export function slowLine(machines: readonly JudgedMachine[], now: Date): string 
   return slow === undefined ? "" : `\n* ${slow}`;
 }
 
-/** Whether there are more machines than there should be, as during every rollout with a surge (cluster-api-conditions.md, 2). */
+/** Whether there are more machines than there should be, as during every rollout with a surge (Cluster API, `machinedeployment_status.go`). */
 export function scalingDown(
   { current, desired }: Scale,
   machines: readonly JudgedMachine[],

@@ -13,7 +13,7 @@ export interface Scale {
 const type = clusterApiConditionTypes.scalingUp;
 
 /**
- * Whether there are fewer machines than there should be, and what keeps new ones from being made (cluster-api-conditions.md, 2, 11 and 12). A block is told
+ * Whether there are fewer machines than there should be, and what keeps new ones from being made (Cluster API, `machinedeployment_status.go` and `machineset_controller_status.go`). A block is told
  * before it matters, too.
  *
  * @param blocks a clause each, the most important first; must be empty for an object that is being deleted

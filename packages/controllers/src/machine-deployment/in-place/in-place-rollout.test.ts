@@ -79,7 +79,7 @@ describe("an update in place, written down", () => {
     `);
   });
 
-  it("keeps its window full: as one node is done the next is selected (F28)", () => {
+  it("keeps its window full: as one node is done the next is selected", () => {
     expect(transcribe(begun(sized(5), inPlace({ maxUnavailable: "40%" })))).toMatchInlineSnapshot(`
       "- => small 5 (5 serve), big 0 (0 serve)
       May be drained and updated in place: small, small => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected
@@ -120,7 +120,7 @@ describe("an update in place, written down", () => {
     `);
   });
 
-  it("scales out and in on the way, and goes on (F11)", () => {
+  it("scales out and in on the way, and goes on", () => {
     const at = { 3: wish("a user wants 5", sized(5)), 10: wish("a user wants 2", sized(2)) };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
@@ -170,7 +170,7 @@ describe("an update in place, written down", () => {
     `);
   });
 
-  it("replaces a machine that could not be updated, and goes on with the others (F27)", () => {
+  it("replaces a machine that could not be updated, and goes on with the others", () => {
     let hasFailed = false;
     const live = (model: RolloutModel): void => {
       if (!hasFailed) failFirst(model);
@@ -196,7 +196,7 @@ describe("an update in place, written down", () => {
     `);
   });
 
-  it("is rolled back: what was selected is released, what was updated is updated again (F40)", () => {
+  it("is rolled back: what was selected is released, what was updated is updated again", () => {
     const at = { 8: wish("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)

@@ -33,7 +33,7 @@ const planOf = (...given: Parameters<typeof planInPlaceUpdate>) => {
 const nobody = { transfer: [], select: [] };
 
 describe("planInPlaceUpdate", () => {
-  // machineset-machinedeployment.md, section 22: reconcileNew and reconcileOld, and F27, F28.
+  // Cases of MCM, `pkg/controller/deployment_inplace_test.go`, and where the outcome differs.
   it.each<[string, Parameters<typeof planInPlaceUpdate>, object]>([
     [
       "selects as many as may be missing",
@@ -46,12 +46,12 @@ describe("planInPlaceUpdate", () => {
       { new: 0, old: 3, ...nobody },
     ],
     [
-      "counts one under way once (F28)",
+      "counts one under way once",
       [bounds(5, 0, 2), fresh(0), [set("old", ["updating", "waiting", "waiting", "waiting", "waiting"])]],
       { new: 0, old: 5, transfer: [], select: ["old-1"] },
     ],
     [
-      "goes on past one that failed as far as the others may be missing (F27)",
+      "goes on past one that failed as far as the others may be missing",
       [bounds(3, 0, 2), fresh(0), [set("old", ["failed", "waiting", "waiting"])]],
       { new: 0, old: 3, transfer: [], select: ["old-1"] },
     ],

@@ -84,8 +84,8 @@ function handOver(newSet: InPlaceSet, oldSets: readonly InPlaceSet[], places: nu
 }
 
 /**
- * Nodes to select: as many as may be missing, given what serves and stays. A machine that is being updated counts once, as one that does not serve (F28);
- * one that failed holds no place of others (F27). A machine that does not serve costs nothing.
+ * Nodes to select: as many as may be missing, given what serves and stays. A machine that is being updated counts once, as one that does not serve;
+ * one that failed holds no place of others. A machine that does not serve costs nothing.
  */
 function selectNodes(
   { replicas, maxUnavailable }: InPlaceBounds,
@@ -108,7 +108,7 @@ function selectNodes(
 }
 
 /**
- * One step of an update in place (machineset-machinedeployment.md, 17): machines whose nodes are updated go over to the new set, new machines fill what is
+ * One step of an update in place (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace): machines whose nodes are updated go over to the new set, new machines fill what is
  * missing or surges, what is left over when the new set is full goes, and further nodes are selected (Auto).
  *
  * `oldSets` are ordered from oldest to newest. Never more than `replicas + maxSurge` machines, and no node is selected of a machine whose service is promised.

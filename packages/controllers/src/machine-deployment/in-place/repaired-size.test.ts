@@ -16,7 +16,7 @@ const sizeOf = (replicas: number, isDrawnOn: boolean, ...machines: readonly Chan
 const oldSet = (replicas: number, ...machines: readonly Change<Machine>[]) => sizeOf(replicas, true, ...machines);
 const newSet = (replicas: number, ...machines: readonly Change<Machine>[]) => sizeOf(replicas, false, ...machines);
 
-// machineset-machinedeployment.md, 17.4 and the rows "syncMachineSets" of section 22, 85.
+// Cases of MCM, `pkg/controller/deployment_inplace_test.go` syncMachineSets.
 describe("the sizes of sets between which a hand-over was interrupted", () => {
   it.each<[string, readonly [number, number], readonly [number, number]]>([
     ["are left when nothing was", [oldSet(2, own, own), newSet(3, own, own, own)], [2, 3]],

@@ -3,7 +3,7 @@ import { countMachines } from "../../machine-lists/machine-counts.ts";
 import { type SetSize, type SetView, sizeOf } from "../sizes/set-size.ts";
 
 /**
- * The size of a set as an update in place means it to be, wherever its writes were interrupted (machineset-machinedeployment.md, 17.4): a set that received
+ * The size of a set as an update in place means it to be, wherever its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): a set that received
  * machines has a place for each, and one that may not make machines has none for those that are gone. Other sets are told what they are told.
  */
 export function repairedSize(view: SetView): SetSize {

@@ -47,7 +47,7 @@ describe("transferPatch", () => {
     expect(metadata.ownerReferences).toContainEqual(other);
   });
 
-  it("replaces what came from the template: labels, annotations, finalizers, class (F27)", () => {
+  it("replaces what came from the template: labels, annotations, finalizers, class", () => {
     expect(metadata.labels).toEqual({
       name: "pool",
       [labelKeys.machineTemplateHash]: "2",

@@ -23,7 +23,7 @@ function finalizersAfter(machine: Machine, from: MachineSet, to: MachineSet): re
 
 /**
  * The one patch by which a machine goes over to another set: its owner, what it has from the template, and the class by which its VM is looked after from now
- * on (machineset-machinedeployment.md, F27). Owners, labels and annotations of others stay. The label `update-result` keeps the sets from making or deleting
+ * on. Owners, labels and annotations of others stay. The label `update-result` keeps the sets from making or deleting
  * machines until both know their new sizes. Holds for the version of the machine that was seen.
  */
 export function transferPatch(machine: Machine, from: MachineSet, to: MachineSet): Readonly<Record<string, unknown>> {

@@ -5,7 +5,7 @@ import { isDeleting } from "../../machine/phase.ts";
 import { readUpdateNote } from "./update-note.ts";
 
 /**
- * Where a machine is on its way through an update in place, as its deployment sees it (machineset-machinedeployment.md, 17):
+ * Where a machine is on its way through an update in place, as its deployment sees it (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace):
  *
  * - `gone`: Failed or on its way out; its set replaces it
  * - `without node`: has no node yet, or no more

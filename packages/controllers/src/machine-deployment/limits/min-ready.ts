@@ -10,7 +10,7 @@ export interface Settling {
 
 /**
  * The machines that `spec.minReadySeconds` keeps from counting as available. Only where a deployment asks for it by annotation: Gardener writes 500 into every
- * deployment, MCM never looked at it, and rollouts would take hours longer (machineset-machinedeployment.md, F16).
+ * deployment, MCM never looked at it, and rollouts would take hours longer.
  */
 export function settlingMachines(
   { metadata, spec }: MachineDeployment,

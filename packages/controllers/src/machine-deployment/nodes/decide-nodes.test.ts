@@ -83,10 +83,10 @@ describe("decideNodes", () => {
     expect(result.new).toMatchObject({ metadata: { annotations: ours } });
   });
 
-  // machineset-machinedeployment.md, section 22, 56 to 58.
+  // Cases of MCM, `pkg/controller/deployment_rolling_test.go` removeAutoscalerAnnotationsIfRequired.
   it.each<[string, Case, Readonly<Record<string, string>> | undefined]>([
     [
-      "adds nothing to what a user has said (F10)",
+      "adds nothing to what a user has said",
       {
         node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "false" } } },
         options: { isKeptFromScaler: true },
@@ -99,7 +99,7 @@ describe("decideNodes", () => {
       {},
     ],
     [
-      "takes back nothing that a user has said (F10)",
+      "takes back nothing that a user has said",
       {
         node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "true" } } },
         options: { isKeptFromScaler: false },
@@ -156,7 +156,7 @@ describe("decideNodes", () => {
     expect(pass()).toEqual([]);
   });
 
-  it("has nothing to do without nodes (F45), or without a set of the template", () => {
+  it("has nothing to do without nodes, or without a set of the template", () => {
     const snapshot = {
       deployment: aMachineDeployment({
         spec: {

@@ -167,7 +167,7 @@ function concerned({ machines, wish }: Wishing, nodes: NodesOfMachines, chosen: 
 }
 
 /**
- * What the nodes of a deployment are to carry, each pass anew (machineset-machinedeployment.md, 16.2, 16.3, F13, F39): nodes that join later get their share,
+ * What the nodes of a deployment are to carry, each pass anew (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets; MCM, `pkg/controller/deployment_rolling.go` taintNodesBackingMachineSets): nodes that join later get their share,
  * and what does not belong any more goes on every way out, be it the end, a rollback or another strategy. At most one patch per node.
  */
 export function decideNodes(

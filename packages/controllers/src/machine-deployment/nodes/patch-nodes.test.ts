@@ -36,7 +36,7 @@ describe("the writes to nodes", () => {
     end();
   });
 
-  it("pass over a node that changed meanwhile, and tell (F30)", async () => {
+  it("pass over a node that changed meanwhile, and tell", async () => {
     const { patch, node, end } = await withNodes();
     const stale = { metadata: { ...labelled.metadata, resourceVersion: "999" } };
     expect(

@@ -33,7 +33,7 @@ function marksOf({ metadata: { annotations = {} } }: Machine, time: string): Ann
 }
 
 /**
- * The cluster-autoscaler lists in an annotation of the deployment which machines it wants to be without (machineset-machinedeployment.md, 10.1): they are
+ * The cluster-autoscaler lists in an annotation of the deployment which machines it wants to be without (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations): they are
  * marked, and entries that mean nothing any more are dropped: not `name~time`, not a machine of this deployment, a Failed one or one on its way out. Old
  * autoscalers write bare names; these get the time of the replica change that goes with them.
  */

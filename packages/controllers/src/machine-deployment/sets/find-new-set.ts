@@ -9,7 +9,7 @@ export const oldestFirst = (sets: readonly MachineSet[]): readonly MachineSet[] 
 
 /**
  * The set of the deployment's current template: the oldest that has an equal one and is not on its way out. Equality of templates decides,
- * not the hash, so that sets made by the Go implementation are found (machineset-machinedeployment.md, 13.2).
+ * not the hash, so that sets made by the Go implementation are found (MCM, `pkg/controller/deployment_util.go` FindNewMachineSet).
  */
 export const findNewSet = (deployment: MachineDeployment, sets: readonly MachineSet[]): MachineSet | undefined =>
   oldestFirst(sets).find(

@@ -22,7 +22,7 @@ describe("surplusHistory", () => {
     expect(namesOf(9, three)).toEqual([]);
   });
 
-  it("is nothing without a limit (F38)", () => {
+  it("is nothing without a limit", () => {
     expect(namesOf(undefined, three)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import type { SetView } from "../sizes/set-size.ts";
 
 /**
  * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and have nothing left
- * to do (machineset-machinedeployment.md, 16.6). Without a limit all are kept.
+ * to do (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). Without a limit all are kept.
  */
 export function surplusHistory(deployment: MachineDeployment, oldSets: readonly SetView[]): readonly SetView[] {
   const limit = deployment.spec.revisionHistoryLimit;

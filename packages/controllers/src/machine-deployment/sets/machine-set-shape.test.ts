@@ -152,7 +152,7 @@ describe("machineSetPatch", () => {
     });
   });
 
-  it("takes annotations away that the deployment has no more, and none that it never had (F15)", () => {
+  it("takes annotations away that the deployment has no more, and none that it never had", () => {
     const list = annotationKeys.inheritedAnnotations;
     const patchOf = (own: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>) => {
       const deployment = aMachineDeployment(annotated(theirs));

@@ -28,7 +28,7 @@ const inheritedAnnotations = (deployment: MachineDeployment): Readonly<Record<st
 
 /**
  * The annotations of a deployment on its newest set, and the list of them, by which those that the deployment has no more are known and removed (`null`) in
- * a later pass (F15).
+ * a later pass.
  */
 function inheritance(deployment: MachineDeployment, set?: MachineSet): Readonly<Record<string, string | null>> {
   const current = inheritedAnnotations(deployment);
@@ -55,7 +55,7 @@ const handedDown = ({ spec }: MachineDeployment): Partial<MachineSet["spec"]> =>
     : { autoPreserveFailedMachineMax: spec.autoPreserveFailedMachineMax }),
 });
 
-/** The set for the deployment's current template (machineset-machinedeployment.md, 13.4). */
+/** The set for the deployment's current template (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). */
 export function newMachineSet(
   deployment: MachineDeployment,
   replicas: number,

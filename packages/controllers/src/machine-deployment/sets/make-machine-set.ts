@@ -22,7 +22,7 @@ const isNamespaceEnding = (error: unknown): boolean =>
   isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 
 /**
- * Creates a set and tells the deployment what kept it from existing (machineset-machinedeployment.md, 13.4). Throws, so that the pass ends without
+ * Creates a set and tells the deployment what kept it from existing (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws, so that the pass ends without
  * claiming that there is a new set, when the name is taken or the API server refuses the set.
  */
 export function createMachineSetMaker(

@@ -33,7 +33,7 @@ describe("planRollback", () => {
       "big: DeploymentRollback",
     ],
     [
-      "goes back from a template that was never rolled out to the last one that was (F22)",
+      "goes back from a template that was never rolled out to the last one that was",
       asking(0, ofClass("typo")),
       three,
       "huge: DeploymentRollback",

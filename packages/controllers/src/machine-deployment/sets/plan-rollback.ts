@@ -38,8 +38,8 @@ function targetRevision(asked: number, deployment: MachineDeployment, sets: read
 }
 
 /**
- * Turns `spec.rollbackTo` into a change of the template (machineset-machinedeployment.md, 16.5). Looks the revision up among the sets that exist and
- * creates none for the template that is about to be given up (F22).
+ * Turns `spec.rollbackTo` into a change of the template (MCM, `pkg/controller/deployment_rollback.go` rollback). Looks the revision up among the sets that exist and
+ * creates none for the template that is about to be given up.
  */
 export function planRollback(deployment: MachineDeployment, sets: readonly MachineSet[]): RollbackPlan | undefined {
   const { rollbackTo, template } = deployment.spec;

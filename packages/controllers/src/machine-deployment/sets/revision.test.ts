@@ -37,12 +37,12 @@ describe("revisionAnnotations", () => {
     expect(revisionAnnotations(withRevision("2", "1"), 4)).toEqual({ [revision]: "4", [revisionHistory]: "1,2" });
   });
 
-  it("change nothing while the revision is still the greatest, so that the history does not grow with every change (F14)", () => {
+  it("change nothing while the revision is still the greatest, so that the history does not grow with every change", () => {
     expect(revisionAnnotations(withRevision("4", "1"), 4)).toEqual({});
     expect(revisionAnnotations(withRevision("9", "1"), 4)).toEqual({});
   });
 
-  it("remember each revision once, and only the last twenty (F14)", () => {
+  it("remember each revision once, and only the last twenty", () => {
     expect(revisionAnnotations(withRevision("2", "1,2,,3"), 4)[revisionHistory]).toBe("1,3,2");
     const long = Array.from({ length: 40 }, (_, index) => index + 1).join(",");
     const history = revisionAnnotations(withRevision("41", long), 42)[revisionHistory]?.split(",");

@@ -1,6 +1,6 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
 
-/** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object (F14). */
+/** Most revisions that a set remembers of its past; without a bound the annotation would outgrow the object. */
 const MAX_HISTORY = 20;
 
 /** A revision as written in an annotation; 0 when there is none that can be read. */

@@ -16,8 +16,8 @@ export const avoidsOldNodes = ({ spec }: MachineDeployment): boolean => spec.str
 /**
  * The marks of a set. An old set of an update in place makes no machines: those that it loses went over to the new set, or are replaced there. Nor does one whose
  * machines are replaced when they are deleted. The mark is taken
- * away wherever it does not belong, or a set that is rolled back to could never make a machine again (machineset-machinedeployment.md, F40). Likewise the note
- * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines (F34).
+ * away wherever it does not belong, or a set that is rolled back to could never make a machine again. Likewise the note
+ * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines.
  *
  * @param hasNodes whether there is a target cluster, with nodes to taint
  */

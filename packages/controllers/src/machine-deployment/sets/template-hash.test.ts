@@ -59,7 +59,7 @@ describe("isSameTemplate", () => {
     ["the name of the class", withSpec({ class: { kind: "MachineClass", name: "big" } })],
     ["the group of the class", withSpec({ class: { kind: "MachineClass", name: "small", apiGroup: "g" } })],
     ["the provider id", withSpec({ providerID: "y" })],
-    ["an added label (F9)", withMeta({ labels: { name: "pool", zone: "a" } })],
+    ["an added label", withMeta({ labels: { name: "pool", zone: "a" } })],
     ["another label", withMeta({ labels: { name: "else" } })],
     ["an annotation", withMeta({ annotations: { a: "2" } })],
     ["a finalizer", withMeta({ finalizers: ["x"] })],
@@ -68,7 +68,7 @@ describe("isSameTemplate", () => {
     expect(isSameTemplate(template, other, hashLabel)).toBe(false);
   });
 
-  it("takes no label for the hash label because the sizes match (F9)", () => {
+  it("takes no label for the hash label because the sizes match", () => {
     const plain = withMeta({ labels: { a: "1", x: "1" } });
     const hashed = withMeta({ labels: { a: "1", [hashLabel]: "1" } });
     expect(isSameTemplate(plain, hashed, hashLabel)).toBe(false);

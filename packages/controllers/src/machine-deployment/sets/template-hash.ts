@@ -23,7 +23,7 @@ const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /**
  * Hash of a template for labels and names: decimal FNV-1a of its content and the collision count. The value is opaque; a set that the Go
- * implementation made is found by comparing templates, never by hash (machineset-machinedeployment.md, 13.4).
+ * implementation made is found by comparing templates, never by hash (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet).
  */
 export const templateHash = (template: MachineTemplate | undefined, collisionCount: number | undefined): string =>
   String(fnv1a(canonicalJson(template) + (collisionCount === undefined ? "" : `#${collisionCount}`)));
@@ -35,7 +35,7 @@ export const machineSetName = (deployment: string, hash: string): string =>
 /** Templates do not change, and each pass compares those of all sets. */
 const rollingParts = new WeakMap<MachineTemplate, { readonly hashLabel: string; readonly part: string }>();
 
-/** The parts of a template whose change asks for new machines; everything else is handed down in place (section 4.6). */
+/** The parts of a template whose change asks for new machines; everything else is handed down in place (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */
 function rollingPart(template: MachineTemplate | undefined, hashLabel: string): string {
   if (template === undefined) return readRollingPart(template, hashLabel);
   const known = rollingParts.get(template);
@@ -61,7 +61,7 @@ const emptyJson: ReadonlySet<string> = new Set(["{}", "[]", '""', "null"]);
 const dropEmpty = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !emptyJson.has(canonicalJson(value))));
 
-/** Whether two templates ask for the same machines, the hash label aside; symmetric, unlike the Go comparison (F9). */
+/** Whether two templates ask for the same machines, the hash label aside; symmetric, unlike the Go comparison. */
 export const isSameTemplate = (
   a: MachineTemplate | undefined,
   b: MachineTemplate | undefined,

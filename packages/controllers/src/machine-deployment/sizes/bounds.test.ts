@@ -24,7 +24,7 @@ const recreate: Change<MachineDeployment> = { spec: { strategy: { type: "Recreat
 const boundsWith = (replicas: number, change: Change<MachineDeployment>) =>
   boundsOf(aMachineDeployment(change, { spec: { replicas } }));
 
-// machineset-machinedeployment.md, 15.1 and the rows "fenceposts" of section 22.
+// Cases of MCM, `pkg/controller/deployment_util_test.go` ResolveFenceposts.
 describe("the bounds of a rollout", () => {
   it.each<[string, number, Change<MachineDeployment>, number, number]>([
     ["a surge rounded up, unavailability rounded down", 10, rolling("25%", "25%"), 3, 2],

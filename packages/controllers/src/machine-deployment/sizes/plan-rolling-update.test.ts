@@ -29,7 +29,7 @@ describe("newSetReplicas", () => {
     ["grows to the replicas, not into the surge", bounds(3, 5, 0), 2, [size("new", 2)], 3],
     ["shrinks to the replicas", bounds(3, 1, 0), 7, [size("new", 7)], 3],
     [
-      "counts machines that it was told to have and that do not exist yet, once (F8)",
+      "counts machines that it was told to have and that do not exist yet, once",
       bounds(3, 1, 0),
       1,
       [size("old", 3), size("new", 1, 0, 0)],

@@ -16,7 +16,7 @@ export interface RolloutBounds {
 
 /**
  * Machines that the new set may have. Room is measured by what each set has or is told to have, whichever is more, so that neither
- * machines that do not exist yet nor machines that are still going are counted twice or forgotten (F8).
+ * machines that do not exist yet nor machines that are still going are counted twice or forgotten.
  */
 export function newSetReplicas(
   bounds: RolloutBounds,
@@ -78,7 +78,7 @@ export function shrinkOldSets(
 }
 
 /**
- * One step of a rolling update (machineset-machinedeployment.md, 16.1): the new set grows into the surge, the old sets give up what it replaces.
+ * One step of a rolling update (MCM, `pkg/controller/deployment_rolling.go` rolloutRolling): the new set grows into the surge, the old sets give up what it replaces.
  *
  * `oldSets` are ordered from oldest to newest. Never tells the sets to have more than `replicas + maxSurge` machines together.
  *

@@ -52,7 +52,7 @@ describe("planScaling", () => {
       [2, 1, 5],
     ],
     [
-      "lets the newest active set grow when there is none of the current template (F32)",
+      "lets the newest active set grow when there is none of the current template",
       () => sizesAfter(bounds(6, 1), sets([2, 2], 5), false),
       [2, 5],
     ],

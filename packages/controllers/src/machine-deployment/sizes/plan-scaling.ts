@@ -33,7 +33,7 @@ function shrinkInProportion(bounds: RolloutBounds, active: readonly ScalableSet[
 }
 
 /**
- * Brings the sets to a changed `spec.replicas` without going on with a rollout (machineset-machinedeployment.md, 14.2): more goes to the
+ * Brings the sets to a changed `spec.replicas` without going on with a rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
  * newest set only, less is shared in proportion.
  *
  * `sets` are ordered from oldest to newest, the one for the current template last; `newSet` is that one, if it may grow. Where a set does not know the base of its
@@ -58,7 +58,7 @@ export function planScaling(
   const allowed = bounds.replicas > 0 ? bounds.replicas + bounds.maxSurge : 0;
   const room = allowed - sum(active.map(({ spec }) => spec));
   if (room < 0) return shrinkInProportion(bounds, active, -room);
-  // Without a set that may grow for the current template (a paused rollout) the newest one that serves does (F32).
+  // Without a set that may grow for the current template (a paused rollout) the newest one that serves does.
   const grown = newSet ?? active.at(-1);
   return grown === undefined || room === 0 ? new Map() : new Map([[grown.name, grown.spec + room]]);
 }

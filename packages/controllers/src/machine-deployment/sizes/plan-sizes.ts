@@ -43,13 +43,13 @@ function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boole
 
 /**
  * Whether this pass only scales: while the deployment is paused, and when its size changed. Scaling comes before going on with a rollout
- * (machineset-machinedeployment.md, 14.1). A changed template without a set yet comes before both.
+ * (MCM, `pkg/controller/deployment_sync.go` isScalingEvent). A changed template without a set yet comes before both.
  */
 export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
   return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
 }
 
-/** In place, more machines are always made by the new set: the old ones make none (machineset-machinedeployment.md, F11). */
+/** In place, more machines are always made by the new set: the old ones make none. */
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
@@ -114,7 +114,7 @@ function planStep(
 
 /**
  * What the sets are told after this pass, or that the set of the current template is to be made first. While frozen only a repair and a hand-over let a set
- * grow, for they make no machines (F5).
+ * grow, for they make no machines.
  *
  * @param limits what else holds a rolling update back
  */

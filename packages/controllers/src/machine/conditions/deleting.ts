@@ -11,7 +11,7 @@ import { type ConditionOf, type MachineFacts, said, timeOf } from "./facts.ts";
 
 const MINUTE = 60_000;
 
-/** A machine that takes longer to go than this is told of, milliseconds (cluster-api-conditions.md, 6). */
+/** A machine that takes longer to go than this is told of, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */
 export const slowDeletionMs = 15 * MINUTE;
 
 /** A drain that takes longer than this is looked into for its causes, milliseconds. */
@@ -66,7 +66,7 @@ export function drainDelays(facts: MachineFacts, now: Date): readonly string[] {
   return delays.filter(([, sentence]) => description.includes(sentence)).map(([name]) => name);
 }
 
-/** Names, sorted, with the causes of their delay: the line about machines that are slow to go (cluster-api-conditions.md, 2). */
+/** Names, sorted, with the causes of their delay: the line about machines that are slow to go (Cluster API, `machinedeployment_status.go`). */
 export function slowToGoText(machines: readonly MachineFacts[], now: Date): string | undefined {
   const slow = machines.filter((facts) => isSlowToGo(facts, now));
   if (slow.length === 0) return undefined;

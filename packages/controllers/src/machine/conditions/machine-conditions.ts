@@ -31,7 +31,7 @@ const all: readonly ConditionOf[] = [
 ];
 
 /**
- * The conditions of a machine in Cluster API's sense (cluster-api-conditions.md, 10), for people and for the aggregates of its parents. They are stored
+ * The conditions of a machine in Cluster API's sense (Cluster API, `machine_controller_status.go`), for people and for the aggregates of its parents. They are stored
  * nowhere: `Machine.status.conditions` is a copy of the node's, where `Ready` is the kubelet's word.
  */
 export const machineConditions = (facts: MachineFacts, now: Date): readonly DerivedCondition[] =>

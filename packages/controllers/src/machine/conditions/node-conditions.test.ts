@@ -44,7 +44,7 @@ describe("InfrastructureReady", () => {
   });
 });
 
-// cluster-api-conditions.md, sections 4, 10 and 14.
+// Cases of Cluster API, `machine_controller_status_test.go`, and ours.
 describe("NodeReady and NodeHealthy", () => {
   it.each<[string, Partial<MachineFacts>, string, string]>([
     ["a healthy node", {}, "True NodeReady", "True NodeHealthy"],

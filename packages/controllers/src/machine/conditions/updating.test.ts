@@ -54,7 +54,7 @@ describe("UpToDate", () => {
       { spec: { class: { kind: "MachineClass", name: "small", apiGroup: "x" } } },
       ["* class.apiGroup none, x required"],
     ],
-    // machineset-machinedeployment.md, F9: as many labels as before, another one.
+    // As many labels as before, another one.
     ["a label for another", { metadata: { labels: { other: "pool" } } }, ["* Template labels are not up-to-date"]],
     [
       "an annotation",

@@ -76,7 +76,7 @@ function compareTemplates(old: MachineTemplate, current: MachineTemplate): reado
 /** Templates never change, and a set has thousands of machines of the same: what was found is kept as long as both are. */
 const found = new WeakMap<MachineTemplate, WeakMap<MachineTemplate, readonly string[]>>();
 
-/** What differs between two templates that are not the same, for people, the class first (cluster-api-conditions.md, 10). */
+/** What differs between two templates that are not the same, for people, the class first (Cluster API, `machine_controller_status.go`). */
 export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
   const ofOld = found.get(old) ?? new WeakMap<MachineTemplate, readonly string[]>();
   const lines = ofOld.get(current) ?? compareTemplates(old, current);

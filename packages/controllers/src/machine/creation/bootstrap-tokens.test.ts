@@ -74,7 +74,7 @@ describe("a bootstrap token", () => {
     expect(data(0)["expiration"]).toBe("2026-01-01T00:41:00Z");
   });
 
-  // F12: tokens of two machines never are the same Secret.
+  // MCM derives the id from the name of the machine, so two machines may share a Secret (`userdata.go` getTokenIDAndSecretName).
   it("leaves that of another machine alone and takes another id, which every process finds", async () => {
     const { api, start, seed } = setUp();
     const other = seed(0, "uid-other");

@@ -20,7 +20,7 @@ import {
 } from "@millwright/kube";
 import type { SecretObject } from "../../cluster/node-objects.ts";
 
-/** The bootstrap tokens with which new nodes join the target cluster (machine-controller.md, 3.5). Their values are never printed. */
+/** The bootstrap tokens with which new nodes join the target cluster (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Their values are never printed. */
 export interface BootstrapTokens {
   /**
    * Makes the token of a machine, or finds the one that it has. One request as a rule.
@@ -52,7 +52,7 @@ const MAX_IDS = 4;
 /** Requests for one token, in the worst case. */
 const MAX_STEPS = 12;
 
-/** The n-th id of a machine. Derived from the UID, so that every process finds the same, and spread over all ids (F12). */
+/** The n-th id of a machine. Derived from the UID, so that every process finds the same, and spread over all ids. */
 export function tokenId(uid: string, n: number): string {
   const digest = createHash("sha256").update(`${uid}/${n}`).digest();
   return [...digest.subarray(0, ID_LENGTH)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join("");

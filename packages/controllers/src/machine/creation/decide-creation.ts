@@ -15,7 +15,7 @@ import { beginCreation } from "./start-creation.ts";
 
 /**
  * Whether the machine still has no VM, or its VM is not in its status yet. A Failed machine gets no VM any more: it is replaced, and a VM
- * made now could live on unseen (machine-controller.md, F10).
+ * made now could live on unseen.
  */
 export function needsCreation({ machine }: MachineSnapshot): boolean {
   const phase = phaseOf(machine);

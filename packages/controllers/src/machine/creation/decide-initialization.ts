@@ -20,7 +20,7 @@ function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): 
 
 /**
  * Takes a machine whose VM has an id to the end of its creation. Who stored the id may be gone: the driver is asked whether the VM is initialized. A driver
- * that finds no VM, or cannot tell, is not believed against the id (machine-controller.md, 1.4): its cloud may show VMs late, so the VM is initialized, which does
+ * that finds no VM, or cannot tell, is not believed against the id (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow): its cloud may show VMs late, so the VM is initialized, which does
  * nothing where that was done, and nothing at all where the driver has no such step.
  */
 export function decideInitialization(snapshot: MachineSnapshot, now: Date): MachineDecision {

@@ -24,7 +24,7 @@ const found = { operation: succeeded("create", vm), sameNameNode };
 const marked = machineThen(found);
 const remove = { kind: "StartOperation", operation: "delete" };
 
-// F10: the VM under an old node's name is gone before the machine is given up, and never adopted.
+// The VM under an old node's name is gone before the machine is given up, and never adopted.
 describe("a VM under the name of an existing node", () => {
   it("is stored by its id alone, without a link to that node, and said to be stale", () => {
     const decision = decide(found);

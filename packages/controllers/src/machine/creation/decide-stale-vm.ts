@@ -20,8 +20,8 @@ function giveUp(
 }
 
 /**
- * Gets rid of a VM that came up under the name of another's node, and gives the machine up then (machine-controller.md, 4.2 step 5). Its id stays on the machine
- * until the driver says that it is gone: a deletion that fails is tried again, at last by the deletion of the machine (F10).
+ * Gets rid of a VM that came up under the name of another's node, and gives the machine up then (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow). Its id stays on the machine
+ * until the driver says that it is gone: a deletion that fails is tried again, at last by the deletion of the machine.
  */
 export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: Date): MachineDecision {
   const { machine, operation, classView, inputs, settings } = snapshot;

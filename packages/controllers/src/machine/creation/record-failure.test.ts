@@ -83,7 +83,7 @@ describe("a driver call failed", () => {
     expect(wakeAfterMs).toBe(180_000);
   });
 
-  it("keeps the words of the last time when only ids and times in them differ, and says nothing again (F26)", () => {
+  it("keeps the words of the last time when only ids and times in them differ, and says nothing again", () => {
     const tell = (id: string) => `RunInstances refused, request id ${id} at 2026-01-01T00:00:00.123Z`;
     const machine = machineThen({
       operation: failed("create", "Internal", { message: tell("0a1b2c3d-0000-4000-8000-000000000001") }),

@@ -26,10 +26,10 @@ export const bounded = (message: string): string =>
 const fleeting =
   /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{16,}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\dZ]*/gi;
 
-/** Whether two texts tell of the same failure (machine-controller.md, F26). */
+/** Whether two texts tell of the same failure. */
 export const isSameFailure = (a: string, b: string): boolean => a.replace(fleeting, "#") === b.replace(fleeting, "#");
 
-/** What the driver wants to remember: what it said now, else what it said before, unless the failure is for good (machine-controller.md, 1.4). */
+/** What the driver wants to remember: what it said now, else what it said before, unless the failure is for good (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState(status: MachineStatus, { kind, code, lastKnownState }: FailedOperation): MachineStatus {
   if (lastKnownState !== undefined) return { ...status, lastKnownState };
   const retry = retryClassOf(code);

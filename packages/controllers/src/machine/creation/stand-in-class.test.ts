@@ -32,7 +32,7 @@ async function standIn(classes: readonly (readonly Change<MachineClass>[])[], of
   return resolved?.view.state === "usable" ? resolved.view.machineClass.metadata.name : undefined;
 }
 
-// F29: a class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
+// A class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
 describe("a class that stands in for a lost one", () => {
   it("has the same driver, region and credentials", async () => {
     expect(await standIn([[named("a"), place("eu", "eu-a")]])).toBe("a");

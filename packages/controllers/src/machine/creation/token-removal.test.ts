@@ -22,7 +22,7 @@ it("does not look for it again when the node comes back", () => {
   expect(removes({ machine, node: itsNode() })).toBe(false);
 });
 
-it("removes it once when the machine is deleted, joined or not (F12)", () => {
+it("removes it once when the machine is deleted, joined or not", () => {
   expect(removes({ machine: aMachine(asked(true), beingDeleted()) })).toBe(true);
   expect(removes({ machine: aMachine(asked(false), beingDeleted()) })).toBe(false);
   expect(removes({ machine: aMachine(asked(true), beingDeleted(), inPhase("Terminating")) })).toBe(false);

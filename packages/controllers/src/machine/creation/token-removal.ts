@@ -4,7 +4,7 @@ import type { MachineSnapshot } from "../snapshot.ts";
 import { readIntent } from "./intent.ts";
 
 /**
- * Adds the end of a bootstrap token to the decision that ends its use: the node has joined, or the machine goes (machine-controller.md, 3.5 and F12). Where that
+ * Adds the end of a bootstrap token to the decision that ends its use: the node has joined, or the machine goes (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Where that
  * decision is lost the token expires by itself.
  */
 export function withTokenRemoval(snapshot: MachineSnapshot, decision: MachineDecision): MachineDecision {

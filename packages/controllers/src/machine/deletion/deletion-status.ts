@@ -3,7 +3,7 @@ import type { MachineSnapshot } from "../snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../status-change.ts";
 import { markedStage } from "./marked-stage.ts";
 
-/** The status with what the driver's last deletion wants to remember; an answer without it clears it (machine-controller.md, 1.4). */
+/** The status with what the driver's last deletion wants to remember; an answer without it clears it (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {
   if (operation?.kind !== "delete" || (operation.state !== "done" && operation.state !== "failed"))
     return statusOf(machine);

@@ -6,7 +6,7 @@ import type { MachineSnapshot } from "../snapshot.ts";
 
 /**
  * Whether the machine was given up, not just not wanted any more. Before the flow has begun the phase says so, afterwards what the health check found last
- * (machine-controller.md, F31).
+ *.
  */
 function wasUnhealthy({ machine }: MachineSnapshot): boolean {
   const phase = phaseOf(machine);

@@ -19,7 +19,6 @@ const ready = { type: "Ready", status: "True", ...since(60) };
 const nodeWith = (...conditions: NonNullable<NonNullable<Node["status"]>["conditions"]>): Node =>
   aNode({ spec: { unschedulable: true }, status: { conditions } });
 
-// machine-controller.md, 10.5.
 describe("the drain of a node", () => {
   const readonly = (status: string, minutes: number) => ({ type: "ReadonlyFilesystem", status, ...since(minutes) });
   it.each<[string, Node, "force" | "normal"]>([
@@ -48,7 +47,7 @@ describe("the drain of a node", () => {
     expect(drainTerms(snapshot(), node, { ...drain, isDemanded: true }, testNow).mode).toBe("force");
   });
 
-  it("is forced when the node dies in the middle of it, by what the node says now and not by what the machine remembers (F25)", () => {
+  it("is forced when the node dies in the middle of it, by what the node says now and not by what the machine remembers", () => {
     const remembered = snapshot({ status: { conditions: [{ type: "Ready", status: "True" }] } });
     const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
     const drain = { view, startedAt, isDemanded: false, cordon: true };
@@ -60,9 +59,9 @@ describe("the drain of a node", () => {
   it.each<[string, Change<Machine>, number, number]>([
     ["the settings", {}, 120, 120],
     ["so many tries of 20 s as the machine says", { spec: { maxEvictRetries: 30 } }, 10, 120],
-    ["no tries at all, which is at once (F2)", { spec: { maxEvictRetries: 0 } }, 0, 120],
+    ["no tries at all, which is at once", { spec: { maxEvictRetries: 0 } }, 0, 120],
     ["no longer than the drain may take", { spec: { maxEvictRetries: 360, drainTimeout: "5m" } }, 5, 5],
-    ["a timeout shorter than one try (F2)", { spec: { drainTimeout: "15s" } }, 0.25, 0.25],
+    ["a timeout shorter than one try", { spec: { drainTimeout: "15s" } }, 0.25, 0.25],
   ])("respects budgets for %s", (_, change, evicting, ending) => {
     const terms = drainTerms(snapshot(change), aNode(), { startedAt, isDemanded: false, cordon: true }, testNow);
     expect(terms).toMatchObject({

@@ -53,7 +53,7 @@ export function drainTerms(
 
 /**
  * Drains the node of a machine: before its VM is deleted, for an update in place or a preservation. Forced when somebody asks for it, after the drain timeout, and when the
- * node itself, as the cache has it now, has been unusable for too long (machine-controller.md, 5.4, 6 and F25).
+ * node itself, as the cache has it now, has been unusable for too long (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerDeletionFlow).
  */
 export function drainNode(
   snapshot: Pick<MachineSnapshot, "machine" | "settings">,

@@ -5,7 +5,7 @@ import type { MachineSettings } from "../snapshot.ts";
 
 type Listed = Pick<MachineSettings, "nodeConditions">;
 
-/** Conditions that must be False: those that the machine lists, else those of the settings (machine-controller.md, 2.7). */
+/** Conditions that must be False: those that the machine lists, else those of the settings (MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy). */
 const listedFor = ({ spec }: Machine, { nodeConditions }: Listed): readonly string[] =>
   spec.nodeConditions?.split(",") ?? nodeConditions;
 

@@ -76,7 +76,7 @@ function withConditions(status: MachineStatus, node: Node | undefined): MachineS
   return node === undefined || isSameHealth(status.conditions ?? [], conditions) ? status : { ...status, conditions };
 }
 
-/** A machine whose node somebody deletes is deleted, too: the way in which users have a machine replaced (machine-controller.md, 4.0). */
+/** A machine whose node somebody deletes is deleted, too: the way in which users have a machine replaced (MCM, `pkg/util/provider/machinecontroller/node.go` triggerMachineDeletion). */
 function goWithNode({ machine }: MachineSnapshot, node: Node): MachineDecision {
   const message = `Node ${node.metadata.name} is being deleted, and the machine with it`;
   return {
@@ -92,7 +92,7 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
 }
 
 /**
- * Follows the node of a machine (machine-controller.md, 5.1): its conditions are copied, a healthy node makes the machine Running, an unhealthy or missing
+ * Follows the node of a machine (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth): its conditions are copied, a healthy node makes the machine Running, an unhealthy or missing
  * one makes a Running machine Unknown, and one that does not come, or does not recover, in time makes it Failed.
  */
 export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecision {

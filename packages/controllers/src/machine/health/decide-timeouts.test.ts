@@ -123,7 +123,7 @@ describe("an Unknown machine", () => {
     });
   });
 
-  // F23: preservation and other writes of the status do not move the clock of the phase.
+  // Preservation and other writes of the status do not move the clock of the phase.
   it("keeps its clock while other parts of its status are written", () => {
     const machine = aMachine(unknown, {
       status: {
@@ -193,7 +193,7 @@ describe("a machine in an update in place", () => {
     expect(phaseAfter({ machine: failedUpdate, node }, overdue)).toBe("InPlaceUpdateFailed");
   });
 
-  // F22: in the Go implementation the machine stays as it is for ever.
+  // In MCM the machine stays as it is for ever.
   it("that succeeded is Failed when the node does not come back healthy within the health timeout", () => {
     const machine = aMachine(withVm, inPhase("InPlaceUpdateSuccessful"), lastly("InPlaceUpdate", "Successful", "done"));
     expect(phaseAfter({ machine, node: nodeWith(sick) }, testNow)).toBe("InPlaceUpdateSuccessful");

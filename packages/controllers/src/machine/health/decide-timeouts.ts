@@ -72,8 +72,8 @@ const withClockReset = (status: MachineStatus, now: Date): MachineStatus => ({
 });
 
 /**
- * A machine that has been unhealthy for the health timeout is Failed, which is what its set replaces (machine-controller.md, 2.5 rows 11 and 18, and ours for
- * an updated node that does not come back, F22). The clock is that of the phase, which nothing but a change of phase moves (F23); it starts anew when the node was
+ * A machine that has been unhealthy for the health timeout is Failed, which is what its set replaces (rows 11, 18 and 21 of the phase
+ * transitions). The clock is that of the phase, which nothing but a change of phase moves; it starts anew when the node was
  * healthy in between, and when nobody could see the node for a while.
  */
 function healthTimeout(

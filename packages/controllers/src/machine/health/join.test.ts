@@ -4,7 +4,7 @@ import { aMachine, inPhase } from "../../testing/builders.ts";
 import { lastly, testNow, withVm } from "../../testing/snapshots.ts";
 import { creating, decide, healthy, nodeWith } from "../../testing/node-health.ts";
 
-// F4: the Go implementation sends an annotation with the status, which the API server drops.
+// MCM sends an annotation with the status, which the API server drops.
 describe("the join duration", () => {
   const statusOf = (machine: Machine, now = testNow) => decide({ machine, node: nodeWith(healthy) }, now).status;
 

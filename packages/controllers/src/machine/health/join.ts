@@ -11,7 +11,7 @@ import type { MachineSnapshot } from "../snapshot.ts";
 import { ageMs } from "../timeouts.ts";
 import type { Change } from "./change.ts";
 
-/** Whether the machine has never joined: its creation has not been told to be successful (machine-controller.md, 5.1). */
+/** Whether the machine has never joined: its creation has not been told to be successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */
 export const isFirstJoin = ({ status }: Machine): boolean =>
   status?.lastOperation?.type === "Create" && status.lastOperation.state !== "Successful";
 
@@ -32,7 +32,7 @@ export function toRunning({ machine }: MachineSnapshot, node: Node, now: Date): 
 
 /**
  * How long a machine that joins took, from its creation. Part of the status, so that it comes with the write that makes the machine Running: the Go implementation adds
- * an annotation to that write, which the API server drops (machine-controller.md, F4), and a patch of its own would be one request more for each machine.
+ * an annotation to that write, which the API server drops, and a patch of its own would be one request more for each machine.
  */
 export const withJoinDuration = (status: MachineStatus, machine: Machine, now: Date): MachineStatus =>
   isFirstJoin(machine) ? { ...status, joinDuration: formatGoDuration(Math.max(0, ageMs(machine, now))) } : status;

@@ -8,7 +8,7 @@ export function unhealthyConditions(
   const ready = conditions.find(({ type }) => type === "Ready");
   const bad = conditions.filter(({ type, status }) => badUnlessFalse.includes(type) && status !== "False");
   return [
-    // A node that never reported Ready is not healthy either, unlike in the Go implementation (machine-controller.md, F24).
+    // A node that never reported Ready is not healthy either, unlike in the Go implementation.
     ...(ready?.status === "True" ? [] : [`Ready is ${ready?.status ?? "missing"}`]),
     ...bad.map(({ type, status }) => `${type} is ${status}`).toSorted(),
   ];

@@ -26,7 +26,7 @@ describe("replacementGroupOf", () => {
     expect(replacementGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
   });
 
-  // F56: in the Go implementation such machines pass without a gate.
+  // In MCM such machines pass without a gate.
   test.each([
     [
       "the set of a machine without that label",
@@ -116,7 +116,7 @@ describe("the gate", () => {
     },
   );
 
-  // F32: the permit of the Go implementation can be lost.
+  // MCM's permit can be lost (`canMarkMachineFailed`).
   it("is shut while another machine holds the permit, which the cache does not show", () => {
     expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"] })).toBe(false);
     expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"], limit: 2 })).toBe(true);

@@ -14,8 +14,8 @@ import { unhealthyConditions } from "./node-health.ts";
 import { isDeleting, isPreserved } from "../phase.ts";
 
 /**
- * What shares one replacement gate (machine-controller.md, 5.2): the machines of a deployment, by the label `name`, whichever set they belong to. A machine without that
- * label shares it with those of its set, one without set with those of its class, since a gate that nobody stands at protects nobody (F56). The key is in words, for people read it.
+ * What shares one replacement gate (MCM, `pkg/util/provider/machinecontroller/machine_util.go` tryMarkingMachineFailed): the machines of a deployment, by the label `name`, whichever set they belong to. A machine without that
+ * label shares it with those of its set, one without set with those of its class, since a gate that nobody stands at protects nobody. The key is in words, for people read it.
  */
 export function replacementGroupOf({ metadata, spec }: Pick<Machine, "metadata" | "spec">): string {
   const deployment = metadata.labels?.[labelKeys.name] ?? "";
@@ -35,7 +35,7 @@ const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "Cra
  * - in creation: whether what replaces a machine comes up is not known before it has joined. What makes up for a machine cannot be told from what a
  *   deployment grows by, so both count, as in MCM.
  *
- * MCM counts every phase but Running and Unknown: also Available, the phases of an update in place, and those that leave in good health (F56).
+ * MCM counts every phase but Running and Unknown: also Available, the phases of an update in place, and those that leave in good health.
  */
 export function isReplacement(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
   if (isDeleting(machine)) return unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;

@@ -18,7 +18,7 @@ import {
 const messageOf = ({ node }: LivingMachine): string | undefined =>
   node?.status?.conditions?.find(({ type }) => type === "InPlaceUpdate")?.message;
 
-describe("labels of the node become its condition (machine-controller.md, 10.9)", () => {
+describe("labels of the node become its condition (MCM, `pkg/util/provider/machinecontroller/machine_util_test.go`)", () => {
   it.each<[string, Readonly<Record<string, string>>, string | undefined, MachinePhase, string | undefined]>([
     ["a candidate without condition is said to be one", candidate, undefined, "Running", "CandidateForUpdate"],
     ["a candidate stays one", candidate, "CandidateForUpdate", "Running", "CandidateForUpdate"],

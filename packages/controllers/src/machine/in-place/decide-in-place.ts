@@ -97,7 +97,7 @@ function forgetOldReport(node: Node): readonly MachineAction[] {
   return [{ kind: "PatchNode", name: node.metadata.name, patch: { metadata } }];
 }
 
-/** Empties a selected node; then the phase says so, and only when that is stored does the node (machine-controller.md, F11). */
+/** Empties a selected node; then the phase says so, and only when that is stored does the node. */
 function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDecision {
   const { machine } = snapshot;
   const { node } = view;
@@ -128,7 +128,7 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
 }
 
 /**
- * The machine's side of an update in place (machine-controller.md, 5.4): labels of the node become its condition `InPlaceUpdate`, a selected node is
+ * The machine's side of an update in place (MCM, `pkg/util/provider/machinecontroller/machine_util.go` inPlaceUpdate): labels of the node become its condition `InPlaceUpdate`, a selected node is
  * drained, the agent on it is told to begin, and what it reports becomes the machine's phase. Everything is decided on the cached node; nothing waits.
  */
 export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDecision {

@@ -32,7 +32,7 @@ describe("the drain of a selected node", () => {
     expect(decision.status?.currentStatus?.phase).toBe("Running");
   });
 
-  it("ends in InPlaceUpdating; the node is told once that is stored (F11)", () => {
+  it("ends in InPlaceUpdating; the node is told once that is stored", () => {
     const cordoned = once(start()).world;
     expect(cordoned.node?.spec?.unschedulable).toBe(true);
     const { world: drained, decision } = once(cordoned);
@@ -52,7 +52,7 @@ describe("the drain of a selected node", () => {
     expect(reasonOf(once(told).world)).toBe("ReadyForUpdate");
   });
 
-  it("keeps the expiry of a preservation (F23)", () => {
+  it("keeps the expiry of a preservation", () => {
     const machine = aMachineIn("Running", {
       status: { currentStatus: { preserveExpiryTime: "2026-01-03T00:00:00Z" } },
     });

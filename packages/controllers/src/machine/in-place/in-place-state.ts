@@ -40,7 +40,7 @@ function reported(reason: InPlaceReason, result: string | undefined): InPlaceRea
 
 /**
  * The reason that comes next for a node, by its labels and its machine's phase; `undefined` while nothing changes. A report counts only after the
- * drain: one that is early, or left of an older update, would pass a node for updated that nobody has touched (unlike in MCM; machine-controller.md, 5.4).
+ * drain: one that is early, or left of an older update, would pass a node for updated that nobody has touched (unlike in MCM, `machine_util.go` inPlaceUpdate).
  */
 export function nextReason(node: Node, phase: MachinePhase | undefined): InPlaceReason | undefined {
   const labels = node.metadata.labels ?? {};

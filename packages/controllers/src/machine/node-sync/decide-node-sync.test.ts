@@ -104,7 +104,7 @@ describe("decideNodeSync", () => {
     expect(patchOf(node, bare)).toBeUndefined();
   });
 
-  // machine-controller.md, 10.7: labels and annotations.
+  // Labels and annotations: cases of MCM, `machine_util_test.go` SyncMachineLabels and SyncMachineAnnotations.
   const record = (template: object) => JSON.stringify({ metadata: { creationTimestamp: null }, spec: {}, ...template });
   it.each<[string, Machine, Node, object | undefined]>([
     [
@@ -193,7 +193,7 @@ describe("decideNodeSync", () => {
     expect(patch === undefined ? undefined : Reflect.get(patch, "metadata")).toEqual(expected);
   });
 
-  // machine-controller.md, 10.7: taints. F20: the record travels with the change that it describes.
+  // Taints: cases of MCM, `machine_util_test.go` SyncMachineTaints. The record travels with the change that it describes.
   const gpu = { key: "gpu", value: "yes", effect: "NoSchedule" };
   const taintsAfter = (node: Node, taints: readonly object[]) => {
     const machine = aMachine(withVm, { spec: { nodeTemplate: { ...nodeTemplate, spec: { taints: taints as [] } } } });

@@ -40,7 +40,7 @@ function desiredTemplate({ machine, problems }: MachineSnapshot, last: AppliedTe
 
 /**
  * One merge patch with all that differs. Lists are replaced whole by it, so a patch that touches taints or finalizers holds only for the version of the
- * node that it was computed from. What was applied is recorded in the same request as the change that it describes (machine-controller.md, F20).
+ * node that it was computed from. What was applied is recorded in the same request as the change that it describes.
  */
 function nodePatch(
   node: Node,
@@ -77,7 +77,7 @@ function contested({ machine, betterClaims, told }: MachineSnapshot, node: Node)
 }
 
 /**
- * Keeps the node of a machine as its template wants it (machine-controller.md, 5.3): name of the machine, labels, annotations and taints three-way, the
+ * Keeps the node of a machine as its template wants it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates): name of the machine, labels, annotations and taints three-way, the
  * finalizer, and the virtual capacity of the class. At most one patch of the node and one of its status, and none when all is well.
  */
 export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {

@@ -30,7 +30,7 @@ export interface CapacityChange {
 
 /**
  * Compares the virtual capacity of a node with what is desired. Annotation and status are two requests, in that order. So that a crash between them
- * leaves nothing behind, the annotation names a resource before it is set, and as long as it is there (machine-controller.md, F20).
+ * leaves nothing behind, the annotation names a resource before it is set, and as long as it is there.
  */
 export function capacityChange(
   annotations: Texts | undefined,

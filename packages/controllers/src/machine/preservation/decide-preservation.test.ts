@@ -45,7 +45,7 @@ it("leaves a node alone that another machine has a better claim to, which may wa
   expect(decidePreservation({ ...snapshot, betterClaims: ["another"] }, testNow).actions).toEqual([]);
 });
 
-describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
+describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {
   const preservedNode = (marks: NodeMarks = {}): Node =>
     aNodeWith({ condition: plain(), ...marks, annotations: { ...autoscaler, ...marks.annotations } });
   const failedNode = (marks: NodeMarks = {}): Node =>
@@ -131,7 +131,6 @@ describe("what becomes of a machine (machine-controller.md, 10.10)", () => {
       world(aMachineIn("Running", annotated({ [P]: "now", [L]: "now" }), until(future)), preservedNode()),
       { ...gone, E: undefined, M: undefined, L: undefined },
     ],
-    // F34
     [
       "the node's value is empty now",
       world(aMachineIn("Running", annotated({ [L]: "now" }), until(future)), preservedNode(N(""))),

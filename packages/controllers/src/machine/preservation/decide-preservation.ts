@@ -62,8 +62,8 @@ function tell(problem: string, { told }: MachineSnapshot): MachineDecision["beca
 }
 
 /**
- * Keeps a machine that someone wants to look into, and lets it go again (machine-controller.md, 5.5). The node's annotation beats the machine's; an
- * empty one, unlike in MCM, says that preservation ends (F34). The deletion of a machine asks nobody here.
+ * Keeps a machine that someone wants to look into, and lets it go again (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). The node's annotation beats the machine's; an
+ * empty one, unlike in MCM, says that preservation ends. The deletion of a machine asks nobody here.
  */
 export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDecision {
   // Two machines that both said what they want on one node would never come to rest.

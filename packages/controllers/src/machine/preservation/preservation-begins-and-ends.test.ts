@@ -38,7 +38,7 @@ describe("a preservation that begins", () => {
     expect(decision.actions).toEqual([]);
     expect(decision.status?.currentStatus).toEqual({
       phase: "Failed",
-      // F23: the time of the phase stays.
+      // The time of the phase stays.
       lastUpdateTime: "2026-01-01T00:07:00Z",
       preserveExpiryTime: "2026-01-01T01:10:00Z",
     });

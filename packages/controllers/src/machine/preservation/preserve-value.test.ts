@@ -23,7 +23,7 @@ const wishes = (
   hasNode,
 });
 
-describe("the value that counts (machine-controller.md, 10.10)", () => {
+describe("the value that counts (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {
   it.each<[string, PreserveWishes, string | undefined]>([
     ["the machine's, when the node never said anything", wishes(undefined, "now"), "now"],
     ["nothing, when nobody says anything", wishes(undefined, undefined), ""],
@@ -33,7 +33,7 @@ describe("the value that counts (machine-controller.md, 10.10)", () => {
     ["the node's against the machine's", wishes("when-failed", "now"), "when-failed"],
     ["the node's once it was acted on", wishes("now", "now", "now"), "now"],
     ["the node's when it has changed", wishes("now", "now", "false"), "now"],
-    // F34: present and empty means stop.
+    // Present and empty means stop.
     ["nothing, when the node's is empty", wishes("", undefined), ""],
     ["nothing, when the node's is empty, whatever the machine says", wishes("", "now"), ""],
     ["the machine's without a node, whatever the node said", wishes(undefined, "now", "false", false), "now"],

@@ -63,7 +63,7 @@ function taintFor({ machine }: MachineSnapshot): boolean | undefined {
 }
 
 /**
- * Keeps a machine, step by step, each of which a restart finds as it was left (machine-controller.md, 5.5): the expiry first, so that the wish is known
+ * Keeps a machine, step by step, each of which a restart finds as it was left (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation): the expiry first, so that the wish is known
  * before anything is done about it; then the node: annotations for the cluster autoscaler, the taint, the drain, the condition.
  */
 export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: Date): MachineDecision {
@@ -75,7 +75,7 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
     const message = `Machine is preserved until ${preserveExpiryTime}, as ${value} asks for`;
     return {
       actions: [],
-      // Times of the phase are not touched: a preservation does not prolong a health timeout (machine-controller.md, F23).
+      // Times of the phase are not touched: a preservation does not prolong a health timeout.
       status: { ...status, currentStatus: { ...status.currentStatus, preserveExpiryTime } },
       because: [{ type: "Normal", reason: machineEventReasons.preserved, message }],
     };

@@ -51,7 +51,7 @@ describe("the drain of a Failed machine", () => {
     expect(phaseOf(end.machine)).toBe("Failed");
   });
 
-  it("believes a node to be empty only behind its taint (F45)", () => {
+  it("believes a node to be empty only behind its taint", () => {
     const { world: marked } = once(world(failed()));
     expect(marksOf(marked)["condition"]).not.toContain("drained");
   });
@@ -101,7 +101,7 @@ describe("the drain of a Failed machine", () => {
       tainted({ taints: [{ ...taint, timeAdded: "once" }] }),
       false,
     ],
-    // F23: neither the phase nor the expiry starts the drain, the taint does.
+    // Neither the phase nor the expiry starts the drain, the taint does.
     [
       "a machine that has been Failed for long and is tainted now",
       failed({ spec: { drainTimeout: "1m" } }),
@@ -125,7 +125,7 @@ describe("the drain of a Failed machine", () => {
 
   const late = "deletionTimestamp set, but still not removed from the Node although its grace period is over";
 
-  it("says that it could not be done while pods do not end, tells so once, and goes on (F21)", () => {
+  it("says that it could not be done while pods do not end, tells so once, and goes on", () => {
     const stuck = ["a", "b", "c", "d"].map((name) => aPod(name, { deletionTimestamp: "2026-01-01T00:09:00Z" }));
     const start = world(failed(), tainted(), ...stuck, aPod("fresh", { deletionTimestamp: "2026-01-01T00:09:50Z" }));
     const { decision, world: failing } = once(start);

@@ -31,7 +31,7 @@ const isUnderWay = ({ machine, node }: MachineSnapshot): boolean =>
 
 /**
  * Ends a preservation: the node's annotations and taint, its condition, the annotations of the machine, and last the expiry, so that an end that was
- * interrupted is gone through again (machine-controller.md, 5.5). A cordon is nobody's business here.
+ * interrupted is gone through again (MCM, `pkg/util/provider/machinecontroller/machine.go` manageMachinePreservation). A cordon is nobody's business here.
  */
 export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Stop, now: Date): MachineDecision {
   const { machine, node } = snapshot;

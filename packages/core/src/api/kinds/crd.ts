@@ -73,7 +73,7 @@ function count(name: string, jsonPath: string, description: string): PrinterColu
   return { name, type: "integer", description, jsonPath };
 }
 
-/** Source of columns and subresources: machineset-machinedeployment.md 3. */
+/** Source of columns and subresources: MCM, `kubernetes/crds`. */
 const definitions: readonly KindDefinition[] = [
   { resource: machineClassResource, schema: machineClassSchema, columns: [], subresources: {} },
   {

@@ -2,10 +2,10 @@ import type { IntOrPercent } from "../values/fenceposts.ts";
 import type { MachineDeployment, MachineDeploymentSpec } from "./machine-deployment.ts";
 import type { MachineSet, MachineSetSpec } from "./machine-set.ts";
 
-/** Strategies of a MachineDeployment. Source: machineset-machinedeployment.md 4.1. */
+/** Strategies of a MachineDeployment. Source: MCM, `pkg/apis/machine/v1alpha1/machinedeployment_types.go`. */
 export const strategyTypes = ["InPlaceUpdate", "Recreate", "RollingUpdate"] as const;
 
-/** Who selects the nodes of an update in place. Source: machineset-machinedeployment.md 4.1 and 17. */
+/** Who selects the nodes of an update in place. Source: MCM, `pkg/apis/machine/v1alpha1/machinedeployment_types.go`; MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace. */
 export const orchestrationTypes = ["Auto", "Manual"] as const;
 
 /** A strategy with nothing left open. */
@@ -45,7 +45,7 @@ export type DefaultedMachineSet = Omit<MachineSet, "spec"> & {
 
 /**
  * A deployment with its defaults, in memory only: the stored object stays as it was written, as the CRDs have no defaults.
- * Strategy RollingUpdate, surge 1, unavailable 0, replicas 0 (F2, F3 of machineset-machinedeployment.md). There is no
+ * Strategy RollingUpdate, surge 1, unavailable 0, replicas 0. There is no
  * default for `revisionHistoryLimit` and `progressDeadlineSeconds`: absent means all sets and no deadline.
  * Throws a RangeError for a strategy or orchestration type that validateMachineDeployment refuses: validate first.
  */

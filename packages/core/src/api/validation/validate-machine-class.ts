@@ -4,14 +4,14 @@ import { quoted } from "../problems/quoted.ts";
 import { quantityPattern } from "../schema/fields.ts";
 import { requiredText } from "./validate-fields.ts";
 
-/** Resources that the capacity of a node template must name. Source: machine-controller.md 3.2. */
+/** Resources that the capacity of a node template must name. Source: MCM, `pkg/util/provider/machinecontroller/machine_util.go` ValidateMachineClass. */
 const mandatoryResources = ["cpu", "gpu", "memory"] as const;
 
 const quantity = new RegExp(quantityPattern);
 
 /**
  * Problems that keep machines of a class from being made; empty for a good one. The provider spec is the driver's to check.
- * Source: machine-controller.md 3.1, 3.2 and 3.5.
+ * Source: MCM, `pkg/apis/machine/v1alpha1/machineclass_types.go`; MCM, `pkg/util/provider/machinecontroller/machine_util.go` ValidateMachineClass.
  */
 export function validateMachineClass(machineClass: MachineClass): readonly FieldProblem[] {
   return [

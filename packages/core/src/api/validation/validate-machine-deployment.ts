@@ -7,7 +7,7 @@ import { longestName } from "../values/label-syntax.ts";
 import { countProblems } from "./validate-fields.ts";
 import { selectionProblems } from "./validate-selection.ts";
 
-/** A set is called `<deployment>-<5 characters>`. Source: machineset-machinedeployment.md 13.4. */
+/** A set is called `<deployment>-<5 characters>`. Source: MCM, `pkg/controller/deployment_sync.go` getNewMachineSet. */
 const setSuffixLength = 6;
 
 const counts = [
@@ -20,7 +20,7 @@ const counts = [
 
 /**
  * Problems that keep a deployment from being rolled out; empty for a good one. What has a default may be missing. A
- * deployment that is being deleted need not pass (F4). Source: machineset-machinedeployment.md 5 and 20.
+ * deployment that is being deleted need not pass. Source: MCM, `pkg/apis/machine/validation`.
  */
 export function validateMachineDeployment(deployment: MachineDeployment): readonly FieldProblem[] {
   const { metadata, spec } = deployment;
@@ -71,7 +71,7 @@ function orchestrationProblems(type: string | undefined): FieldProblem[] {
   return [{ path, message: "must be Auto or Manual", kind: type ? "notSupported" : "required" }];
 }
 
-/** Negative fenceposts, and both written as zero, are refused (F3); a missing one gets its default. */
+/** Negative fenceposts, and both written as zero, are refused; a missing one gets its default. */
 function fencepostProblems(
   posts: { readonly maxSurge?: IntOrPercent; readonly maxUnavailable?: IntOrPercent } | undefined,
   path: string,

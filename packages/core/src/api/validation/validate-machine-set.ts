@@ -4,8 +4,8 @@ import { countProblems } from "./validate-fields.ts";
 import { selectionProblems } from "./validate-selection.ts";
 
 /**
- * Problems that keep a set from making machines; empty for a good one. A set that is being deleted need not pass (F4).
- * Source: machineset-machinedeployment.md 5 and 20.
+ * Problems that keep a set from making machines; empty for a good one. A set that is being deleted need not pass.
+ * Source: MCM, `pkg/apis/machine/validation`.
  */
 export function validateMachineSet(set: MachineSet): readonly FieldProblem[] {
   return [

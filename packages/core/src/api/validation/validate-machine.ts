@@ -21,7 +21,7 @@ const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /**
  * Problems that keep a machine from being made; empty for a good one. MCM checks the class reference only; durations, counts
  * and the node template are checked here because they would fail later and further away. A machine that is being deleted
- * need not pass. Source: machine-controller.md 2.3.
+ * need not pass. Source: MCM, `pkg/apis/machine/validation/machine.go`.
  */
 export function validateMachine(machine: Machine): readonly FieldProblem[] {
   return [

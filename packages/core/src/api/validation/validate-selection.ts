@@ -6,9 +6,9 @@ import { metadataProblems } from "./validate-fields.ts";
 import { machineSpecProblems } from "./validate-machine.ts";
 
 /**
- * Problems of a selector and the template whose machines it must select. A missing selector is a problem (it crashes MCM,
- * F1), so is one that selects everything (F33), and one that does not match the labels of the template, expressions
- * included. Source: machineset-machinedeployment.md 5 and 20.
+ * Problems of a selector and the template whose machines it must select. A missing selector is a problem (it crashes MCM),
+ * so is one that selects everything, and one that does not match the labels of the template, expressions
+ * included. Source: MCM, `pkg/apis/machine/validation`.
  */
 export function selectionProblems(
   selector: LabelSelector | undefined,

@@ -50,7 +50,7 @@ export function matchesLabels(matcher: LabelMatcher, labels: Labels | undefined)
 
 /**
  * Whether a selector matches whatever labels there are, because it has no requirement.
- * Such a selector would take over every object of the namespace (F33 of machineset-machinedeployment.md).
+ * Such a selector would take over every object of the namespace.
  */
 export function selectsEverything(matcher: LabelMatcher): boolean {
   return matcher.requirements.length === 0;
