@@ -21,7 +21,7 @@ import { createSession } from "./vm/session.ts";
 /** Options of {@link createAzureDriver}. */
 export interface AzureDriverOptions
   extends
-    Pick<CloudDriverOptions, "clock" | "random">,
+    Pick<CloudDriverOptions, "clock" | "random" | "env">,
     Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "retryDelayMs" | "ca" | "pollMs"> {
   /** Address of Azure Resource Manager and of Entra ID, for tests and private clouds. Default: those of the class's cloud. */
   readonly endpoint?: string;

@@ -1,7 +1,7 @@
 import type { ApiCall } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { createGcpDriver } from "./driver.ts";
-import { aCloud, aContext, aMachine, aRequest, plainAccount, plainSecret, secretWith } from "./testing/gcp-cloud.ts";
+import { aCloud, aContext, aRequest, plainAccount, plainSecret } from "./testing/gcp-cloud.ts";
 
 describe("the driver", () => {
   it("reports every request, for metrics, and no secret with it", async () => {
@@ -45,28 +45,6 @@ describe("the driver", () => {
     expect(tokens).not.toEqual([]);
     const keyLine = plainAccount.private_key.split("\n")[1] ?? "";
     for (const secret of [keyLine, plainSecret["userData"] ?? "", ...tokens]) expect(printed).not.toContain(secret);
-  });
-
-  it.each(["googleapis.com", "cloud.example.eu"])("asks only Google where nothing else is said: %s", async (domain) => {
-    const asked: string[] = [];
-    const real = globalThis.fetch;
-    globalThis.fetch = (input) => {
-      asked.push(input instanceof Request ? input.url : String(input));
-      return Promise.resolve(Response.json({ access_token: "t", expires_in: 3_600 }));
-    };
-    const account = { ...plainAccount, universe_domain: domain, token_uri: `https://oauth2.${domain}/token` };
-    try {
-      // The answer is that of a token, so that it cannot be read as an instance.
-      await createGcpDriver()
-        .getMachineStatus(aRequest(aMachine("m"), {}, secretWith(account)), aContext())
-        .catch(() => undefined);
-    } finally {
-      globalThis.fetch = real;
-    }
-    expect(asked).toEqual([
-      `https://oauth2.${domain}/token`,
-      `https://compute.${domain}/compute/v1/projects/my-project/zones/europe-west1-b/instances/m?`,
-    ]);
   });
 
   it("has nothing to do for the initialization of machines", () => {

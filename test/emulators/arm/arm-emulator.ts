@@ -23,7 +23,10 @@ import { deleteVm, getVm, listVms, patchVm, putVm, removeVm } from "./virtual-ma
 import { type ArmWorld, type ArmWorldOptions, createArmWorld } from "./world.ts";
 
 /** What an emulated ARM starts with, and how it behaves. */
-export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random" | "tls"> {}
+export interface ArmEmulatorOptions extends ArmWorldOptions, Omit<EmulatorServerOptions, "clock" | "random" | "tls"> {
+  /** Names that its certificate has besides those of this machine, for clients that look for Azure's own. */
+  readonly hosts?: readonly string[];
+}
 
 /** What is left. */
 export interface ArmInventory {
@@ -187,7 +190,7 @@ function emulatorOf(world: ArmWorld): Emulator {
 export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator {
   const world = createArmWorld(options);
   // Clients look at their own clock.
-  const tls = selfSignedCertificate(systemClock.now());
+  const tls = selfSignedCertificate(systemClock.now(), options.hosts);
   const server = createEmulatorServer(emulatorOf(world), { ...options, tls });
   const vm = (name: string): VirtualMachine => {
     world.operations.settle();

@@ -7,7 +7,7 @@ export type { FaultEnd, FaultPlan, FaultRule } from "./fault-plan.ts";
 export type { LoggedRequest, RequestEnd, RequestLog } from "./request-log.ts";
 export { listenWithRubbish } from "./rubbish-server.ts";
 export type { RubbishServer } from "./rubbish-server.ts";
-export { selfSignedCertificate } from "./self-signed-certificate.ts";
+export { selfSignedCertificate, trustCertificate } from "./self-signed-certificate.ts";
 export type { SelfSignedCertificate } from "./self-signed-certificate.ts";
 export { createTokenBuckets } from "./token-bucket.ts";
 export type { BucketSize, TakeToken } from "./token-bucket.ts";

@@ -1,4 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 
 /** A key and a certificate that signs itself, as PEM. */
 export interface SelfSignedCertificate {
@@ -24,14 +26,18 @@ const name = sequence(der(0x31, sequence(objectId(0x55, 0x04, 0x03), der(0x0c, B
 /** An extension of a certificate: id, and value as DER. */
 const extension = (id: readonly number[], value: Uint8Array): Buffer => sequence(objectId(...id), der(0x04, value));
 
+/** A subject alternative name: an IPv4 address, or a name. */
+const alternative = (host: string): Buffer =>
+  isIPv4(host) ? der(0x87, Buffer.from(host.split(".").map(Number))) : der(0x82, Buffer.from(host));
+
 /**
- * Makes a certificate for `127.0.0.1` and `localhost` that is good for a day (RFC 5280), for SDKs that insist on TLS. Made anew for each server, so that no private key lies in the
+ * Makes a certificate for `127.0.0.1`, `localhost` and other hosts that is good for a day (RFC 5280), for SDKs that insist on TLS. Made anew for each server, so that no private key lies in the
  * repository.
  */
-export function selfSignedCertificate(now: Date): SelfSignedCertificate {
+export function selfSignedCertificate(now: Date, hosts: readonly string[] = []): SelfSignedCertificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const dayMs = 86_400_000;
-  const names = sequence(der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from("localhost")));
+  const names = sequence(...["127.0.0.1", "localhost", ...hosts].map(alternative));
   const isAuthority = sequence(der(0x01, Buffer.from([0xff])));
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -44,9 +50,21 @@ export function selfSignedCertificate(now: Date): SelfSignedCertificate {
     der(0xa3, sequence(extension([0x55, 0x1d, 0x11], names), extension([0x55, 0x1d, 0x13], isAuthority))),
   );
   const certificate = sequence(body, ecdsaWithSha256, bitString(sign("sha256", body, privateKey)));
-  const lines = certificate.toString("base64").replaceAll(/.{64}/g, "$&\n");
+  // No line may be empty.
+  const lines = (certificate.toString("base64").match(/.{1,64}/g) ?? []).join("\n");
   return {
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
   };
+}
+
+/**
+ * Has this process trust a certificate beside those that it trusts anyway.
+ *
+ * @returns takes it back
+ */
+export function trustCertificate(cert: string): () => void {
+  const before = getCACertificates("default");
+  setDefaultCACertificates([...before, cert]);
+  return () => setDefaultCACertificates(before);
 }

@@ -1,5 +1,6 @@
 import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { MachineError } from "../driver/machine-error.ts";
+import { proxyErrorCode } from "../egress/open-tunnel.ts";
 import { isAnswerTooLong, mostAnswerBytes } from "./answer-size.ts";
 
 /** Codes of connections that broke or never came to be. */
@@ -47,6 +48,9 @@ export function failureWithoutAnswer(
   cloud: string,
   code = codeOf(error),
 ): readonly [MachineErrorCode, string] | undefined {
+  if ([code, codeOf(error)].includes(proxyErrorCode)) {
+    return ["Unavailable", `${cloud} cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
+  }
   const broken = [code, codeOf(error)].find((name) => connectionCodes.has(name));
   if (broken !== undefined) return ["Unavailable", `${cloud} cannot be reached or broke the connection (${broken})`];
   if (isAnswerTooLong(error)) return ["Unavailable", `${cloud} answered with more than ${mostAnswerBytes} bytes`];

@@ -3,6 +3,7 @@ import type { DriverContext } from "../driver/driver.ts";
 import type { ClassIdentity, MachineIdentity } from "../driver/messages.ts";
 import type { Clock } from "../clock.ts";
 import type { Random } from "../random.ts";
+import type { Environment } from "../egress/proxy-for.ts";
 import type { SecretData } from "../secret.ts";
 import type { Patience } from "./patience.ts";
 import type { RecentLaunches } from "./recent-launches.ts";
@@ -38,6 +39,8 @@ export interface SessionResources {
   readonly clock: Clock;
   /** For jitter. */
   readonly random: Random;
+  /** Environment variables, which name the proxy. */
+  readonly env: Environment;
   /** Reports a request that has ended to whoever counts. Never throws. */
   readonly reportApiCall: (call: ApiCall) => void;
 }

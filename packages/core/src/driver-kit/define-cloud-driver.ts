@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { defineDriver } from "../driver/define-driver.ts";
 import type { Driver, DriverContext } from "../driver/driver.ts";
 import type { MachineError } from "../driver/machine-error.ts";
+import type { Environment } from "../egress/proxy-for.ts";
 import { type Random, systemRandom } from "../random.ts";
 import type { SecretData } from "../secret.ts";
 import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
@@ -73,6 +74,8 @@ export interface CloudDriverOptions {
   readonly random?: Random;
   /** Default: 2 min for a VM to become visible, 3 s before another look, 0.5 s to 5 s between looks. */
   readonly patience?: Partial<Patience>;
+  /** Environment variables that name the proxy of requests: `HTTPS_PROXY` and `NO_PROXY`. Default: those of the process. */
+  readonly env?: Environment;
 }
 
 /**
@@ -86,14 +89,14 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
   options: CloudDriverOptions = {},
 ): Driver<Spec> {
   const { name, spec, secret, matchNode, volumeIdOf, requestIdsOf } = definition;
-  const { clock = systemClock, random = systemRandom } = options;
+  const { clock = systemClock, random = systemRandom, env = process.env } = options;
   const patience = { ...defaultPatience, ...options.patience };
   // One request may serve several calls. They all report to the same place, so the newest context will do.
   let reportApiCall: DriverContext["reportApiCall"];
   // Starts with the first call: a process that waits to become leader does not see what the leader launches.
   let launches: RecentLaunches | undefined;
   const sessions = createSessionPool((place: Place, credentials: Credentials) =>
-    definition.openSession(place, credentials, { clock, random, reportApiCall: (call) => reportApiCall?.(call) }),
+    definition.openSession(place, credentials, { clock, random, env, reportApiCall: (call) => reportApiCall?.(call) }),
   );
 
   const method =

@@ -30,7 +30,7 @@ export interface ClusterConfig {
    * new connections are made; those that are open end in peace.
    */
   readonly currentTls?: () => Promise<TlsMaterial>;
-  /** URL of a forward proxy. */
+  /** URL of the proxy that requests go through: `http`, `https` or `socks5`, with user and password where it wants them. Left out: none, whatever the environment has. */
   readonly proxyUrl?: string;
   /**
    * Asked before each request, so it must be quick: it caches, and renews when that is due.

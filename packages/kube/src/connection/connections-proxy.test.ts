@@ -1,16 +1,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer as createHttpServer } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { ServerResponse } from "node:http";
-import { connect } from "node:net";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
+import { type RecordingProxyOptions, startRecordingProxy } from "@millwright/core/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { makeCertificate } from "../testing/certificate.ts";
+import { loadInCluster } from "./in-cluster.ts";
 import { loadKubeConfig } from "./load-kube-config.ts";
 
 const closers: (() => unknown)[] = [];
@@ -30,33 +30,14 @@ async function listen(server: Server): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A proxy that knows CONNECT and nothing else; `refuse` makes it answer 407. */
-async function startProxy(options: { readonly refuse?: boolean } = {}) {
-  const asked: { readonly target: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
-  let open = 0;
-  const server = createHttpServer((_, response) => void response.writeHead(405).end());
-  server.on("connect", (request, socket: Socket, head: Buffer) => {
-    asked.push({ target: request.url, headers: request.headers });
-    if (options.refuse === true) {
-      socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
-      return;
-    }
-    const [host, port] = (request.url ?? "").split(":");
-    const upstream = connect({ host: host ?? "", port: Number(port) }, () => {
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      upstream.write(head);
-      upstream.pipe(socket).pipe(upstream);
-    });
-    open++;
-    socket.on("error", () => upstream.destroy());
-    upstream.on("error", () => socket.destroy());
-    socket.on("close", () => {
-      open--;
-      upstream.destroy();
-    });
-  });
-  return { port: await listen(server), asked, open: () => open };
+async function startProxy(options: RecordingProxyOptions = {}) {
+  const proxy = await startRecordingProxy(options);
+  closers.push(proxy.close);
+  return proxy;
 }
+
+/** The URL of a proxy with a user and a password. */
+const withPassword = (url: string): string => url.replace("//", "//me:pr0xyKey@");
 
 /** An API server with TLS that answers every read, and watches with one event. */
 async function startApi() {
@@ -67,67 +48,139 @@ async function startApi() {
     if (url.includes("watch=true")) response.write(`${JSON.stringify({ type: "ADDED", object: node })}\n`);
     else response.end(JSON.stringify(node));
   });
-  return { port: await listen(server), ca: certificate.cert };
+  return { port: await listen(server), ca: certificate.cert, certificate };
 }
 
-async function clientFor(api: { readonly port: number; readonly ca: string }, proxyUrl: string) {
+/** How a client reaches an API server. */
+interface Way {
+  /** `proxy-url` of the kubeconfig. */
+  readonly proxyUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** As the kubeconfig has it; it answers on 127.0.0.1. */
+  readonly host?: string;
+}
+
+async function clientFor(api: { readonly port: number; readonly ca: string }, { proxyUrl, env, host }: Way) {
   const folder = await mkdtemp(join(tmpdir(), "proxy-"));
   closers.push(() => rm(folder, { recursive: true }));
   const file = join(folder, "kubeconfig");
+  const ca = { "certificate-authority-data": Buffer.from(api.ca).toString("base64") };
   const cluster = {
-    server: `https://127.0.0.1:${api.port}`,
-    "certificate-authority-data": Buffer.from(api.ca).toString("base64"),
-    "proxy-url": proxyUrl,
+    server: `https://${host ?? "127.0.0.1"}:${api.port}`,
+    // The certificate is for 127.0.0.1 alone.
+    ...(host === undefined ? ca : { "insecure-skip-tls-verify": true }),
+    ...(proxyUrl === undefined ? {} : { "proxy-url": proxyUrl }),
   };
   await writeFile(
     file,
     JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
       "current-context": "x",
       clusters: [{ name: "c", cluster }],
       users: [{ name: "u", user: { token: "SECRET" } }],
       contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
     }),
   );
-  const client = createApiClient(await loadKubeConfig({ file }));
+  const client = createApiClient(await loadKubeConfig({ file, env: env ?? {} }));
   closers.push(client.close);
   return client;
 }
 
-test("sends requests and watches through the proxy of the kubeconfig, which sees neither the token nor the answers", async () => {
-  const api = await startApi();
-  const proxy = await startProxy();
-  const client = await clientFor(api, `http://me:word@127.0.0.1:${proxy.port}`);
-  for (let i = 0; i < 3; i++) expect((await client.get(nodeResource, { name: "a" })).metadata.name).toBe("a");
-  expect(proxy.asked.map(({ target }) => target)).toEqual([`127.0.0.1:${api.port}`]);
+type Client = Awaited<ReturnType<typeof clientFor>>;
 
+/** Reads three times, and watches until the first event. */
+async function readAndWatch(client: Client): Promise<void> {
+  for (let i = 0; i < 3; i++) expect((await client.get(nodeResource, { name: "a" })).metadata.name).toBe("a");
   const stop = new AbortController();
   for await (const { object } of client.watch(nodeResource, { resourceVersion: "1" }, stop.signal)) {
     expect(object.metadata.resourceVersion).toBe("7");
     break;
   }
-  expect(proxy.asked).toHaveLength(2);
+}
+
+test("sends requests and watches through the proxy of the kubeconfig, which sees neither the token nor the answers", async () => {
+  const api = await startApi();
+  const proxy = await startProxy({ credentials: "me:pr0xyKey" });
+  const client = await clientFor(api, { proxyUrl: withPassword(proxy.url) });
+  await readAndWatch(client);
+  expect(proxy.tunnels.map(({ target }) => target)).toEqual([`127.0.0.1:${api.port}`, `127.0.0.1:${api.port}`]);
   // The tunnel of the watch is closed with it; that of the requests is kept.
   await expect.poll(proxy.open).toBe(1);
-  const headers = proxy.asked[0]?.headers;
-  expect(headers?.["proxy-authorization"]).toBe(`Basic ${Buffer.from("me:word").toString("base64")}`);
-  expect(JSON.stringify(headers)).not.toContain("SECRET");
+  expect(JSON.stringify(proxy.tunnels)).not.toContain("SECRET");
+});
+
+test("sends requests and watches through the proxy of the environment", async () => {
+  const api = await startApi();
+  const proxy = await startProxy({ forward: () => `127.0.0.1:${api.port}` });
+  await readAndWatch(await clientFor(api, { host: "api.invalid", env: { HTTPS_PROXY: proxy.url } }));
+  expect(proxy.tunnels.map(({ target }) => target)).toEqual([`api.invalid:${api.port}`, `api.invalid:${api.port}`]);
+});
+
+test("sends requests and watches past the proxy where NO_PROXY names the server", async () => {
+  const api = await startApi();
+  const proxy = await startProxy();
+  // No loopback address, to the eye of Go; and yet it leads to this machine.
+  const host = "0.0.0.0";
+  await readAndWatch(await clientFor(api, { host, env: { HTTPS_PROXY: proxy.url, NO_PROXY: "0.0.0.0/8" } }));
+  expect(proxy.tunnels).toEqual([]);
+  await readAndWatch(await clientFor(api, { host, env: { HTTPS_PROXY: proxy.url } }));
+  expect(proxy.tunnels).toHaveLength(2);
+});
+
+test("takes the proxy of the kubeconfig before that of the environment, whatever NO_PROXY says", async () => {
+  const api = await startApi();
+  const [ofFile, ofEnvironment] = [await startProxy(), await startProxy()];
+  const env = { HTTPS_PROXY: ofEnvironment.url, NO_PROXY: "*" };
+  await readAndWatch(await clientFor(api, { proxyUrl: ofFile.url, host: "0.0.0.0", env }));
+  expect(ofFile.tunnels).toHaveLength(2);
+  expect(ofEnvironment.tunnels).toEqual([]);
+});
+
+test("talks TLS to a proxy that is https, whose certificate may be of the cluster's authority", async () => {
+  const api = await startApi();
+  const proxy = await startProxy({ tls: api.certificate });
+  await readAndWatch(await clientFor(api, { proxyUrl: proxy.url }));
+  expect(proxy.tunnels).toHaveLength(2);
+
+  const stranger = await startProxy({ tls: makeCertificate("another") });
+  const client = await clientFor(api, { proxyUrl: stranger.url });
+  await expect(client.get(nodeResource, { name: "a" })).rejects.toThrow(`proxy ${stranger.url} cannot be reached`);
 });
 
 test("checks the certificate of the server behind the proxy", async () => {
   const api = await startApi();
   const proxy = await startProxy();
-  const client = await clientFor({ ...api, ca: makeCertificate("another").cert }, `http://127.0.0.1:${proxy.port}`);
+  const client = await clientFor({ ...api, ca: makeCertificate("another").cert }, { proxyUrl: proxy.url });
   await expect(client.get(nodeResource, { name: "a" })).rejects.toMatchObject({ reason: "Unreachable" });
 });
 
 test.each([
-  ["refuses", async () => (await startProxy({ refuse: true })).port],
-  ["is not there", async () => 1],
-])("says that the API server cannot be reached when the proxy %s", async (_, portOf) => {
-  const api = await startApi();
-  const client = await clientFor(api, `http://me:word@127.0.0.1:${await portOf()}`);
-  const error: unknown = await client.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
-  expect(error).toMatchObject({ status: 0, reason: "Unreachable" });
-  expect(String(error)).toContain("the API server cannot be reached");
-  expect(String(error)).not.toContain("word");
+  ["answers 407", async () => (await startProxy({ refuse: 407 })).url, "answered 407"],
+  ["answers 502", async () => (await startProxy({ refuse: 502 })).url, "answered 502"],
+  ["is not there", async () => "http://127.0.0.1:1", "cannot be reached (ECONNREFUSED)"],
+])("names the proxy that %s, without its password", async (_, start, expected) => {
+  const [api, url] = [await startApi(), await start()];
+  const client = await clientFor(api, { proxyUrl: withPassword(url) });
+  const watch = client.watch(nodeResource, { resourceVersion: "1" }, new AbortController().signal);
+  const failures = [client.get(nodeResource, { name: "a" }), watch[Symbol.asyncIterator]().next()];
+  for (const error of await Promise.all(failures.map((failure) => failure.catch((error: unknown) => error)))) {
+    expect(error).toMatchObject({ status: 0, reason: "Unreachable" });
+    expect(String(error)).toContain(`the API server cannot be reached: proxy ${url} ${expected}`);
+    expect(inspect(error)).not.toContain("pr0xyKey");
+  }
+});
+
+test("takes the proxy of the environment in a pod, too", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "service-account-"));
+  closers.push(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "token"), "SECRET");
+  await writeFile(join(folder, "ca.crt"), makeCertificate("api").cert);
+  const pod = {
+    KUBERNETES_SERVICE_HOST: "10.96.0.1",
+    KUBERNETES_SERVICE_PORT: "443",
+    HTTPS_PROXY: "proxy.example:3128",
+  };
+  expect((await loadInCluster(pod, folder)).proxyUrl).toBe("http://proxy.example:3128/");
+  expect((await loadInCluster({ ...pod, NO_PROXY: ".svc,10.96.0.0/12" }, folder)).proxyUrl).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import type { Dispatcher } from "undici";
+import { createEgressConnector, readProxyUrl } from "@millwright/core/egress";
+import type { buildConnector, Dispatcher } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 
 /** Bounds of {@link createConnections}. */
@@ -35,31 +36,32 @@ interface Pool {
 /** Keeps the pool and the connections of watches. undici is loaded with the first of them: it costs 140 ms. */
 export function createConnections(config: ClusterConfig, limits: ConnectionLimits): Connections {
   const origin = new URL(config.server).origin;
+  const proxy = config.proxyUrl === undefined ? undefined : readProxyUrl(config.proxyUrl, "proxyUrl");
   const singles = new Set<Dispatcher>();
   let current: Pool | undefined;
   let closed = false;
 
   const currentTls = async (): Promise<TlsMaterial | undefined> => config.currentTls?.() ?? config.tls;
 
-  function settings(credentials: Credentials, tls: TlsMaterial | undefined) {
+  /** How connections are made: over TLS with these credentials, and through the proxy if there is one. */
+  function connectorFor(build: typeof buildConnector, credentials: Credentials, tls: TlsMaterial | undefined) {
     const cert = credentials.cert ?? tls?.cert;
     const key = credentials.key ?? tls?.key;
-    const tlsSettings = {
+    const direct = build({
       ...(tls?.ca === undefined ? {} : { ca: asPem(tls.ca) }),
       ...(cert === undefined ? {} : { cert: asPem(cert) }),
       ...(key === undefined ? {} : { key: asPem(key) }),
       ...(tls?.serverName === undefined ? {} : { servername: tls.serverName }),
       ...(tls?.insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
-    };
-    return {
-      tlsSettings,
-      connect: {
-        ...tlsSettings,
-        timeout: connectTimeoutMs,
-        keepAlive: true,
-        keepAliveInitialDelay: keepAliveInitialDelayMs,
-      },
-    };
+      allowH2: false,
+      timeout: connectTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveInitialDelayMs,
+    });
+    return createEgressConnector(direct, {
+      proxyOf: () => proxy,
+      ca: tls?.ca === undefined ? undefined : asPem(tls.ca).toString(),
+    });
   }
 
   function refuseWhenClosed(): void {
@@ -69,11 +71,11 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   async function pool(credentials: Credentials): Promise<Dispatcher> {
     refuseWhenClosed();
     const tls = await currentTls();
-    const { Agent, ProxyAgent } = await import("undici");
+    const { Agent, buildConnector } = await import("undici");
     refuseWhenClosed();
     if (current !== undefined && current.cert === credentials.cert && current.tls === tls) return current.dispatcher;
-    const { tlsSettings, connect } = settings(credentials, tls);
-    const shared = {
+    const dispatcher = new Agent({
+      connect: connectorFor(buildConnector, credentials, tls),
       connections: limits.maxConnections,
       allowH2: false,
       keepAliveTimeout: 30_000,
@@ -81,11 +83,7 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
       // The deadline of the request bounds the answer; undici's own clock would cut it at five minutes.
       headersTimeout: 0,
       bodyTimeout: 0,
-    };
-    const dispatcher =
-      config.proxyUrl === undefined
-        ? new Agent({ ...shared, connect })
-        : new ProxyAgent({ ...shared, uri: config.proxyUrl, requestTls: tlsSettings });
+    });
     // Requests on the connections of the former certificate end in peace.
     void current?.dispatcher.close().catch(() => {});
     current = { cert: credentials.cert, tls, dispatcher };
@@ -95,14 +93,16 @@ export function createConnections(config: ClusterConfig, limits: ConnectionLimit
   async function single(credentials: Credentials): Promise<Dispatcher> {
     refuseWhenClosed();
     const tls = await currentTls();
-    const { Client, ProxyAgent } = await import("undici");
+    const { buildConnector, Client } = await import("undici");
     refuseWhenClosed();
-    const { tlsSettings, connect } = settings(credentials, tls);
-    const own = { allowH2: false, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
-    const dispatcher =
-      config.proxyUrl === undefined
-        ? new Client(origin, { ...own, connect })
-        : new ProxyAgent({ ...own, connections: 1, uri: config.proxyUrl, requestTls: tlsSettings });
+    const connect = connectorFor(buildConnector, credentials, tls);
+    const dispatcher = new Client(origin, {
+      connect,
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     singles.add(dispatcher);
     return dispatcher;
   }

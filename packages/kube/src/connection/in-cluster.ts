@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { proxyFor } from "@millwright/core/egress";
 import { ConfigError } from "@millwright/core/foundation";
 import { messageOf } from "../log.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
@@ -18,9 +19,15 @@ export function hasServiceAccount(): Promise<boolean> {
 /**
  * The cluster of the pod that this process is in, as its service account. Token and CA are followed: the kubelet renews them.
  *
+ * Requests go through the proxy of the environment, as with client-go.
+ *
+ * @param folder where token and CA are. Default: where the kubelet puts them
  * @throws ConfigError
  */
-export async function loadInCluster(env: Readonly<Record<string, string | undefined>>): Promise<ClusterConfig> {
+export async function loadInCluster(
+  env: Readonly<Record<string, string | undefined>>,
+  folder: string = serviceAccountFolder,
+): Promise<ClusterConfig> {
   const host = env["KUBERNETES_SERVICE_HOST"];
   const port = env["KUBERNETES_SERVICE_PORT"];
   if (!host || !port) {
@@ -29,19 +36,22 @@ export async function loadInCluster(env: Readonly<Record<string, string | undefi
     );
   }
   const read = async (name: string) => {
-    const file = join(serviceAccountFolder, name);
+    const file = join(folder, name);
     try {
       return await readFile(file, "utf8");
     } catch (cause) {
       throw new ConfigError(`in-cluster configuration: cannot read ${file}: ${messageOf(cause)}`, { cause });
     }
   };
-  const followCa = followPemFile(join(serviceAccountFolder, "ca.crt"), "in-cluster configuration");
+  const followCa = followPemFile(join(folder, "ca.crt"), "in-cluster configuration");
   const [ca, namespace] = await Promise.all([followCa(), read("namespace").catch(() => "")]);
-  const token = followTokenFile(join(serviceAccountFolder, "token"), "in-cluster configuration");
+  const token = followTokenFile(join(folder, "token"), "in-cluster configuration");
   await token();
+  const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const proxyUrl = proxyFor(new URL(server), env)?.href;
   return {
-    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    server,
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
     ...(namespace.trim() === "" ? {} : { namespace: namespace.trim() }),
     tls: { ca },
     currentTls: followTls({ ca }, { ca: followCa }),

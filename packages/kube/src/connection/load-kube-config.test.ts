@@ -141,10 +141,10 @@ test("takes a user's token file from the file that the user is from", async () =
 });
 
 test("refuses a proxy that it cannot use, and shows no password of it", async () => {
-  const path = await file("socks", config({ cluster: { "proxy-url": "socks5://me:SECRET@127.0.0.1:1080" } }));
+  const path = await file("socks", config({ cluster: { "proxy-url": "socks4://me:SECRET@127.0.0.1:1080" } }));
   const message = await failure({ file: path });
   expect(message).toContain(
-    'cluster "c": proxy-url "socks5://…@127.0.0.1:1080" cannot be used; expected http://host:port',
+    'cluster "c": proxy-url is not the URL of a proxy; expected http://host:port, https://host:port or socks5://',
   );
   expect(message).not.toContain("SECRET");
 });

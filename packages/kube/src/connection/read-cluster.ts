@@ -1,3 +1,4 @@
+import { proxyFor, readProxyUrl } from "@millwright/core/egress";
 import { ConfigError, isRecord } from "@millwright/core/foundation";
 import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
@@ -34,15 +35,14 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterC
     throw new ConfigError(`${where}: ${text}`);
   };
   const { context, cluster, user } = contextOf(kubeConfig, options.context, fail);
-  const { server, proxyUrl } = cluster;
+  const { server } = cluster;
   if (!isHttpUrl(server)) {
     return fail(`cluster "${cluster.name}": server ${JSON.stringify(server)} is not a URL; expected https://host:port`);
   }
-  if (proxyUrl !== undefined && !isHttpUrl(proxyUrl)) {
-    return fail(
-      `cluster "${cluster.name}": proxy-url ${JSON.stringify(withoutPassword(proxyUrl))} cannot be used; expected http://host:port or https://host:port`,
-    );
-  }
+  // As kubectl has it, NO_PROXY is for the environment's proxy alone.
+  const proxyUrl = cluster.proxyUrl
+    ? readProxyUrl(cluster.proxyUrl, `${where}: cluster "${cluster.name}": proxy-url`).href
+    : proxyFor(new URL(server), env)?.href;
   if (!options.allowPlugins && user !== undefined && (isRecord(user.exec) || isRecord(user.authProvider))) {
     return fail(
       `user "${user.name}" has an exec or auth-provider entry, which is not allowed here; expected a token or a client certificate`,
@@ -127,11 +127,6 @@ function decodePem(data: string | undefined, field: string, fail: Fail): string 
 
 function isHttpUrl(url: unknown): url is string {
   return typeof url === "string" && /^https?:$/.test(URL.parse(url)?.protocol ?? "");
-}
-
-/** A URL as it may be shown. */
-function withoutPassword(url: unknown): unknown {
-  return typeof url === "string" ? url.replace(/\/\/[^@/]*@/, "//…@") : url;
 }
 
 function quoted(names: readonly string[]): string {

@@ -51,7 +51,11 @@ function execCredentials(
 ): ClusterConfig["credentials"] {
   const place = `${where}: user "${user.name}"`;
   const ca = tls.ca === undefined ? {} : { "certificate-authority-data": Buffer.from(tls.ca).toString("base64") };
-  const plugin = readExecPlugin(exec, place, { cluster: { server: cluster.server, ...ca }, folder: files?.folder });
+  const proxy = cluster.proxyUrl ? { "proxy-url": cluster.proxyUrl } : {};
+  const plugin = readExecPlugin(exec, place, {
+    cluster: { server: cluster.server, ...ca, ...proxy },
+    folder: files?.folder,
+  });
   return createExecCredentials({ plugin, where: place, env, headers });
 }
 

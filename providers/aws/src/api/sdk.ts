@@ -1,6 +1,7 @@
 import type { EC2Client, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
+import { createEgressAgents, type Environment } from "@millwright/core/egress";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
@@ -23,6 +24,8 @@ export interface Ec2ApiOptions {
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20. */
   readonly maxInFlight?: number;
+  /** Environment variables, which name the proxy. */
+  readonly env: Environment;
 }
 
 const defaultRequestTimeoutMs = 30_000;
@@ -46,11 +49,15 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   };
 
   const makeClient = (sdk: typeof import("@aws-sdk/client-ec2")): EC2Client => {
+    const agents = createEgressAgents({ keepAlive: true, maxSockets: 50 }, options.env);
     const made = new sdk.EC2Client({
       region,
       credentials: credentialsFor(options),
       retryStrategy: createRetryStrategy(random),
+      // STS is asked over the same connections.
       requestHandler: {
+        httpAgent: agents.http,
+        httpsAgent: agents.https,
         connectionTimeout: connectionTimeoutMs,
         requestTimeout: requestTimeoutMs,
         // Without it the SDK prints a warning and waits on.

@@ -1,7 +1,7 @@
 import type { HttpClient, PipelinePolicy } from "@azure/core-rest-pipeline";
 import type { ApiCall, Clock } from "@millwright/core";
 import { answerTooLong, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
-import type { Agent } from "node:https";
+import type { EgressAgents } from "@millwright/core/egress";
 import { serviceOf } from "./api-call.ts";
 import { armErrorIn, parseJson } from "./arm-error.ts";
 import { ArmFailure } from "./arm-failure.ts";
@@ -12,7 +12,7 @@ import { readRetryAfter } from "./retry-after.ts";
 export interface HttpClientOptions {
   readonly clock: Clock;
   readonly limit: InFlightLimit;
-  readonly agent: Agent;
+  readonly agents: EgressAgents;
   /** How long one answer may take, milliseconds. */
   readonly timeoutMs: number;
   /** Told of every request over HTTP; one that the SDK repeats is told each time. */
@@ -21,14 +21,14 @@ export interface HttpClientOptions {
 
 /** Sends requests in their turn, with limits of time and size and over connections of its own, and reports them. */
 export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
-  const { clock, limit, agent, timeoutMs, reportApiCall } = options;
+  const { clock, limit, agents, timeoutMs, reportApiCall } = options;
   return {
     async sendRequest(request) {
       const left = new AbortController();
       const leave = (): void => left.abort();
       request.abortSignal?.addEventListener("abort", leave);
       if (request.abortSignal?.aborted === true) leave();
-      request.agent = agent;
+      request.agent = request.url.startsWith("http:") ? agents.http : agents.https;
       request.timeout = timeoutMs;
       let tooLong: Error | undefined;
       request.onDownloadProgress = ({ loadedBytes }) => {

@@ -4,13 +4,14 @@ import type { NetworkManagementClient } from "@azure/arm-network";
 import type { TokenCredential } from "@azure/identity";
 import { type ApiCall, type Clock, MachineError } from "@millwright/core";
 import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
-import type { Agent } from "node:https";
+import { createEgressAgents, type EgressAgents, type Environment } from "@millwright/core/egress";
 import type { ApiVersions } from "../spec/api-versions.ts";
 import type { Cloud } from "../spec/clouds.ts";
 import type { AzureCredentials } from "../spec/secret.ts";
 import { apiVersionPolicy } from "./api-version-policy.ts";
 import { isMissing } from "./errors.ts";
 import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
+import { withProxyFailures } from "./login-failure.ts";
 import type { AzureApi } from "./requests.ts";
 
 /** Options of {@link createAzureApi}. */
@@ -30,6 +31,8 @@ export interface AzureApiOptions {
   readonly retryDelayMs?: number;
   /** Between two looks at an operation where Azure does not say how long to wait, milliseconds. Default 2 s. */
   readonly pollMs?: number;
+  /** Environment variables, which name the proxy. */
+  readonly env: Environment;
 }
 
 const defaultRequestTimeoutMs = 30_000;
@@ -41,14 +44,13 @@ const maxRetries = 2;
 
 /** The SDKs of compute and network and what they are built on, loaded when they are first needed: together they take most of a second. */
 async function loadSdks() {
-  const [compute, network, identity, pipeline, https] = await Promise.all([
+  const [compute, network, identity, pipeline] = await Promise.all([
     import("@azure/arm-compute"),
     import("@azure/arm-network"),
     import("@azure/identity"),
     import("@azure/core-rest-pipeline"),
-    import("node:https"),
   ]);
-  return { compute, network, identity, pipeline, https };
+  return { compute, network, identity, pipeline };
 }
 
 /** A list of the SDKs. */
@@ -69,26 +71,28 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
   const { subscriptionId } = credentials;
   let clients: Promise<Clients> | undefined;
-  let agent: Agent | undefined;
+  let agents: EgressAgents | undefined;
   let isClosed = false;
 
   const makeClients = async (): Promise<Clients> => {
-    const { compute, network, identity, pipeline, https } = await loadSdks();
-    agent = new https.Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
-    if (isClosed) agent.destroy();
+    const { compute, network, identity, pipeline } = await loadSdks();
+    agents = createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, options.env);
+    if (isClosed) agents.destroy();
     const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
     const transport = {
       httpClient: limitedHttpClient(pipeline.createDefaultHttpClient(), {
         clock,
         limit,
-        agent,
+        agents,
         timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
         ...(reportApiCall === undefined ? {} : { reportApiCall }),
       }),
       retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
     };
     const patience = { policy: patiencePolicy(clock), position: "perRetry" as const };
-    const credential = credentialFor(identity, credentials, cloud, { ...transport, additionalPolicies: [patience] });
+    const credential = withProxyFailures(transport.httpClient, (httpClient) =>
+      credentialFor(identity, credentials, cloud, { ...transport, httpClient, additionalPolicies: [patience] }),
+    );
     const common = {
       ...transport,
       endpoint: cloud.endpoint,
@@ -252,7 +256,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     },
     close() {
       isClosed = true;
-      agent?.destroy();
+      agents?.destroy();
     },
   };
 }

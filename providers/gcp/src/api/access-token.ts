@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Clock, MachineError } from "@millwright/core";
 import { createBatch, fieldOf } from "@millwright/core/driver-kit";
 import type { GcpCredentials } from "../spec/secret.ts";
+import type { EgressFetch } from "./egress-fetch.ts";
 import { GceFailure, NoAnswer, unreadable } from "./gce-failure.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -24,6 +25,7 @@ export interface TokenSource {
 /** Options of {@link createTokenSource}. */
 export interface TokenSourceOptions {
   readonly clock: Clock;
+  readonly fetch: EgressFetch;
   readonly timeoutMs: number;
   /** Address of all services, for tests. Default: Google's own. */
   readonly endpoint?: string;
@@ -38,7 +40,7 @@ interface Token {
 
 /** Creates the source of tokens of a credential. Asks when the first one is needed. */
 export function createTokenSource(credentials: GcpCredentials, options: TokenSourceOptions): TokenSource {
-  const { clock, timeoutMs, endpoint } = options;
+  const { clock, fetch, timeoutMs, endpoint } = options;
   let token: Token | undefined;
 
   /** The services are at one address in tests. */
@@ -50,7 +52,9 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
 
   const post = async (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> => {
     try {
-      return parsed(await sendRequest({ url: at(url), method: "POST", headers, body }, { clock, signal, timeoutMs }));
+      return parsed(
+        await sendRequest({ url: at(url), method: "POST", headers, body }, { fetch, clock, signal, timeoutMs }),
+      );
     } catch (error) {
       if (signal.aborted) throw error;
       const service = `Google's token service ${new URL(url).hostname}`;

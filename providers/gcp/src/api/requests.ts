@@ -40,4 +40,6 @@ export interface GceApi {
     signal: AbortSignal,
   ): Promise<Page<Operation>>;
   getMachineType(place: Place, name: string, signal: AbortSignal): Promise<MachineTypeResource>;
+  /** Closes the connections. Calls that are under way fail. */
+  close(): void;
 }

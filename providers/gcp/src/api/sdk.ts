@@ -1,8 +1,10 @@
 import type { ApiCall, Clock, Random } from "@millwright/core";
 import { createInFlightLimit, fieldOf } from "@millwright/core/driver-kit";
+import type { Environment } from "@millwright/core/egress";
 import type { GcpCredentials } from "../spec/secret.ts";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
+import { createEgressFetch } from "./egress-fetch.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { readOperation } from "./operation.ts";
 import { outcomeOf, pauseBefore } from "./repetition.ts";
@@ -15,6 +17,8 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
   readonly credentials: GcpCredentials;
   readonly clock: Clock;
   readonly random: Random;
+  /** Environment variables, which name the proxy. */
+  readonly env: Environment;
   /** Told of every request, with its repetitions as one, when it has ended. */
   readonly reportApiCall?: (call: ApiCall) => void;
   /** How long Google may take for one answer, milliseconds. Default 30 s. */
@@ -42,8 +46,10 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  const fetch = createEgressFetch(options.env);
   const tokens = createTokenSource(credentials, {
     clock,
+    fetch,
     timeoutMs,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(readTokenFile === undefined ? {} : { readTokenFile }),
@@ -57,7 +63,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
     const send = (token: string): Promise<string> => {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${token}`);
-      return sendRequest({ ...request, url, headers }, { clock, signal, timeoutMs });
+      return sendRequest({ ...request, url, headers }, { fetch, clock, signal, timeoutMs });
     };
     const token = await tokens.get(signal);
     try {
@@ -178,6 +184,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
       );
       return type;
     },
+    close: () => fetch.close(),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "@millwright/core";
 import { readAnswer } from "@millwright/core/driver-kit";
+import type { EgressFetch } from "./egress-fetch.ts";
 import { readFailure } from "./gce-failure.ts";
 
 /** One request. */
@@ -10,8 +11,9 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
-/** Until when a request may take, and by which clock. */
-export interface Patience {
+/** How a request is sent, until when it may take, and by which clock. */
+export interface Sending {
+  readonly fetch: EgressFetch;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -22,7 +24,10 @@ export interface Patience {
  *
  * @throws GceFailure for an answer that is no success; an error for one that is too long, as `readAnswer`; TimeoutError when none comes in time; the signal's reason when it aborts
  */
-export async function sendRequest(request: OutgoingRequest, { clock, signal, timeoutMs }: Patience): Promise<string> {
+export async function sendRequest(
+  request: OutgoingRequest,
+  { fetch, clock, signal, timeoutMs }: Sending,
+): Promise<string> {
   signal.throwIfAborted();
   const stop = new AbortController();
   const leave = (): void => stop.abort(signal.reason);
@@ -31,7 +36,7 @@ export async function sendRequest(request: OutgoingRequest, { clock, signal, tim
   try {
     const response = await fetch(request.url, {
       method: request.method,
-      headers: request.headers,
+      headers: Object.fromEntries(request.headers),
       signal: stop.signal,
       // A token must not follow to another host.
       redirect: "manual",

@@ -114,7 +114,6 @@ export function createSession(api: GceApi, project: string, options: OperationWa
     reclamations: (place, asking) => operationsOf(place, operationTypes.reclamation, asking),
     insertions: (place, asking) => operationsOf(place, operationTypes.insertion, asking),
     awaitOperation: (place, name, asking) => questionsOf(place).awaitOperation(name, asking),
-    // Connections are those of the process; a session holds a token only.
-    close: () => undefined,
+    close: () => api.close(),
   };
 }
