@@ -45,6 +45,15 @@ describe("generated blocks", () => {
   });
 });
 
+it("the generated delays are those that the machine controller repeats calls with", () => {
+  const cells = rowsOf("retry-delays").map((row) => row.split("|").map((cell) => cell.trim()));
+  expect(cells.map((row) => row.slice(1, -1))).toEqual([
+    ["transient", "1s, doubling up to 5s", "1s, doubling up to 5s", "1s, doubling up to 5s"],
+    ["exhausted", "30s, doubling up to 10m0s", "30s, doubling up to 10m0s", "30s, doubling up to 10m0s"],
+    ["persistent", "10s, doubling up to 3m0s", "5s", "10s, doubling up to 10m0s"],
+  ]);
+});
+
 describe("markdownTable", () => {
   it("pads columns, folds lines and keeps bars inside their cell", () => {
     expect(markdownTable(["a", "long heading"], [["x|y", "two\nlines"]])).toBe(

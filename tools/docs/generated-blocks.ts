@@ -1,3 +1,4 @@
+import { backoffBounds, type OperationKind } from "@millwright/controllers";
 import {
   annotationKeys,
   cloudMetricNames,
@@ -5,6 +6,7 @@ import {
   eventReasons,
   machineEventReasons,
   finalizers,
+  formatGoDuration,
   labelKeys,
   machineDeploymentMetricNames,
   machineErrorCodes,
@@ -73,6 +75,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
       ),
     ],
     ["error-codes", errorTable()],
+    ["retry-delays", retryTable()],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
     ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
     ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
@@ -106,6 +109,24 @@ const differencesTable = (): string =>
     ["difference", "why"],
     knownDifferences.map(({ what, why }) => [what, why]),
   );
+
+/** Between which delays each kind of call is repeated, as the machine controller has them. */
+function retryTable(): string {
+  const delays = (retry: "transient" | "exhausted" | "persistent", kind: OperationKind): string => {
+    const { firstMs, longestMs } = backoffBounds(retry, kind);
+    const [first, longest] = [formatGoDuration(firstMs), formatGoDuration(longestMs)];
+    return first === longest ? first : `${first}, doubling up to ${longest}`;
+  };
+  return markdownTable(
+    ["retry class", "creating the VM, or finding it", "initializing it", "deleting it"],
+    (["transient", "exhausted", "persistent"] as const).map((retry) => [
+      retry,
+      delays(retry, "create"),
+      delays(retry, "initialize"),
+      delays(retry, "delete"),
+    ]),
+  );
+}
 
 const code = (text: string): string => `\`${text}\``;
 

@@ -102,7 +102,7 @@ export const addRunFlags = (command: Command): Command =>
     )
     .addOption(machineFlag("outage-window", HOUR, "how long an outage keeps its machines from being replaced"))
     .optionsGroup("Creation:")
-    .option("--machine-creations-per-class <count>", "machines of one class and zone made at once", readCount, 20)
+    .option("--machine-creations-per-class <count>", "concurrent creations of one class, type and zone", readCount, 20)
     .option("--machine-creations <count>", "machines made at once, all classes together", readCount, 100)
     .addOption(
       new Option(

@@ -1,8 +1,8 @@
-import { type Machine, machineResource } from "@millwright/core";
+import { type Machine, machineClassResource, machineResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
 import { type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it, vi } from "vitest";
-import { named } from "../testing/builders.ts";
+import { aMachineClass, named } from "../testing/builders.ts";
 import { ref, secretRef, setUp } from "../testing/machine-process.ts";
 
 /** Lets every patch that stores the id of a VM fail until the returned function is called. */
@@ -106,6 +106,31 @@ describe("many machines of a class", () => {
     driver.faults.length = 0;
     await clock.advance(11 * 60_000);
     expect(driver.vms.size).toBe(40);
+  });
+
+  it("without quota do not hold back those of another class of the same zone, nor those with another placement", async () => {
+    const { api, clock, driver, start, create } = setUp();
+    const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, region: "r", zone: "a" };
+    api.change(machineClassResource, secretRef, { nodeTemplate: { ...nodeTemplate, instanceType: "s" } });
+    api.seed(
+      machineClassResource,
+      aMachineClass(named("large"), { nodeTemplate: { ...nodeTemplate, instanceType: "l" } }),
+    );
+    const placed = { spec: { nodeTemplate: { metadata: { annotations: { placement: "host" } } } } };
+    const isRefused = ({ metadata }: Machine) => metadata.name.startsWith("m");
+    driver.faults.push({ method: "ensureVm", code: "ResourceExhausted", times: 1_000, after: false, of: isRefused });
+    for (const name of names(30)) create(named(name));
+    await start();
+    await clock.advance(1_000);
+    for (const name of names(30)) {
+      create(named(`large-${name}`), { spec: { class: { name: "large" } } });
+      create(named(`placed-${name}`), placed);
+    }
+    await clock.advance(1_000);
+    const made = [...driver.vms.keys()];
+    expect(made.filter((uid) => uid.startsWith("uid-large-"))).toHaveLength(30);
+    expect(made.filter((uid) => uid.startsWith("uid-placed-"))).toHaveLength(30);
+    expect(made).toHaveLength(60);
   });
 
   it("are tried at once when their secret is mended", async () => {

@@ -7,17 +7,30 @@ const MINUTE = 60 * SECOND;
 /** MCM's period for used-up quota and capacity, flag `--resource-exhausted-retry`, milliseconds. */
 export const DEFAULT_EXHAUSTED_RETRY_MS = 10 * MINUTE;
 
-/** The first delay, and the longest one, which is the delay of MCM (MCM, `pkg/util/provider/machineutils/utils.go`; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
-function boundsOf(retry: RetryClass, kind: OperationKind, exhaustedRetryMs: number): readonly [number, number] {
+/** The delays of a call that fails again and again, milliseconds. */
+export interface BackoffBounds {
+  readonly firstMs: number;
+  /** Each delay is twice the one before, up to this: the delay of MCM (`pkg/util/provider/machineutils/utils.go`; `triggerCreationFlow` and `triggerDeletionFlow` in `pkg/util/provider/machinecontroller/machine.go`). */
+  readonly longestMs: number;
+}
+
+/** Between which bounds the delays of a call grow. docs/drivers.md shows them. */
+export function backoffBounds(
+  retry: RetryClass,
+  kind: OperationKind,
+  exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS,
+): BackoffBounds {
   switch (retry) {
     case "transient":
-      return [SECOND, 5 * SECOND];
+      return { firstMs: SECOND, longestMs: 5 * SECOND };
     case "exhausted":
-      return [30 * SECOND, exhaustedRetryMs];
+      return { firstMs: Math.min(30 * SECOND, exhaustedRetryMs), longestMs: exhaustedRetryMs };
     case "persistent":
     // A failure that calls itself OK is a fault of the driver.
     case "none":
-      return [10 * SECOND, kind === "delete" ? 10 * MINUTE : kind === "initialize" ? 5 * SECOND : 3 * MINUTE];
+      // The VM costs money and serves no one before it is initialized.
+      if (kind === "initialize") return { firstMs: 5 * SECOND, longestMs: 5 * SECOND };
+      return { firstMs: 10 * SECOND, longestMs: kind === "delete" ? 10 * MINUTE : 3 * MINUTE };
   }
 }
 
@@ -39,8 +52,8 @@ export interface Setback {
  */
 export function delayAfter(setback: Setback, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
   const { code, kind, failures, jitter, retryAfterMs = 0 } = setback;
-  const [first, longest] = boundsOf(retryClassOf(code), kind, exhaustedRetryMs);
-  const delay = Math.min(longest, first * 2 ** Math.min(30, failures - 1));
+  const { firstMs, longestMs } = backoffBounds(retryClassOf(code), kind, exhaustedRetryMs);
+  const delay = Math.min(longestMs, firstMs * 2 ** Math.min(30, failures - 1));
   return Math.max(Math.round(delay * (1 - JITTER * jitter)), retryAfterMs);
 }
 

@@ -39,7 +39,7 @@ export interface MachineSettings extends OutageRule, FlapRule {
   readonly preserveTimeoutMs: number;
   /** Longest time between two tries after ResourceExhausted, milliseconds. */
   readonly resourceExhaustedRetryMs: number;
-  /** How many machines of one class and zone are made at once. */
+  /** How many machines that ask for the same (class, instance type, zone, annotations of the node) are made at once. */
   readonly creationsPerClass: number;
   /** How many machines are made at once, all classes together. */
   readonly creationsInAll: number;

@@ -17,6 +17,8 @@ export interface FakeDriver extends MachineDriver {
     readonly code: MachineErrorCode;
     times: number;
     readonly after: boolean;
+    /** The machines that it hits. Absent: all. */
+    readonly of?: (machine: Machine) => boolean;
   }[];
   /** Lets the next calls of a method fail; `after` the VM is made or gone, if so wanted. */
   fail(method: FakeMethod, code: MachineErrorCode, times?: number, after?: "after"): void;
@@ -71,7 +73,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): FakeDriver {
       } catch {
         return { ok: false, error: new MachineError("Aborted", "the call was aborted") };
       }
-      const fault = faults.find((each) => each.method === name && each.times > 0);
+      const fault = faults.find((each) => each.method === name && each.times > 0 && each.of?.(machine) !== false);
       if (fault !== undefined) {
         fault.times--;
         if (fault.after) act(machine);

@@ -48,7 +48,7 @@ export interface DriverContext {
 
 /** Which optional parts of the contract a driver has; derived by `defineDriver` from the methods that are there. */
 export interface DriverCapabilities {
-  /** `listMachines` exists: VMs without a machine can be found and collected. */
+  /** `listMachines` exists: VMs without a machine can be found. */
   readonly listMachines: boolean;
   /** `initializeMachine` exists. */
   readonly initializeMachine: boolean;
@@ -69,8 +69,8 @@ export interface DriverCapabilities {
  *    alone, before any provider id is stored and after a crash: tag the VM in the same request that creates it.
  * 2. **Any call may come again**, at once, after a crash, or while its predecessor still runs in the cloud. The outcome is
  *    that of one call.
- * 3. **Only our own VMs.** List only, and touch only, VMs that carry the tags of this cluster. Everything that is listed and has no
- *    machine will be deleted.
+ * 3. **Only our own VMs.** List only, and touch only, VMs that carry the tags of this cluster. A collector of VMs without
+ *    a machine, such as MCM's safety controller, deletes whatever is listed and has none.
  * 4. **Fail with `MachineError`.** Its code decides what happens next (see `machineErrorCodes`). Anything else that is thrown counts
  *    as a fault of the driver.
  * 5. **Honour the signal** within two seconds. Do not retry in the driver beyond what the SDK does on its own: the controller retries,

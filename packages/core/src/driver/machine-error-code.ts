@@ -2,12 +2,12 @@
  * What a controller does about a code:
  *
  * - `none`: nothing went wrong.
- * - `transient`: the same call again after 5 s.
- * - `exhausted`: again after the period for exhausted resources (`--resource-exhausted-retry`, 10 min by default).
- * - `persistent`: it takes a person or a long time; again after 3 min while creating, 10 min while deleting.
+ * - `transient`: the same call again soon.
+ * - `exhausted`: again when there may be quota or capacity, at most after `--resource-exhausted-retry` (10 min by default).
+ * - `persistent`: it takes a person or a long time; again after minutes.
  *
- * No code is final: MCM goes on until the creation timeout, respectively for ever. `retryAfterMs` of a `MachineError` may
- * lengthen the period.
+ * The delays, which double from failure to failure, are in docs/drivers.md. No code is final: calls go on until the creation timeout, and those of a deletion for ever. `retryAfterMs` of a `MachineError` may
+ * lengthen a delay.
  */
 export type RetryClass = "none" | "transient" | "exhausted" | "persistent";
 
@@ -79,7 +79,7 @@ export const machineErrorCodes = {
   OutOfRange: {
     number: 11,
     retry: "persistent",
-    meaning: "More than one VM belongs to this machine. Wakes the orphan collection. The message lists their ids.",
+    meaning: "More than one VM belongs to this machine. The message lists their ids.",
   },
   Unimplemented: {
     number: 12,

@@ -4,7 +4,7 @@ import { delayAfter, jitterOf } from "../retry.ts";
 
 /** How many machines may be made at once. */
 export interface LaneLimits {
-  /** Of one class and zone. */
+  /** Of one lane. */
   readonly perLane: number;
   /** Of all together. */
   readonly inAll: number;
@@ -14,7 +14,7 @@ export interface LaneLimits {
 
 /** Where a creation waits for its turn, and what is known of the creations of the machine before it. */
 export interface LaneRequest {
-  /** Machines with the same name share a lane: a class in a zone. */
+  /** Machines with the same name share a lane: they ask for the same, and so run out of the same quota and capacity. */
   readonly name: string;
   /** Whether the machine has failed before, perhaps in another process: then one goes first. */
   readonly isRepeated: boolean;

@@ -1,11 +1,20 @@
-import { isProvisioningVm, type MachineClass } from "@millwright/core";
+import { isProvisioningVm, type Machine, type MachineClass } from "@millwright/core";
 import type { MachineAction } from "../decision.ts";
 import type { MachineSnapshot } from "../snapshot.ts";
 import { type CreationIntent, intentAnnotation, intentFor, isStored } from "./intent.ts";
 
-/** The lane of a class: one class in one zone, for that is what runs out of capacity. */
-export const laneOf = ({ metadata, nodeTemplate }: MachineClass): string =>
-  `${metadata.name}/${nodeTemplate?.zone ?? ""}`;
+/**
+ * The lane of a machine, shared by those that ask the cloud for the same and so run out of the same quota and capacity: class, instance type, zone, and the annotations of the node, by which MCM's driver of AWS
+ * is asked for another zone, host or tenancy (`placement` in providers/aws/README.md).
+ */
+export function laneOf({ spec }: Machine, { metadata, nodeTemplate }: MachineClass): string {
+  const annotations = Object.entries(spec.nodeTemplate?.metadata?.annotations ?? {}).map(
+    ([key, value]) => `${key}=${value}`,
+  );
+  return [metadata.name, nodeTemplate?.instanceType ?? "", nodeTemplate?.zone ?? "", ...annotations.toSorted()].join(
+    "/",
+  );
+}
 
 /** The intent that a creation begun now would have; `undefined` while its class cannot be used. */
 export function plannedIntent({
@@ -37,7 +46,7 @@ export function startCreation(
       kind: "StartOperation",
       operation: "create",
       token: intent.token,
-      lane: { name: laneOf(machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
+      lane: { name: laneOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
     },
   ];
 }

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { aMachine, aMachineClass, type Change, named } from "../../testing/builders.ts";
+import type { Machine } from "@millwright/core";
+import { laneOf } from "./start-creation.ts";
+
+const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "a" };
+const noted = (annotations: Readonly<Record<string, string>>): Change<Machine> => ({
+  spec: { nodeTemplate: { metadata: { annotations } } },
+});
+
+describe("the lane of a machine", () => {
+  const own = laneOf(aMachine(), aMachineClass({ nodeTemplate }));
+
+  it.each([
+    ["class", aMachine(), aMachineClass(named("other"), { nodeTemplate })],
+    ["instance type", aMachine(), aMachineClass({ nodeTemplate: { ...nodeTemplate, instanceType: "l" } })],
+    ["zone", aMachine(), aMachineClass({ nodeTemplate: { ...nodeTemplate, zone: "b" } })],
+    [
+      "placement of its own",
+      aMachine(noted({ "machine.sapcloud.io/awsPlacement": '{"tenancy":"host"}' })),
+      aMachineClass({ nodeTemplate }),
+    ],
+  ])("is another one with another %s", (_, machine, machineClass) => {
+    expect(laneOf(machine, machineClass)).not.toBe(own);
+  });
+
+  it("is that of all machines that ask for the same, in whatever order their annotations are", () => {
+    expect(laneOf(aMachine(named("other")), aMachineClass({ nodeTemplate }))).toBe(own);
+    expect(laneOf(aMachine(noted({ a: "1", b: "2" })), aMachineClass())).toBe(
+      laneOf(aMachine(noted({ b: "2", a: "1" })), aMachineClass()),
+    );
+  });
+});
