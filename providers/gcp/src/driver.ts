@@ -1,6 +1,7 @@
-import type { Driver } from "@millwright/core";
+import { type Driver, systemClock } from "@millwright/core";
 import { type CloudDriverOptions, defaultPatience, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
+import { createOwnProject } from "./api/own-project.ts";
 import { createGceApi, type GceApiOptions } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
@@ -25,12 +26,16 @@ export interface GcpDriverOptions
 /** Creates the driver of Compute Engine. It holds no state but access tokens: every call finds its VMs by name, tags and labels. */
 export function createGcpDriver(options: GcpDriverOptions = {}): Driver<GcpSpec> {
   const { pollMs } = { ...defaultPatience, ...options.patience };
+  const ownProject = createOwnProject(options.clock ?? systemClock, options.env ?? process.env);
   return defineCloudDriver(
     {
       name: "gcp",
       spec: gcpSpecSchema,
       secret: gcpSecretSchema,
-      credentialsOf: readCredentials,
+      credentialsOf: async (secret, { signal }) => {
+        const credentials = readCredentials(secret);
+        return credentials.project === "" ? { ...credentials, project: await ownProject(signal) } : credentials;
+      },
       placeOf: (_, { project }) => project,
       openSession: (project, credentials, resources) =>
         createSession(createGceApi({ ...options, ...resources, credentials }), project, { ...resources, pollMs }),

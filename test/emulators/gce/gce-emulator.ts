@@ -20,6 +20,7 @@ import { insertInstance, removeInstance } from "./insert-instance.ts";
 import type { Disk, Instance, InstanceStatus } from "./instance.ts";
 import { deleteInstance, getInstance, listInstances } from "./instances.ts";
 import { getMachineType } from "./machine-types.ts";
+import { answerMetadata, metadataPaths } from "./metadata-server.ts";
 import { getOperation, listOperations, waitForOperation } from "./operations.ts";
 import { demand } from "./permissions.ts";
 import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
@@ -126,10 +127,14 @@ const tokenRoutes = {
   oauth: { operation: "oauth2.token", answer: exchangeAssertion },
   sts: { operation: "sts.token", answer: exchangeIdentity },
   impersonation: { operation: "iamcredentials.generateAccessToken", answer: impersonate },
+  metadataToken: { operation: "metadata.token", answer: answerMetadata },
+  metadataProject: { operation: "metadata.project", answer: answerMetadata },
 } as const satisfies Readonly<Record<string, TokenRoute>>;
 
-/** What answers a request for a token; undefined for any other request. */
+/** What answers a request for a token, or to the metadata server; undefined for any other request. */
 function tokenRouteOf({ method, url }: EmulatorRequest): TokenRoute | undefined {
+  if (method === "GET" && url.pathname === metadataPaths.token) return tokenRoutes.metadataToken;
+  if (method === "GET" && url.pathname === metadataPaths.project) return tokenRoutes.metadataProject;
   if (method !== "POST") return undefined;
   if (url.pathname === tokenPaths.oauth) return tokenRoutes.oauth;
   if (url.pathname === tokenPaths.sts) return tokenRoutes.sts;

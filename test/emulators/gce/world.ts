@@ -34,6 +34,8 @@ export interface GceWorldOptions extends Partial<LifeTimes> {
   readonly serviceAccounts?: Readonly<Record<string, string>>;
   /** Tokens of workload identities that STS takes, by audience. */
   readonly workloadIdentities?: Readonly<Record<string, string>>;
+  /** What the metadata server says: the project of the VM that asks, and the email of its service account, where it has one. Absent: there is nothing to say. */
+  readonly metadata?: { readonly project: string; readonly serviceAccount?: string };
   /** How long access tokens are good, milliseconds. Default 1 hour. */
   readonly tokenMs?: number;
   /** How long `wait` blocks at most, milliseconds. Default 120 000. */

@@ -47,8 +47,8 @@ export type CloudDriverDefinition<
   Place extends string = string,
 > = Pick<Driver<Spec>, "name" | "spec" | "secret" | "matchNode"> &
   CloudMethods<Spec, Session> & {
-    /** Reads the class secret, which its schema has accepted. May throw `MachineError`. */
-    readonly credentialsOf: (secret: SecretData) => Credentials;
+    /** Reads the class secret, which its schema has accepted. May throw `MachineError`, and may look up what the secret leaves to the environment of the process. */
+    readonly credentialsOf: (secret: SecretData, context: DriverContext) => Credentials | Promise<Credentials>;
     /** Where the call goes with these credentials: a region, a project, a subscription. Each place and credential has one session. */
     readonly placeOf: (request: CloudRequest<Spec>, credentials: Credentials) => Place;
     /** Opens a session. Makes no requests: loading an SDK and getting tokens belong to the first one. */
@@ -110,7 +110,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
         const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
         context.signal.throwIfAborted();
         const { machineClass } = request;
-        const credentials = definition.credentialsOf(request.secret);
+        const credentials = await definition.credentialsOf(request.secret, context);
         const place = definition.placeOf(request, credentials);
         const keys = definition.clusterKeysOf(machineClass.spec);
         return await sessions.use(machineClass.name, place, credentials, (session) =>

@@ -2,10 +2,12 @@ import { createPrivateKey, createSign, type KeyObject } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type Clock, MachineError } from "@millwright/core";
 import { createBatch, fieldOf } from "@millwright/core/driver-kit";
+import type { Environment } from "@millwright/core/egress";
 import type { GcpCredentials } from "../spec/secret.ts";
+import { tokenOfFile } from "./credentials-file.ts";
 import type { EgressFetch } from "./egress-fetch.ts";
-import { GceFailure, NoAnswer, unreadable } from "./gce-failure.ts";
-import { sendRequest } from "./send-request.ts";
+import { createMetadataServer } from "./metadata-server.ts";
+import { askService } from "./send-request.ts";
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 /** What an assertion is good for, seconds: Google takes an hour at most. */
@@ -26,6 +28,8 @@ export interface TokenSource {
 export interface TokenSourceOptions {
   readonly clock: Clock;
   readonly fetch: EgressFetch;
+  /** Environment variables, which say where credentials of the environment are. */
+  readonly env: Environment;
   readonly timeoutMs: number;
   /** Address of all services, for tests. Default: Google's own. */
   readonly endpoint?: string;
@@ -40,7 +44,7 @@ interface Token {
 
 /** Creates the source of tokens of a credential. Asks when the first one is needed. */
 export function createTokenSource(credentials: GcpCredentials, options: TokenSourceOptions): TokenSource {
-  const { clock, fetch, timeoutMs, endpoint } = options;
+  const { clock, fetch, timeoutMs, endpoint, env } = options;
   let token: Token | undefined;
 
   /** The services are at one address in tests. */
@@ -50,19 +54,12 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
     return new URL(pathname, endpoint).href;
   };
 
-  const post = async (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> => {
-    try {
-      return parsed(
-        await sendRequest({ url: at(url), method: "POST", headers, body }, { fetch, clock, signal, timeoutMs }),
-      );
-    } catch (error) {
-      if (signal.aborted) throw error;
-      const service = `Google's token service ${new URL(url).hostname}`;
-      if (!(error instanceof GceFailure)) throw new NoAnswer(service, error);
-      error.service = service;
-      throw error;
-    }
-  };
+  const post = (url: string, body: string, headers: Headers, signal: AbortSignal): Promise<unknown> =>
+    askService(
+      `Google's token service ${new URL(url).hostname}`,
+      { url: at(url), method: "POST", headers, body },
+      { fetch, clock, signal, timeoutMs },
+    );
 
   const postForm = (url: string, form: Readonly<Record<string, string>>, signal: AbortSignal): Promise<unknown> =>
     post(
@@ -119,15 +116,31 @@ export function createTokenSource(credentials: GcpCredentials, options: TokenSou
     return remember(fieldOf(impersonated, "accessToken"), (expireTime - clock.now().getTime()) / 1_000);
   };
 
+  const forEnvironment = async (signal: AbortSignal): Promise<string> => {
+    const hasFile = (env["GOOGLE_APPLICATION_CREDENTIALS"] ?? "") !== "";
+    const { value, lifeS } = hasFile
+      ? await tokenOfFile(scope, clock, signal)
+      : await createMetadataServer(clock, env).token(signal);
+    return remember(value, lifeS);
+  };
+
+  const fetchToken = (signal: AbortSignal): Promise<string> => {
+    switch (credentials.kind) {
+      case "serviceAccount":
+        return forServiceAccount(credentials, signal);
+      case "externalAccount":
+        return forExternalAccount(credentials, signal);
+      case "environment":
+        return forEnvironment(signal);
+    }
+  };
+
   // Calls that start together ask once.
   const ask = createBatch<string>({
     maxKeys: Number.POSITIVE_INFINITY,
     windowMs,
     ask: async (keys, signal) => {
-      const value =
-        credentials.kind === "serviceAccount"
-          ? await forServiceAccount(credentials, signal)
-          : await forExternalAccount(credentials, signal);
+      const value = await fetchToken(signal);
       return new Map(keys.map((key) => [key, value]));
     },
   });
@@ -161,15 +174,6 @@ async function readSubjectToken(
   if (text === "")
     throw new MachineError("Unauthenticated", `the token file of the workload identity, ${path}, is empty`);
   return text;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The message of the parser would repeat a part of the answer.
-    throw unreadable(200);
-  }
 }
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");

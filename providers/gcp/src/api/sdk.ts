@@ -50,6 +50,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const tokens = createTokenSource(credentials, {
     clock,
     fetch,
+    env: options.env,
     timeoutMs,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(readTokenFile === undefined ? {} : { readTokenFile }),

@@ -1,7 +1,7 @@
 import type { Clock } from "@millwright/core";
 import { readAnswer } from "@millwright/core/driver-kit";
 import type { EgressFetch } from "./egress-fetch.ts";
-import { readFailure } from "./gce-failure.ts";
+import { GceFailure, NoAnswer, readFailure, unreadable } from "./gce-failure.ts";
 
 /** One request. */
 export interface OutgoingRequest {
@@ -51,5 +51,41 @@ export async function sendRequest(
   } finally {
     timer.cancel();
     signal.removeEventListener("abort", leave);
+  }
+}
+
+/**
+ * Sends a request to another service than Compute Engine, whose answer is JSON. What fails names the service.
+ *
+ * @param service the service, as messages name it
+ * @throws NoAnswer when none came; GceFailure for one that is no success, or no JSON; the signal's reason when it aborts
+ */
+export async function askService(service: string, request: OutgoingRequest, sending: Sending): Promise<unknown> {
+  return namingService(service, sending.signal, async () => parseAnswer(await sendRequest(request, sending)));
+}
+
+/** Names the service in whatever a request to it failed of. */
+export async function namingService<T>(service: string, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!(error instanceof GceFailure)) throw new NoAnswer(service, error);
+    error.service = service;
+    throw error;
+  }
+}
+
+/**
+ * Reads an answer that is JSON.
+ *
+ * @throws GceFailure for one that is none
+ */
+export function parseAnswer(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser would repeat a part of the answer.
+    throw unreadable(200);
   }
 }

@@ -21,6 +21,7 @@ describe("the class secret", () => {
       secretWith({ ...workloadIdentity, service_account_impersonation_url: impersonation }),
     ],
     ["blanks around", { ...plainSecret, serviceAccountJSON: `\n ${json}\n` }],
+    ["an empty first key", { serviceAccountJSON: "", credentialsConfig: json, userData: "u" }],
     ["other keys beside", { ...plainSecret, region: "x" }],
   ])("may hold %s", async (_name, data) => {
     expect(await problemsOf(data)).toEqual([]);
@@ -29,11 +30,7 @@ describe("the class secret", () => {
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
     ["no credentials", { userData: "u" }, /^secret\.serviceAccountJSON: has none of the keys/],
     ["no user data", { serviceAccountJSON: json }, /^secret\.userData: is required/],
-    [
-      "an empty first key",
-      { serviceAccountJSON: "", credentialsConfig: json, userData: "u" },
-      /^secret\.serviceAccountJSON: /,
-    ],
+    ["empty keys", { serviceAccountJSON: " ", credentialsConfig: "", userData: "u" }, /^secret\.serviceAccountJSON: /],
     ["no JSON", { serviceAccountJSON: "{private", userData: "u" }, /must be the JSON of a service account/],
     ["a list", { serviceAccountJSON: "[]", userData: "u" }, /must be a JSON object/],
     [

@@ -2,9 +2,10 @@ import { MachineError, type SecretData, userDataKey } from "@millwright/core";
 import { fieldOf } from "@millwright/core/driver-kit";
 import * as z from "zod";
 
-/** Keys of the class secret that hold the credentials; the first that exists counts, also when it is empty (machine-controller-manager-provider-gcp, `pkg/api/v1alpha1/provider_spec.go`). */
+/** Keys of the class secret that hold the credentials (machine-controller-manager-provider-gcp, `pkg/api/v1alpha1/provider_spec.go`); the first with a value counts. */
 const credentialKeys = ["serviceAccountJSON", "serviceaccount.json", "credentialsConfig"] as const;
 const projectKey = "projectID";
+const chainKey = "useDefaultCredentialChain";
 
 const alternatives = credentialKeys.map((key) => `"${key}"`).join(", ");
 
@@ -13,10 +14,15 @@ const identityTokenFile = "/var/run/secrets/gardener.cloud/workload-identity/tok
 const stsUrl = "https://sts.googleapis.com/v1/token";
 const impersonationPattern =
   /^https:\/\/iamcredentials\.googleapis\.com\/v1\/projects\/-\/serviceAccounts\/[^/:?#]+:generateAccessToken$/;
+const defaultUniverse = "googleapis.com";
 const defaultTokenUri = "https://oauth2.googleapis.com/token";
+
+/** Whether a text is the id of a project; those of a domain have it before a colon. */
+export const isProjectId = (text: string): boolean => /^([a-z0-9.-]+:)?[a-z0-9-]+$/.test(text);
 
 /** How to get access tokens. Holds secret values: for the token source only. */
 export type GcpCredentials = {
+  /** Empty with `environment` where the secret names none: the metadata server does. */
   readonly project: string;
   /** The cloud: `googleapis.com`, or the domain of a sovereign one. */
   readonly universe: string;
@@ -36,6 +42,8 @@ export type GcpCredentials = {
       /** Absent: the token of STS is used as it is. */
       readonly impersonationUrl?: string;
     }
+  /** The file of `GOOGLE_APPLICATION_CREDENTIALS`, or the metadata server. */
+  | { readonly kind: "environment" }
 );
 
 /**
@@ -61,12 +69,29 @@ class CredentialsProblem extends Error {}
 
 type ReadText = (key: string) => string | undefined;
 
+/** What the environment of the process provides; the project may be left to it, too. */
+function readEnvironment(text: ReadText): GcpCredentials {
+  const given = credentialKeys.find((name) => (text(name)?.trim() ?? "") !== "");
+  if (given !== undefined) throw new CredentialsProblem(`key "${given}" and "${chainKey}" exclude each other`);
+  const project = text(projectKey)?.trim() ?? "";
+  if (project !== "" && !isProjectId(project)) {
+    throw new CredentialsProblem(`key "${projectKey}" must be the id of a project`);
+  }
+  return { kind: "environment", project, universe: defaultUniverse };
+}
+
 /** Reads a secret that is given as texts. Throws {@link CredentialsProblem}. */
 function read(text: ReadText): GcpCredentials {
-  const key = credentialKeys.find((name) => text(name) !== undefined);
+  const chain = text(chainKey)?.trim() ?? "";
+  if (!["", "true", "false"].includes(chain))
+    throw new CredentialsProblem(`key "${chainKey}" must be "true" or "false"`);
+  if (chain === "true") return readEnvironment(text);
+  const key = credentialKeys.find((name) => (text(name)?.trim() ?? "") !== "");
   const json = key === undefined ? "" : (text(key)?.trim() ?? "");
-  if (key === undefined || json === "") {
-    throw new CredentialsProblem(`has none of the keys ${alternatives}, or the first of them is empty`);
+  if (key === undefined) {
+    throw new CredentialsProblem(
+      `has none of the keys ${alternatives} with a value, nor "${chainKey}": "true" for the credentials of the controller's environment`,
+    );
   }
   let parsed: unknown;
   try {
@@ -97,9 +122,8 @@ function read(text: ReadText): GcpCredentials {
   };
   const project = optional("project_id") ?? text(projectKey)?.trim() ?? "";
   if (project === "") throw new CredentialsProblem(`${at("project_id")} is required, or key "${projectKey}"`);
-  if (!/^([a-z0-9.-]+:)?[a-z0-9-]+$/.test(project))
-    throw new CredentialsProblem(`${at("project_id")} must be the id of a project`);
-  const universe = optional("universe_domain") ?? "googleapis.com";
+  if (!isProjectId(project)) throw new CredentialsProblem(`${at("project_id")} must be the id of a project`);
+  const universe = optional("universe_domain") ?? defaultUniverse;
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(universe)) {
     throw new CredentialsProblem(`${at("universe_domain")} must be a domain`);
   }
@@ -163,7 +187,8 @@ export const gcpSecretSchema = z.record(z.string(), z.string()).superRefine((sec
     read((key) => (Object.hasOwn(secret, key) ? secret[key] : undefined));
   } catch (error) {
     if (!(error instanceof CredentialsProblem)) throw error;
-    complain(credentialKeys.find((key) => Object.hasOwn(secret, key)) ?? credentialKeys[0], error.message);
+    const key = [...credentialKeys, chainKey].find((name) => (secret[name] ?? "").trim() !== "");
+    complain(key ?? credentialKeys[0], error.message);
   }
 });
 
