@@ -42,7 +42,7 @@ describe("creating a machine", () => {
     expect(arm.inventory().nics).toHaveLength(1);
   });
 
-  it.each(["NetworkInterfaces_CreateOrUpdate", "VirtualMachines_CreateOrUpdate", "Operations_Get"])(
+  it.each(["NetworkInterfaces_CreateOrUpdate", "VirtualMachines_CreateOrUpdate", "NetworkInterfaces_Get"])(
     "makes one VM although answers of %s were lost",
     async (operation) => {
       for (const end of [

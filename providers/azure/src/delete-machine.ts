@@ -14,7 +14,8 @@ export async function deleteMachine(request: AzureRequest, call: MethodCall): Pr
   const { machine, machineClass } = request;
   const group = machineClass.spec.resourceGroup;
   const name = vmNameOf(request);
-  const vm = await session.vm(group, name, context);
+  // A list that many share may miss a VM while others go; who is told that there is none deletes the machine.
+  const vm = (await session.vm(group, name, context)) ?? (await session.api.getVm(group, name, context.signal));
   if (vm !== undefined) {
     if (!isOwnedBy({ vmName: name, tags: vm.tags }, keys, machine)) {
       throw new MachineError(

@@ -2,7 +2,7 @@ import type { Driver } from "@millwright/core";
 import { type CloudDriverOptions, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { requestIdsOf } from "./api/request-ids.ts";
-import { type AzureApiOptions, createAzureApi } from "./api/sdk.ts";
+import { type AzureApiOptions, createAzureApi, defaultPollMs } from "./api/sdk.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { findDrift } from "./find-drift.ts";
@@ -10,6 +10,7 @@ import { getMachineStatus } from "./get-machine-status.ts";
 import { getNodeTemplate } from "./get-node-template.ts";
 import { volumeIdOf } from "./get-volume-ids.ts";
 import { listMachines } from "./list-machines.ts";
+import { matchNode } from "./match-node.ts";
 import { type ApiVersionOverrides, requireApiVersions } from "./spec/api-versions.ts";
 import { cloudAt } from "./spec/clouds.ts";
 import { clusterKeysOf } from "./spec/cluster-keys.ts";
@@ -22,7 +23,7 @@ import { createSession } from "./vm/session.ts";
 export interface AzureDriverOptions
   extends
     Pick<CloudDriverOptions, "clock" | "random" | "env">,
-    Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "retryDelayMs" | "ca" | "pollMs"> {
+    Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "retryDelayMs" | "ca" | "pollMs" | "httpClient"> {
   /** Address of Azure Resource Manager and of Entra ID, for tests and private clouds. Default: those of the class's cloud. */
   readonly endpoint?: string;
   /**
@@ -31,8 +32,6 @@ export interface AzureDriverOptions
    */
   readonly apiVersions?: ApiVersionOverrides;
 }
-
-const defaultPollMs = 2_000;
 
 /**
  * Creates the driver of Azure. It holds no state but connections, tokens, and what is known of images and sizes: every call finds its VMs by name and tags.
@@ -61,6 +60,7 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
       deleteMachine,
       getMachineStatus,
       listMachines: ({ machineClass }, call) => listMachines(machineClass, call),
+      matchNode,
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),

@@ -1,3 +1,4 @@
+import type { FaultEnd } from "@millwright/emulators/server";
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest, plainProperties } from "./testing/azure-cloud.ts";
 import { roleOfReadme } from "./testing/readme-role.ts";
@@ -32,10 +33,25 @@ const beyondTheEmulator = new Set([
   "Microsoft.Network/locations/operationResults/read",
 ]);
 
+const failedState: FaultEnd = {
+  kind: "reply",
+  reply: {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ properties: { provisioningState: "Failed" } }),
+  },
+};
+
 describe("the role in the README", () => {
   // That nothing else is asked for shows in every test of this driver: `aCloud` allows no more.
   it("has what the driver asks for, and nothing else", async () => {
     const { arm, driver } = await aCloud({ partMs: 1 });
+    // How something failed says its operation.
+    for (const operation of ["NetworkInterfaces_Get", "Disks_Get"]) arm.faults.add({ operation, end: failedState });
+    arm.world.vmFailures.set("m-0", { code: "AllocationFailed", message: "no" });
+    await expect(
+      driver.createMachine(aRequest(aMachine("m-0"), { properties: classes[0] ?? {} }), aContext()),
+    ).rejects.toThrow();
     for (const [index, properties] of classes.entries()) {
       const request = aRequest(aMachine(`m-${index}`), { properties });
       await driver.createMachine(request, aContext());

@@ -42,6 +42,8 @@ export interface ArmEmulator extends EmulatorServer {
   /** The certificate that a client has to trust, as PEM. */
   readonly ca: string;
   inventory(): ArmInventory;
+  /** Answers a request without a connection and at once: for clients whose time is that of a virtual clock. */
+  answer(request: EmulatorRequest): EmulatorReply;
   /** The VM with a name. */
   vm(name: string): VirtualMachine;
   /** Takes a spot VM back: as its eviction policy says, it is deallocated or deleted. */
@@ -122,7 +124,7 @@ function getOperation({ world, path, request, origin }: ArmCall): EmulatorReply 
 const graphPath = "/providers/microsoft.resourcegraph/resources";
 
 /** ARM behind the server of all emulators. */
-function emulatorOf(world: ArmWorld): Emulator {
+function emulatorOf(world: ArmWorld): Omit<Emulator, "answer"> & Pick<ArmEmulator, "answer"> {
   const identified = (reply: EmulatorReply): EmulatorReply => ({
     ...reply,
     headers: {
@@ -191,7 +193,8 @@ export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator
   const world = createArmWorld(options);
   // Clients look at their own clock.
   const tls = selfSignedCertificate(systemClock.now(), options.hosts);
-  const server = createEmulatorServer(emulatorOf(world), { ...options, tls });
+  const emulator = emulatorOf(world);
+  const server = createEmulatorServer(emulator, { ...options, tls });
   const vm = (name: string): VirtualMachine => {
     world.operations.settle();
     const found = [...world.vms.values()].find((candidate) => keyOf(candidate.name) === keyOf(name));
@@ -200,6 +203,7 @@ export function createArmEmulator(options: ArmEmulatorOptions = {}): ArmEmulator
   };
   return {
     ...server,
+    answer: (request) => emulator.answer(request),
     world,
     ca: tls.cert,
     inventory() {

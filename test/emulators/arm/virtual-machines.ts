@@ -120,11 +120,13 @@ function create(call: ArmCall, id: string, body: VmBody) {
   authorizeVmLinks(call, body);
   checkReferences(world, id, body);
   checkQuota(world, body);
-  const failure = capacityFailure(world, body);
-  if (failure !== undefined && world.options.refusesCapacityAtOnce === true) {
+  const lack = capacityFailure(world, body);
+  const failure = lack ?? world.vmFailures.get(nameOf(id));
+  world.vmFailures.delete(nameOf(id));
+  if (lack !== undefined && world.options.refusesCapacityAtOnce === true) {
     // Azure keeps the NIC for a VM that it refuses too.
     for (const { id: nicId } of body.properties.networkProfile.networkInterfaces) reserveNic(world, nicId, id);
-    throw new ArmRefusal(failure.code, failure.message);
+    throw new ArmRefusal(lack.code, lack.message);
   }
   const disks = disksOf(call, body);
   for (const { diskId, lun } of disks) {

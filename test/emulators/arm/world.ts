@@ -1,5 +1,5 @@
 import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
-import { createOperations, type Operations } from "./operations.ts";
+import { createOperations, type OperationFailure, type Operations } from "./operations.ts";
 import type { Disk, NetworkInterface, VirtualMachine } from "./resources.ts";
 
 /** An image of the marketplace. */
@@ -96,6 +96,8 @@ export interface ArmWorld {
   readonly acceptedPlans: Set<string>;
   /** VMs that can still be made, by `size` or `size/zone`. Absent: any number. */
   readonly capacity: Map<string, number>;
+  /** How the next creation of a VM ends, by its name. Absent: well, as far as there is capacity. */
+  readonly vmFailures: Map<string, OperationFailure>;
   /** Resources by their id in lower case. */
   readonly vms: Map<string, VirtualMachine>;
   readonly nics: Map<string, NetworkInterface>;
@@ -144,6 +146,7 @@ export function createArmWorld(options: ArmWorldOptions = {}): ArmWorld {
     askedActions: new Set(),
     acceptedPlans: new Set(),
     capacity: new Map(),
+    vmFailures: new Map(),
     vms: new Map(),
     nics: new Map(),
     disks: new Map(),

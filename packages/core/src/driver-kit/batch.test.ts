@@ -56,6 +56,27 @@ describe("questions that come together", () => {
     expect(await answers).toEqual([undefined, undefined, undefined]);
   });
 
+  it("wait as long as the window is when the first of them comes", async () => {
+    const clock = createVirtualClock();
+    let windowMs = 10;
+    const asked: number[] = [];
+    const look = createBatch<string>({
+      maxKeys: 100,
+      windowMs: () => windowMs,
+      ask: (keys) => {
+        asked.push(clock.monotonicMs());
+        windowMs = 500;
+        return Promise.resolve(new Map(keys.map((key) => [key, key])));
+      },
+    });
+    const { signal } = new AbortController();
+    const first = look("a", { clock, signal });
+    await clock.advance(10);
+    const second = look("a", { clock, signal });
+    await clock.advance(500);
+    expect([await first, await second, asked]).toEqual(["a", "a", [10, 510]]);
+  });
+
   it("fail together", async () => {
     const { clock, asked, ask } = aBatch();
     const outcomes = Promise.allSettled([ask("a"), ask("b")]);

@@ -10,8 +10,8 @@ export interface Asking {
 export interface BatchOptions<Value> {
   /** Keys that fit into one request. */
   readonly maxKeys: number;
-  /** How long the first key waits for others, milliseconds. */
-  readonly windowMs: number;
+  /** How long the first key waits for others, milliseconds: always the same, or read when the first key comes. */
+  readonly windowMs: number | (() => number);
   /** Asks for all keys at once. Its signal aborts when nobody waits for the answer any more. */
   readonly ask: (keys: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Value>>;
 }
@@ -66,7 +66,8 @@ export function createBatch<Value>(
           isSent: false,
         };
         gathering = batch;
-        clock.setTimer(options.windowMs, () => send(batch));
+        const { windowMs } = options;
+        clock.setTimer(typeof windowMs === "number" ? windowMs : windowMs(), () => send(batch));
       }
       const batch = gathering;
       const leave = (): void => {

@@ -42,7 +42,10 @@ const kinds: readonly (readonly [RegExp, Readonly<Record<string, ApiService>>])[
   [/\/artifacttypes\/vmimage\//, { GET: "virtual_machine_image_get" }],
   [/\/agreements\/current$/, { GET: "market_place_agreement_get", PUT: "market_place_agreement_create" }],
   [/\/microsoft\.compute\/skus$/, { GET: "virtual_machine_sizes_list" }],
-  [/\/oauth2\/v2\.0\/token$|\/openid-configuration$/, { GET: "token_get", POST: "token_get" }],
+  [
+    /\/oauth2\/v2\.0\/token$|\/openid-configuration$|\/metadata\/identity\/oauth2\/token\/?$/,
+    { GET: "token_get", POST: "token_get" },
+  ],
 ];
 
 /** What a request is for, by its method and address. */

@@ -32,6 +32,25 @@ const codes: readonly (readonly [string, string])[] = [
   ["InvalidAuthenticationToken", "Unauthenticated"],
 ];
 
+/** Ways in which a request fails, and what each is in the contract. */
+const ends: readonly (readonly [FaultEnd, string])[] = [
+  [refuse("TooManyRequests"), "Unavailable"],
+  [refuse("AuthorizationFailed"), "PermissionDenied"],
+  [refuse("InternalServerError"), "Unavailable"],
+  [refuse("ServiceUnavailable"), "Unavailable"],
+  [{ kind: "reset" }, "Unavailable"],
+  [
+    { kind: "reply", reply: { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad" } },
+    "Unavailable",
+  ],
+  [
+    { kind: "reply", reply: { status: 200, headers: { "content-type": "application/json" }, body: "{no" } },
+    "Unavailable",
+  ],
+  // Last, for it has its effect.
+  [{ kind: "truncate" }, "Unavailable"],
+];
+
 describe("refusals of Azure", () => {
   it.each<readonly [string, string]>([
     ...codes,
@@ -58,9 +77,7 @@ describe("refusals of Azure", () => {
 
   it.each(codes)("%s at the end of an operation is %s as well", async (code, expected) => {
     const { arm, driver } = await aCloud();
-    const body = JSON.stringify({ name: "x", status: "Failed", error: { code, message: "because" } });
-    const reply = { status: 200, headers: { "content-type": "application/json" }, body };
-    arm.faults.add({ operation: "Operations_Get", match: "m", skip: 1, end: { kind: "reply", reply } });
+    arm.world.vmFailures.set("m", { code, message: "because" });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({
       code: expected,
       message: expect.stringContaining(`because (${code})`),
@@ -81,7 +98,8 @@ describe("refusals of Azure", () => {
   ])("are read from an operation %s", async (_, answer, expected) => {
     const { arm, driver } = await aCloud();
     const reply = { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(answer) };
-    arm.faults.add({ operation: "Operations_Get", match: "m", skip: 1, end: { kind: "reply", reply } });
+    arm.world.vmFailures.set("m", { code: "Other", message: "other" });
+    arm.faults.add({ operation: "Operations_Get", match: "m", end: { kind: "reply", reply } });
     await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code: expected });
   });
 
@@ -130,7 +148,6 @@ describe("refusals of Azure", () => {
     ["createMachine", "Disks_ListByResourceGroup"],
     ["createMachine", "Disks_CreateOrUpdate"],
     ["createMachine", "VirtualMachines_CreateOrUpdate"],
-    ["createMachine", "Operations_Get"],
     ["deleteMachine", "VirtualMachines_Get"],
     ["deleteMachine", "VirtualMachines_Delete"],
     ["deleteMachine", "NetworkInterfaces_List"],
@@ -147,23 +164,6 @@ describe("refusals of Azure", () => {
     const properties = { storageProfile: { ...plainProperties.storageProfile, dataDisks } };
     const request = aRequest(aMachine("m"), { properties });
     if (method !== "createMachine") await driver.createMachine(request, aContext());
-    const ends: readonly (readonly [FaultEnd, string])[] = [
-      [refuse("TooManyRequests"), "Unavailable"],
-      [refuse("AuthorizationFailed"), "PermissionDenied"],
-      [refuse("InternalServerError"), "Unavailable"],
-      [refuse("ServiceUnavailable"), "Unavailable"],
-      [{ kind: "reset" }, "Unavailable"],
-      [
-        { kind: "reply", reply: { status: 502, headers: { "content-type": "text/html" }, body: "<html>bad" } },
-        "Unavailable",
-      ],
-      [
-        { kind: "reply", reply: { status: 200, headers: { "content-type": "application/json" }, body: "{no" } },
-        "Unavailable",
-      ],
-      // Last, for it has its effect.
-      [{ kind: "truncate" }, "Unavailable"],
-    ];
     // The answer to a deletion has no body that could be cut.
     const tried = operation === "VirtualMachines_Delete" ? ends.slice(0, -1) : ends;
     const found: unknown[] = [];
@@ -175,6 +175,25 @@ describe("refusals of Azure", () => {
     }
     expect(found).toEqual(tried.map(([, code]) => code));
     await expect(driver[method]?.(request, aContext())).resolves.toBeDefined();
+  });
+
+  it.each(ends.map(([end, code], index) => ({ end, code, index })))(
+    "in looks at what is being created end the call when they last ($index)",
+    async ({ end, code }) => {
+      const { arm, driver } = await aCloud();
+      arm.faults.add({ operation: "NetworkInterfaces_Get", times: 100, end });
+      await expect(driver.createMachine(aRequest(), aContext())).rejects.toMatchObject({ code });
+      arm.faults.clear();
+      await driver.createMachine(aRequest(), aContext());
+      expect(arm.inventory()).toMatchObject({ vms: [{ name: "m" }], nics: [{ name: "m-nic" }] });
+    },
+  );
+
+  it("in a look at what is being created are waited for when they pass", async () => {
+    const { arm, driver } = await aCloud({ vmMs: 50 });
+    arm.faults.add({ operation: "VirtualMachines_Get", skip: 1, times: 4, end: refuse("InternalServerError") });
+    await driver.createMachine(aRequest(), aContext());
+    expect(arm.vm("m").provisioningState).toBe("Succeeded");
   });
 
   it("that ask to wait say for how long, and nobody waits in the call", async () => {

@@ -2,6 +2,7 @@ import { isMachineError, MachineError, type MachineErrorCode } from "@millwright
 import { abortedCall, failureWithoutAnswer, fieldOf } from "@millwright/core/driver-kit";
 import { machineCodeOf, remedies } from "./error-codes.ts";
 import { headerIn, requestIdsIn } from "./request-ids.ts";
+import { explainTokenFailure, isTokenFailure } from "./token-failure.ts";
 
 /** Messages reach the status of a machine; the contract allows 4 KiB. */
 const longestMessage = 2_000;
@@ -71,8 +72,10 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   const { code, status, retryAfterMs } = readSdkFailure(error);
   const message = error instanceof Error ? error.message : String(error);
   const options = { cause: withoutRequest(error), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  const login = loginFailure(error, message);
-  if (login !== undefined) return new MachineError(login[0], `${what}: ${login[1]}`, options);
+  if (isTokenFailure(error)) {
+    const [tokenCode, text] = explainTokenFailure(error);
+    return new MachineError(tokenCode, `${what}: ${steady(text)}`, options);
+  }
   if (status === 0) {
     const [machineCode, text] = withoutAnswer(code, error, message);
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
@@ -89,38 +92,6 @@ export function toMachineError(error: unknown, signal: AbortSignal, what: string
   const text = `${what}: ${steady(message)}${code === "" ? ` (status ${status})` : ` (${code})`}${remedy === undefined ? "" : `; ${remedy}`}`;
   return new MachineError(machineCodeOf(code, status, message), text, options);
 }
-
-/** Codes of Entra ID for troubles of its own, which pass. */
-const passing = new Set(["90033", "90024", "90025", "50196", "90012"]);
-
-/** Failures to get a token: by Entra ID's number, and by the name of what the SDK throws. */
-function loginFailure(error: unknown, message: string): readonly [MachineErrorCode, string] | undefined {
-  const [, number] = /AADSTS(\d+)/.exec(message) ?? [];
-  if (number !== undefined) {
-    if (passing.has(number)) return ["Unavailable", `Entra ID gives no token for now (AADSTS${number})`];
-    return [
-      "Unauthenticated",
-      `Entra ID refuses a token: ${steady(message)}; check keys "clientID", "tenantID" and "clientSecret" or "workloadIdentityTokenFile" of the class secret`,
-    ];
-  }
-  const name = fieldOf(error, "name");
-  const isLogin =
-    name === "AuthenticationError" ||
-    name === "AuthenticationRequiredError" ||
-    name === "CredentialUnavailableError" ||
-    name === "AggregateAuthenticationError";
-  if (isFileFailure(error, message)) {
-    return [
-      "Unauthenticated",
-      'the file that key "workloadIdentityTokenFile" of the class secret names cannot be read',
-    ];
-  }
-  return isLogin ? ["Unavailable", `Entra ID gave no token: ${steady(message)}`] : undefined;
-}
-
-const isFileFailure = (error: unknown, message: string): boolean =>
-  /^(ENOENT|EACCES|EISDIR)$/.test(String(fieldOf(error, "code"))) ||
-  /\b(ENOENT|EACCES|EISDIR)\b|No content on the file/.test(message);
 
 /** How the SDK says that an operation failed, where it hides the code. */
 const hiddenFailure = /^The long-running operation has failed\.? *(?:([A-Za-z]+)\. )?(.*)$/s;

@@ -28,8 +28,10 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
       const leave = (): void => left.abort();
       request.abortSignal?.addEventListener("abort", leave);
       if (request.abortSignal?.aborted === true) leave();
-      request.agent = request.url.startsWith("http:") ? agents.http : agents.https;
-      request.timeout = timeoutMs;
+      // Without TLS there is only the endpoint of managed identities, which is on this machine: it is behind no proxy.
+      if (request.url.startsWith("https:")) request.agent = agents.https;
+      else delete request.agent;
+      request.timeout = request.timeout > 0 ? Math.min(request.timeout, timeoutMs) : timeoutMs;
       let tooLong: Error | undefined;
       request.onDownloadProgress = ({ loadedBytes }) => {
         tooLong = answerTooLong(loadedBytes);

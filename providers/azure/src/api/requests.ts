@@ -17,15 +17,21 @@ export interface AzureApi {
   /** Undefined when there is none, or no such resource group. */
   getVm(group: string, name: string, signal: AbortSignal, isExpanded?: boolean): Promise<VirtualMachine | undefined>;
   listVms(group: string, signal: AbortSignal): Promise<readonly VirtualMachine[]>;
+  /** The VM when nothing goes on with it any more; undefined when there is none. Many that are waited for are read together. */
+  settledVm(group: string, name: string, signal: AbortSignal): Promise<VirtualMachine | undefined>;
   /** Makes a VM, and never changes one that exists: then it rejects with status 412. */
   createVm(group: string, name: string, input: VirtualMachine, signal: AbortSignal): Promise<VirtualMachine>;
   updateVm(group: string, name: string, input: VirtualMachineUpdate, signal: AbortSignal): Promise<void>;
   deleteVm(group: string, name: string, signal: AbortSignal): Promise<void>;
   listNics(group: string, signal: AbortSignal): Promise<readonly NetworkInterface[]>;
+  /** @see settledVm */
+  settledNic(group: string, name: string, signal: AbortSignal): Promise<NetworkInterface | undefined>;
   putNic(group: string, name: string, input: NetworkInterface, signal: AbortSignal): Promise<NetworkInterface>;
   deleteNic(group: string, name: string, signal: AbortSignal): Promise<void>;
   listDisks(group: string, signal: AbortSignal): Promise<readonly Disk[]>;
-  putDisk(group: string, name: string, input: Disk, signal: AbortSignal): Promise<void>;
+  /** @see settledVm */
+  settledDisk(group: string, name: string, signal: AbortSignal): Promise<Disk | undefined>;
+  putDisk(group: string, name: string, input: Disk, signal: AbortSignal): Promise<Disk>;
   deleteDisk(group: string, name: string, signal: AbortSignal): Promise<void>;
   /** The plan of an image of the marketplace, if it has one. Undefined when there is no such image. */
   getImage(location: string, urn: Urn, signal: AbortSignal): Promise<{ readonly plan: Plan | undefined } | undefined>;

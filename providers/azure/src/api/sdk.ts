@@ -1,120 +1,35 @@
-import type { ComputeManagementClient } from "@azure/arm-compute";
-import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
-import type { NetworkManagementClient } from "@azure/arm-network";
-import type { TokenCredential } from "@azure/identity";
-import { type ApiCall, type Clock, MachineError } from "@millwright/core";
-import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
-import { createEgressAgents, type EgressAgents, type Environment } from "@millwright/core/egress";
-import type { ApiVersions } from "../spec/api-versions.ts";
-import type { Cloud } from "../spec/clouds.ts";
-import type { AzureCredentials } from "../spec/secret.ts";
-import { apiVersionPolicy } from "./api-version-policy.ts";
+import { type Clock, MachineError } from "@millwright/core";
+import { orAborted } from "@millwright/core/driver-kit";
+import { type ClientOptions, type Clients, createClients } from "./clients.ts";
 import { isMissing } from "./errors.ts";
-import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
-import { withProxyFailures } from "./login-failure.ts";
 import type { AzureApi } from "./requests.ts";
+import { createResourceWatch, type ResourceWatch, type WatchedResource } from "./resource-watch.ts";
 
 /** Options of {@link createAzureApi}. */
-export interface AzureApiOptions {
-  readonly cloud: Cloud;
-  readonly apiVersions: ApiVersions;
-  readonly credentials: AzureCredentials;
-  /** Certificates to trust beside those of the system, as PEM. */
-  readonly ca?: string;
+export interface AzureApiOptions extends ClientOptions {
   readonly clock: Clock;
-  readonly reportApiCall?: (call: ApiCall) => void;
-  /** How long Azure may take for one answer, milliseconds. Default 30 s. */
-  readonly requestTimeoutMs?: number;
-  /** Requests under way at once. Default 20. */
-  readonly maxInFlight?: number;
-  /** First pause before the SDK repeats a request, milliseconds. Default 200. */
-  readonly retryDelayMs?: number;
-  /** Between two looks at an operation where Azure does not say how long to wait, milliseconds. Default 2 s. */
+  /** Between two looks at what goes on in Azure, milliseconds; longer where there is much to read. Default 2 s. */
   readonly pollMs?: number;
-  /** Environment variables, which name the proxy. */
-  readonly env: Environment;
 }
 
-const defaultRequestTimeoutMs = 30_000;
-const defaultMaxInFlight = 20;
-const defaultRetryDelayMs = 200;
-const defaultPollMs = 2_000;
-/** How often the SDK repeats a request at most. Beyond that the controller repeats the call, and shows why. */
-const maxRetries = 2;
-
-/** The SDKs of compute and network and what they are built on, loaded when they are first needed: together they take most of a second. */
-async function loadSdks() {
-  const [compute, network, identity, pipeline] = await Promise.all([
-    import("@azure/arm-compute"),
-    import("@azure/arm-network"),
-    import("@azure/identity"),
-    import("@azure/core-rest-pipeline"),
-  ]);
-  return { compute, network, identity, pipeline };
-}
+/** Between two looks at what goes on in Azure by default, milliseconds. */
+export const defaultPollMs = 2_000;
 
 /** A list of the SDKs. */
 interface Paged<T> {
   byPage(): AsyncIterable<readonly T[] & { readonly continuationToken?: string }>;
 }
 
-interface Clients {
-  readonly compute: ComputeManagementClient;
-  readonly network: NetworkManagementClient;
-  /** Only images with a plan need it. */
-  readonly marketplace: () => Promise<MarketplaceOrderingAgreements>;
+/** What goes on in Azure after a request was accepted, as the SDKs have it. Whoever awaits it asks Azure about this one operation until it ends. */
+interface Operation<T> extends PromiseLike<T> {
+  submitted(): Promise<void>;
+  readonly isDone: boolean;
 }
 
 /** Creates the requests of one subscription and credential. The clients behind them are made with the first one. */
 export function createAzureApi(options: AzureApiOptions): AzureApi {
-  const { cloud, credentials, clock, ca, reportApiCall, pollMs = defaultPollMs } = options;
-  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
-  const { subscriptionId } = credentials;
-  let clients: Promise<Clients> | undefined;
-  let agents: EgressAgents | undefined;
-  let isClosed = false;
-
-  const makeClients = async (): Promise<Clients> => {
-    const { compute, network, identity, pipeline } = await loadSdks();
-    agents = createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, options.env);
-    if (isClosed) agents.destroy();
-    const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
-    const transport = {
-      httpClient: limitedHttpClient(pipeline.createDefaultHttpClient(), {
-        clock,
-        limit,
-        agents,
-        timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
-        ...(reportApiCall === undefined ? {} : { reportApiCall }),
-      }),
-      retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
-    };
-    const patience = { policy: patiencePolicy(clock), position: "perRetry" as const };
-    const credential = withProxyFailures(transport.httpClient, (httpClient) =>
-      credentialFor(identity, credentials, cloud, { ...transport, httpClient, additionalPolicies: [patience] }),
-    );
-    const common = {
-      ...transport,
-      endpoint: cloud.endpoint,
-      credentials: { scopes: [cloud.scope] },
-      additionalPolicies: [
-        { policy: apiVersionPolicy(options.apiVersions), position: "perCall" as const },
-        { policy: operationFailurePolicy, position: "perCall" as const },
-        patience,
-      ],
-    };
-    return {
-      compute: new compute.ComputeManagementClient(credential, subscriptionId, common),
-      network: new network.NetworkManagementClient(credential, subscriptionId, common),
-      marketplace: async () => {
-        const sdk = await import("@azure/arm-marketplaceordering");
-        return new sdk.MarketplaceOrderingAgreements(credential, subscriptionId, {
-          ...common,
-          credentialScopes: cloud.scope,
-        });
-      },
-    };
-  };
+  const { clock, pollMs = defaultPollMs } = options;
+  const lazyClients = createClients(options);
 
   const request = async <T>(signal: AbortSignal, send: (clients: Clients) => PromiseLike<T>): Promise<T> => {
     signal.throwIfAborted();
@@ -122,7 +37,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       // The SDK does not hand the signal to requests for tokens.
       return await orAborted(
         signal,
-        (clients ??= makeClients()).then((made) => send(made)),
+        lazyClients.get().then((clients) => send(clients)),
       );
     } catch (error) {
       signal.throwIfAborted();
@@ -140,21 +55,102 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
   };
 
   /** All pages, or an error: a list that was cut short would let a VM leak. A resource group that does not exist has nothing in it. */
-  const all = async <T>(signal: AbortSignal, list: (clients: Clients) => Paged<T>): Promise<readonly T[]> => {
+  const pagesOf = async <T>(
+    signal: AbortSignal,
+    list: (clients: Clients) => Paged<T>,
+  ): Promise<readonly (readonly T[])[]> => {
     const found = await orMissing(
-      request(signal, async (made) => {
-        const items: T[] = [];
+      request(signal, async (clients) => {
+        const pages: (readonly T[])[] = [];
         const links = new Set<string>();
-        for await (const page of list(made).byPage()) {
-          items.push(...page);
+        for await (const page of list(clients).byPage()) {
+          pages.push(page);
           const next = page.continuationToken ?? "";
           if (links.has(next)) throw new MachineError("Unavailable", "Azure gave the same page of a list twice");
           if (next !== "") links.add(next);
         }
-        return items;
+        return pages;
       }),
     );
     return found ?? [];
+  };
+
+  const all = async <T>(signal: AbortSignal, list: (clients: Clients) => Paged<T>): Promise<readonly T[]> =>
+    (await pagesOf(signal, list)).flat();
+
+  const timing = { clock, pollMs };
+  const vmWatch = createResourceWatch(
+    {
+      get: (group, name, abortSignal) =>
+        orMissing(request(abortSignal, ({ compute }) => compute.virtualMachines.get(group, name, { abortSignal }))),
+      list: (group, abortSignal) =>
+        pagesOf(abortSignal, ({ compute }) => compute.virtualMachines.list(group, { abortSignal })),
+    },
+    timing,
+  );
+  const nicWatch = createResourceWatch(
+    {
+      get: (group, name, abortSignal) =>
+        orMissing(request(abortSignal, ({ network }) => network.networkInterfaces.get(group, name, { abortSignal }))),
+      list: (group, abortSignal) =>
+        pagesOf(abortSignal, ({ network }) => network.networkInterfaces.list(group, { abortSignal })),
+    },
+    timing,
+  );
+  const diskWatch = createResourceWatch(
+    {
+      get: (group, name, abortSignal) =>
+        orMissing(request(abortSignal, ({ compute }) => compute.disks.get(group, name, { abortSignal }))),
+      list: (group, abortSignal) =>
+        pagesOf(abortSignal, ({ compute }) => compute.disks.listByResourceGroup(group, { abortSignal })),
+    },
+    timing,
+  );
+
+  /** Sends a request that begins something. In an object, since whoever awaits an operation waits for its end. */
+  const begin = <T>(
+    signal: AbortSignal,
+    send: (clients: Clients) => Operation<T>,
+  ): Promise<{ readonly operation: Operation<T> }> =>
+    request(signal, async (clients) => {
+      const operation = send(clients);
+      await operation.submitted();
+      return { operation };
+    });
+
+  /**
+   * Makes a resource, and waits with all others who do. A resource that is made is the answer. Of one that failed, or that is not seen yet, the operation says how it ended.
+   */
+  const create = async <Resource extends WatchedResource>(
+    watch: ResourceWatch<Resource>,
+    group: string,
+    name: string,
+    signal: AbortSignal,
+    send: (clients: Clients) => Operation<Resource>,
+  ): Promise<Resource> => {
+    const { operation } = await begin(signal, send);
+    if (!operation.isDone) {
+      const found = await watch(group, name, signal);
+      if (found?.provisioningState === "Succeeded") return found;
+    }
+    return request(signal, () => operation);
+  };
+
+  /** Deletes a resource, and waits with all others who do. Of one that stays the operation says why. */
+  const remove = async (
+    watch: ResourceWatch<WatchedResource>,
+    group: string,
+    name: string,
+    signal: AbortSignal,
+    send: (clients: Clients) => Operation<void>,
+  ): Promise<void> => {
+    await orMissing(
+      (async () => {
+        const { operation } = await begin(signal, send);
+        if (!operation.isDone && (await watch(group, name, signal)) === undefined) return;
+        await request(signal, () => operation);
+      })(),
+    );
   };
 
   return {
@@ -169,8 +165,9 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       ),
     listVms: (group, abortSignal) =>
       all(abortSignal, ({ compute }) => compute.virtualMachines.list(group, { abortSignal })),
+    settledVm: vmWatch,
     createVm: (group, name, input, abortSignal) =>
-      request(abortSignal, ({ compute }) =>
+      create(vmWatch, group, name, abortSignal, ({ compute }) =>
         compute.virtualMachines.createOrUpdate(group, name, input, {
           abortSignal,
           ifNoneMatch: "*",
@@ -182,40 +179,32 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
         compute.virtualMachines.update(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
       );
     },
-    async deleteVm(group, name, abortSignal) {
-      await orMissing(
-        request(abortSignal, ({ compute }) =>
-          compute.virtualMachines.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
-        ),
-      );
-    },
+    deleteVm: (group, name, abortSignal) =>
+      remove(vmWatch, group, name, abortSignal, ({ compute }) =>
+        compute.virtualMachines.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+      ),
     listNics: (group, abortSignal) =>
       all(abortSignal, ({ network }) => network.networkInterfaces.list(group, { abortSignal })),
+    settledNic: nicWatch,
     putNic: (group, name, input, abortSignal) =>
-      request(abortSignal, ({ network }) =>
+      create(nicWatch, group, name, abortSignal, ({ network }) =>
         network.networkInterfaces.createOrUpdate(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
       ),
-    async deleteNic(group, name, abortSignal) {
-      await orMissing(
-        request(abortSignal, ({ network }) =>
-          network.networkInterfaces.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
-        ),
-      );
-    },
+    deleteNic: (group, name, abortSignal) =>
+      remove(nicWatch, group, name, abortSignal, ({ network }) =>
+        network.networkInterfaces.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+      ),
     listDisks: (group, abortSignal) =>
       all(abortSignal, ({ compute }) => compute.disks.listByResourceGroup(group, { abortSignal })),
-    async putDisk(group, name, input, abortSignal) {
-      await request(abortSignal, ({ compute }) =>
+    settledDisk: diskWatch,
+    putDisk: (group, name, input, abortSignal) =>
+      create(diskWatch, group, name, abortSignal, ({ compute }) =>
         compute.disks.createOrUpdate(group, name, input, { abortSignal, updateIntervalInMs: pollMs }),
-      );
-    },
-    async deleteDisk(group, name, abortSignal) {
-      await orMissing(
-        request(abortSignal, ({ compute }) =>
-          compute.disks.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
-        ),
-      );
-    },
+      ),
+    deleteDisk: (group, name, abortSignal) =>
+      remove(diskWatch, group, name, abortSignal, ({ compute }) =>
+        compute.disks.delete(group, name, { abortSignal, updateIntervalInMs: pollMs }),
+      ),
     async getImage(location, { publisher, offer, sku, version }, abortSignal) {
       const image = await orMissing(
         request(abortSignal, ({ compute }) =>
@@ -225,16 +214,16 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       return image === undefined ? undefined : { plan: image.plan };
     },
     async acceptTerms({ publisher, product, name }, abortSignal) {
-      const terms = (clientsMade: Clients) =>
-        clientsMade
+      const terms = (clients: Clients) =>
+        clients
           .marketplace()
           .then(({ marketplaceAgreements }) =>
             marketplaceAgreements.get("virtualmachine", publisher, product, name, { abortSignal }),
           );
       const found = await request(abortSignal, terms);
       if (found.accepted === true) return;
-      await request(abortSignal, (clientsMade) =>
-        clientsMade
+      await request(abortSignal, (clients) =>
+        clients
           .marketplace()
           .then(({ marketplaceAgreements }) =>
             marketplaceAgreements.create(
@@ -254,22 +243,6 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       );
       return skus.filter(({ resourceType }) => resourceType === "virtualMachines");
     },
-    close() {
-      isClosed = true;
-      agents?.destroy();
-    },
+    close: () => lazyClients.close(),
   };
-}
-
-function credentialFor(
-  { ClientSecretCredential, WorkloadIdentityCredential }: typeof import("@azure/identity"),
-  { tenantId, clientId, proof }: AzureCredentials,
-  { authorityHost }: Cloud,
-  transport: object,
-): TokenCredential {
-  // The authority is one of a fixed list, or that of a test: nothing to ask the internet about.
-  const options = { ...transport, authorityHost, disableInstanceDiscovery: true };
-  return proof.kind === "secret"
-    ? new ClientSecretCredential(tenantId, clientId, proof.secret, options)
-    : new WorkloadIdentityCredential({ ...options, tenantId, clientId, tokenFilePath: proof.tokenFile });
 }

@@ -4,7 +4,7 @@ import type { VmDifference } from "@millwright/core";
 import { type Compare, differencesFound } from "@millwright/core/driver-kit";
 import { candidatesOf } from "../launch/launch.ts";
 import { type AzureSpec, placementOf } from "../spec/spec.ts";
-import { isGiven, readUrn } from "../spec/storage.ts";
+import { isGiven, readUrn, textOrNone } from "../spec/storage.ts";
 import { isSameName } from "../vm/names.ts";
 import { tagOf } from "../vm/owner-tags.ts";
 
@@ -38,7 +38,7 @@ function compareAll(spec: AzureSpec, vm: VirtualMachine, nic: NetworkInterface |
   compareNetwork(spec, nic, compare);
   const { securityType, uefiSettings } = properties.securityProfile ?? {};
   const found = vm.securityProfile;
-  compare("properties.securityProfile.securityType", securityType, found?.securityType);
+  compare("properties.securityProfile.securityType", textOrNone(securityType), found?.securityType);
   compare(
     "properties.securityProfile.uefiSettings.secureBootEnabled",
     uefiSettings?.secureBootEnabled,
@@ -76,11 +76,10 @@ function compareImage({ properties }: AzureSpec, { storageProfile }: VirtualMach
     compare(`${at}.urn`, wanted.urn, [found.publisher, found.offer, found.sku, found.version].join(":"));
     return;
   }
-  compare(`${at}.id`, isGiven(wanted.id) ? wanted.id : undefined, found.id ?? "");
+  compare(`${at}.id`, textOrNone(wanted.id), found.id ?? "");
   const { communityGalleryImageID, sharedGalleryImageID } = wanted;
-  const orNothing = (value: string | undefined): string | undefined => (isGiven(value) ? value : undefined);
-  compare(`${at}.communityGalleryImageID`, orNothing(communityGalleryImageID), found.communityGalleryImageId ?? "");
-  compare(`${at}.sharedGalleryImageID`, orNothing(sharedGalleryImageID), found.sharedGalleryImageId ?? "");
+  compare(`${at}.communityGalleryImageID`, textOrNone(communityGalleryImageID), found.communityGalleryImageId ?? "");
+  compare(`${at}.sharedGalleryImageID`, textOrNone(sharedGalleryImageID), found.sharedGalleryImageId ?? "");
 }
 
 function compareNetwork(
@@ -124,15 +123,15 @@ function compareDisks({ properties }: AzureSpec, { storageProfile }: VirtualMach
     storageProfile?.diskControllerType,
   );
   compare(`${at}.osDisk.diskSizeGB`, osDisk.diskSizeGB, found?.diskSizeGB);
-  compare(`${at}.osDisk.caching`, isGiven(osDisk.caching) ? osDisk.caching : undefined, found?.caching);
+  compare(`${at}.osDisk.caching`, textOrNone(osDisk.caching), found?.caching);
   compare(
     `${at}.osDisk.managedDisk.storageAccountType`,
-    osDisk.managedDisk?.storageAccountType,
+    textOrNone(osDisk.managedDisk?.storageAccountType),
     found?.managedDisk?.storageAccountType,
   );
   compare(
     `${at}.osDisk.managedDisk.securityProfile.securityEncryptionType`,
-    osDisk.managedDisk?.securityProfile?.securityEncryptionType,
+    textOrNone(osDisk.managedDisk?.securityProfile?.securityEncryptionType),
     found?.managedDisk?.securityProfile?.securityEncryptionType,
   );
   for (const [index, wanted] of dataDisks.entries()) {

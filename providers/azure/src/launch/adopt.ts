@@ -1,12 +1,11 @@
 import type { VirtualMachine } from "@azure/arm-compute";
 import { MachineError } from "@millwright/core";
-import { poll } from "@millwright/core/driver-kit";
 import { toMachineError } from "../api/errors.ts";
 import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
 import { isOfCluster, isOwnedBy, ownerTagKeys, specHashOf, tagOf } from "../vm/owner-tags.ts";
 import { partsOf, removeParts } from "../vm/parts.ts";
 import { removeVm } from "../vm/remove-vm.ts";
-import { stateOf } from "../vm/vm-state.ts";
+import { needsInstanceView, stateOf } from "../vm/vm-state.ts";
 
 /**
  * What to do with a VM of that name: it is the answer when it was made for this machine from this spec. One that never came up, or that Azure took back, is
@@ -48,18 +47,13 @@ export async function adopt(
 
 /** Waits for the end of a creation that an earlier try began: a lack of capacity is only told then. */
 async function untilMade(request: CreateRequest, name: string, call: MethodCall): Promise<void> {
-  const { session, context, random, patience } = call;
+  const { session, context } = call;
   const group = request.machineClass.spec.resourceGroup;
-  const made = await poll(
-    { clock: context.clock, signal: context.signal, random, pauseMs: patience.pollMs },
-    async () => {
-      const vm = await session.vm(group, name, context);
-      if (vm === undefined) throw new MachineError("Aborted", `VM "${name}" has been deleted while it was being made`);
-      return stateOf(vm).kind === "creating" ? undefined : vm;
-    },
-  );
-  const state = made === undefined ? undefined : stateOf(made);
-  if (made === undefined || state?.kind !== "broken") return;
+  const settled = await session.api.settledVm(group, name, context.signal);
+  const made = settled !== undefined && needsInstanceView(settled) ? await session.vm(group, name, context) : settled;
+  if (made === undefined) throw new MachineError("Aborted", `VM "${name}" has been deleted while it was being made`);
+  const state = stateOf(made);
+  if (state.kind !== "broken") return;
   const failure = toMachineError(
     Object.assign(new Error(state.message), { code: state.code, statusCode: 200 }),
     context.signal,

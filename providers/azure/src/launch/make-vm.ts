@@ -78,6 +78,11 @@ async function clearWay(
   await removeParts(spec.resourceGroup, { nics: [], disks: misfits }, call);
 }
 
+/** Waits for all, so that nothing goes on when the first failure is thrown. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(work)) if (outcome.status === "rejected") throw outcome.reason;
+}
+
 async function makeCandidate(
   request: CreateRequest,
   launch: Launch,
@@ -88,11 +93,13 @@ async function makeCandidate(
   const { api } = call.session;
   const { signal } = call.context;
   await clearWay(request, launch, candidate, call);
-  for (const disk of spec.properties.storageProfile.dataDisks) {
-    if (disk.imageRef === undefined) continue;
-    const input = diskInput(launch, candidate, disk, disk.imageRef);
-    await api.putDisk(spec.resourceGroup, dataDiskNameOf(vmName, disk), input, signal);
-  }
+  await allDone(
+    spec.properties.storageProfile.dataDisks.map(async (disk) => {
+      if (disk.imageRef === undefined) return;
+      const input = diskInput(launch, candidate, disk, disk.imageRef);
+      await api.putDisk(spec.resourceGroup, dataDiskNameOf(vmName, disk), input, signal);
+    }),
+  );
   try {
     await api.createVm(spec.resourceGroup, vmName, vmInput(launch, candidate), signal);
   } catch (error) {

@@ -81,7 +81,7 @@ function storageOf({ spec, vmName, subscriptionId }: Launch): NonNullable<Virtua
       ...(isCaching(osDisk.caching) ? { caching: osDisk.caching } : {}),
       managedDisk: {
         ...(isGiven(storageAccountType) ? { storageAccountType } : {}),
-        ...(encryption === undefined ? {} : { securityProfile: { securityEncryptionType: encryption } }),
+        ...(isGiven(encryption) ? { securityProfile: { securityEncryptionType: encryption } } : {}),
       },
       deleteOption: "Delete",
     },
@@ -135,7 +135,7 @@ function securityOf({ properties }: AzureSpec): Pick<VirtualMachine, "securityPr
   const { secureBootEnabled, vtpmEnabled } = uefiSettings ?? {};
   return {
     securityProfile: {
-      ...(securityType === undefined ? {} : { securityType }),
+      ...(isGiven(securityType) ? { securityType } : {}),
       ...(uefiSettings === undefined
         ? {}
         : {

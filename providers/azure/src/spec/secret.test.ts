@@ -20,10 +20,25 @@ describe("the class secret", () => {
     ["no tenant", secretWithout("tenantID"), ["tenantID"]],
     ["no user data", secretWithout("userData"), ["userData"]],
     ["blank user data", { ...plainSecret, userData: " \n" }, ["userData"]],
+    ["an empty first name before a good second one", { ...plainSecret, clientID: " ", azureClientId: "a" }, []],
     [
-      "an empty first name before a good second one",
-      { ...plainSecret, clientID: " ", azureClientId: "a" },
-      ["clientID"],
+      "nothing but the choice of the environment's identity",
+      { useDefaultCredentialChain: "true", subscriptionID: "sub", userData: "u" },
+      [],
+    ],
+    ["that choice without a subscription", { useDefaultCredentialChain: "true", userData: "u" }, ["subscriptionID"]],
+    ["a secret, and the environment's identity refused", { ...plainSecret, useDefaultCredentialChain: "false" }, []],
+    ["a secret, and no choice", { ...plainSecret, useDefaultCredentialChain: "" }, []],
+    ["a choice that is none", { ...plainSecret, useDefaultCredentialChain: "yes" }, ["useDefaultCredentialChain"]],
+    [
+      "a secret and the environment's identity",
+      { ...plainSecret, useDefaultCredentialChain: "true" },
+      ["clientSecret"],
+    ],
+    [
+      "a token file and the environment's identity",
+      { ...secretWithout("clientSecret"), workloadIdentityTokenFile: "/token", useDefaultCredentialChain: "true" },
+      ["workloadIdentityTokenFile"],
     ],
   ])("with %s", async (_, secret, expected) => {
     const problems = await secretProblems(createAzureDriver(), secret);
@@ -37,6 +52,13 @@ describe("the class secret", () => {
       subscriptionId: "sub-1",
       proof: { kind: "secret", secret: "s" },
     });
+  });
+
+  it("without a proof names both ways", async () => {
+    const problems = await secretProblems(createAzureDriver(), secretWithout("clientSecret"));
+    expect(problems[0]).toMatch(
+      /"azureClientSecret".*"workloadIdentityTokenFile".*"useDefaultCredentialChain" is "true"/,
+    );
   });
 
   it("that lacks a key at the time of a call is Unauthenticated, and names it", async () => {

@@ -1,71 +1,106 @@
 import { MachineError, type SecretData, userDataKey } from "@millwright/core";
 import * as z from "zod";
 
-/** Keys of the class secret; of several, the first that exists counts, also when it is empty (machine-controller-manager-provider-azure, `pkg/azure/api/providerspec.go`). */
+/** Keys of the class secret; of several names the first with a value counts. */
 const secretKeys = {
   clientId: ["clientID", "azureClientId"],
   clientSecret: ["clientSecret", "azureClientSecret"],
   subscriptionId: ["subscriptionID", "azureSubscriptionId"],
   tenantId: ["tenantID", "azureTenantId"],
-  tokenFile: "workloadIdentityTokenFile",
+  tokenFile: ["workloadIdentityTokenFile"],
+  defaultChain: ["useDefaultCredentialChain"],
 } as const;
 
-const alternatives = (keys: readonly string[]): string => keys.map((key) => `"${key}"`).join(" or ");
+type Names = readonly [string, ...string[]];
 
-/** The value of the first key that exists, without space around it. */
-const valueIn = (secret: Readonly<Record<string, string>>, keys: readonly string[]): string =>
-  (secret[keys.find((key) => Object.hasOwn(secret, key)) ?? ""] ?? "").trim();
+const alternatives = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(" or ");
 
-/** Schema of the class secret: an application with a secret, or with a token of a workload identity. User data in both cases. */
-export const azureSecretSchema = z.record(z.string(), z.string()).superRefine((secret, check) => {
-  const complain = (key: string, message: string): void => check.addIssue({ code: "custom", path: [key], message });
-  const demand = (keys: readonly string[]): void => {
-    if (valueIn(secret, keys) !== "") return;
-    complain(keys[0] ?? "", `is required${keys.length > 1 ? ` (${alternatives(keys)})` : ""} and must not be empty`);
-  };
-  demand([userDataKey]);
-  demand(secretKeys.clientId);
-  demand(secretKeys.subscriptionId);
-  demand(secretKeys.tenantId);
-  const hasTokenFile = valueIn(secret, [secretKeys.tokenFile]) !== "";
-  const hasSecret = valueIn(secret, secretKeys.clientSecret) !== "";
-  if (hasTokenFile && hasSecret) complain(secretKeys.tokenFile, `must not be given beside "clientSecret"`);
-  if (!hasTokenFile && !hasSecret) {
-    complain("clientSecret", `is required (${alternatives([...secretKeys.clientSecret, secretKeys.tokenFile])})`);
-  }
-});
+/** How an application proves to Entra ID who it is. */
+export type Proof =
+  | { readonly kind: "secret"; readonly secret: string }
+  | { readonly kind: "workloadIdentity"; readonly tokenFile: string }
+  /** What the environment of the process provides: a workload identity or a managed identity. */
+  | { readonly kind: "environment" };
 
 /** How to get tokens. Holds secret values: for the SDK only. */
 export interface AzureCredentials {
+  /** Empty only with the proof `environment`: as the environment says. */
   readonly clientId: string;
+  /** @see clientId */
   readonly tenantId: string;
   readonly subscriptionId: string;
-  readonly proof:
-    | { readonly kind: "secret"; readonly secret: string }
-    | { readonly kind: "workloadIdentity"; readonly tokenFile: string };
+  readonly proof: Proof;
 }
+
+interface Problem {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** Reads a secret that is given as texts: the credentials, and what is wrong with them. */
+function read(text: (key: string) => string | undefined): {
+  readonly credentials: AzureCredentials;
+  readonly problems: readonly Problem[];
+} {
+  const problems: Problem[] = [];
+  const value = (names: Names): string =>
+    names.map((name) => text(name)?.trim() ?? "").find((found) => found !== "") ?? "";
+  const required = (names: Names): string => {
+    const found = value(names);
+    const which = names.length > 1 ? ` (${alternatives(names)})` : "";
+    if (found === "") problems.push({ key: names[0], message: `is required${which} and must not be empty` });
+    return found;
+  };
+
+  const chainKey = secretKeys.defaultChain[0];
+  const chain = value(secretKeys.defaultChain);
+  if (!["", "true", "false"].includes(chain)) problems.push({ key: chainKey, message: 'must be "true" or "false"' });
+  const subscriptionId = required(secretKeys.subscriptionId);
+  const clientSecret = value(secretKeys.clientSecret);
+  const tokenFile = value(secretKeys.tokenFile);
+  if (chain === "true") {
+    for (const names of [secretKeys.clientSecret, secretKeys.tokenFile]) {
+      const given = names.find((name) => value([name]) !== "");
+      if (given !== undefined) problems.push({ key: given, message: `excludes "${chainKey}": "true"` });
+    }
+    const clientId = value(secretKeys.clientId);
+    const tenantId = value(secretKeys.tenantId);
+    return { credentials: { clientId, tenantId, subscriptionId, proof: { kind: "environment" } }, problems };
+  }
+  const clientId = required(secretKeys.clientId);
+  const tenantId = required(secretKeys.tenantId);
+  if (tokenFile !== "" && clientSecret !== "") {
+    problems.push({ key: secretKeys.tokenFile[0], message: 'must not be given beside "clientSecret"' });
+  }
+  if (tokenFile === "" && clientSecret === "") {
+    const keys = alternatives([...secretKeys.clientSecret, ...secretKeys.tokenFile]);
+    problems.push({
+      key: secretKeys.clientSecret[0],
+      message: `is required (${keys}), unless "${chainKey}" is "true" and the controller's environment provides an identity`,
+    });
+  }
+  const proof: Proof =
+    tokenFile === "" ? { kind: "secret", secret: clientSecret } : { kind: "workloadIdentity", tokenFile };
+  return { credentials: { clientId, tenantId, subscriptionId, proof }, problems };
+}
+
+/** Schema of the class secret: an application with a secret or a token of a workload identity, or the identity of the environment. User data in every case. */
+export const azureSecretSchema = z.record(z.string(), z.string()).superRefine((secret, check) => {
+  const addIssue = ({ key, message }: Problem): void => check.addIssue({ code: "custom", path: [key], message });
+  if ((secret[userDataKey] ?? "").trim() === "") {
+    addIssue({ key: userDataKey, message: "is required and must not be empty" });
+  }
+  read((key) => (Object.hasOwn(secret, key) ? secret[key] : undefined)).problems.forEach(addIssue);
+});
 
 /**
  * Reads the credentials of a class secret.
  *
- * @throws MachineError Unauthenticated, naming the key that is missing
+ * @throws MachineError Unauthenticated, naming the key that is missing or wrong
  */
 export function readCredentials(secret: SecretData): AzureCredentials {
-  const find = (keys: readonly string[]): string =>
-    secret[keys.find((key) => Object.hasOwn(secret, key)) ?? ""]?.reveal().trim() ?? "";
-  const demand = (keys: readonly string[]): string => {
-    const value = find(keys);
-    if (value !== "") return value;
-    throw new MachineError("Unauthenticated", `the class secret has no key ${alternatives(keys)}, or it is empty`);
-  };
-  const tokenFile = find([secretKeys.tokenFile]);
-  return {
-    clientId: demand(secretKeys.clientId),
-    tenantId: demand(secretKeys.tenantId),
-    subscriptionId: demand(secretKeys.subscriptionId),
-    proof:
-      tokenFile === ""
-        ? { kind: "secret", secret: demand(secretKeys.clientSecret) }
-        : { kind: "workloadIdentity", tokenFile },
-  };
+  const { credentials, problems } = read((key) => (Object.hasOwn(secret, key) ? secret[key]?.reveal() : undefined));
+  const [problem] = problems;
+  if (problem === undefined) return credentials;
+  throw new MachineError("Unauthenticated", `key "${problem.key}" of the class secret ${problem.message}`);
 }

@@ -59,6 +59,7 @@ describe("providerSpec", () => {
 
   const at = "providerSpec\\.properties\\.";
   const set = { availabilitySet: { id: "/set" } };
+  const vmo = { id: "/vmss", kind: "vmo" };
   it.each<[string, object, string]>([
     ["a blank location", { location: " " }, "providerSpec\\.location: "],
     ["a location that is a path", { location: "a/b" }, "providerSpec\\.location: must be a location"],
@@ -217,6 +218,20 @@ describe("providerSpec", () => {
         },
       }),
     ],
+    [
+      "blank references, which are none",
+      properties({ availabilitySet: { id: "" }, virtualMachineScaleSet: {}, machineSet: null, identityID: "" }),
+    ],
+    ["a blank set beside a deprecated one", properties({ zone: null, availabilitySet: { id: "" }, machineSet: vmo })],
+    [
+      "empty texts for kinds of protection",
+      {
+        ...properties({ securityProfile: { securityType: "" } }),
+        ...{ cloudConfiguration: { name: "", apiVersions: null } },
+      },
+    ],
+    ["an empty kind of encryption", osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "" } } })],
+    ["a tag that is null, which Go reads as an empty text", { tags: { ...plainSpec.tags, a: null } }],
     ["a spot VM at any price", properties({ priority: "Spot", billingProfile: { maxPrice: -1 } })],
     ["a data disk without a LUN, which is 0", dataDisks({ ...disk, lun: undefined })],
     ["a location as people write it", { location: "West Europe" }],

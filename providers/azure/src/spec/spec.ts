@@ -4,7 +4,7 @@ import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
 import { clusterTagStart, roleTagStart } from "./cluster-keys.ts";
-import { checkStorage, isGiven, storageProfileSchema } from "./storage.ts";
+import { checkStorage, isGiven, storageProfileSchema, textOrNone } from "./storage.ts";
 
 /** Azure's limit for the tags of one resource. */
 export const mostTags = 50;
@@ -27,10 +27,11 @@ const osProfileSchema = goObject({
     .prefault({}),
 });
 
+/** Go has no way to tell an empty id from an absent one: MCM's driver takes a reference without one as none. */
 const referenceSchema = (description: string) =>
-  goObject({ id: required("Id of the resource.") }).describe(description);
+  goObject({ id: text("Id of the resource; a blank one is none.").default("") }).describe(description);
 
-const securityTypes = ["ConfidentialVM", "TrustedLaunch", "Standard"] as const;
+const securityTypes = ["", "ConfidentialVM", "TrustedLaunch", "Standard"] as const;
 
 const propertiesSchema = goObject({
   hardwareProfile: goObject({ vmSize: required("Size of the VM, such as `Standard_D4s_v5`.") }),
@@ -48,7 +49,7 @@ const propertiesSchema = goObject({
   availabilitySet: referenceSchema("Availability set of the VM.").optional(),
   virtualMachineScaleSet: referenceSchema("Scale set in flexible mode that the VM joins.").optional(),
   machineSet: goObject({
-    id: required("Id of the resource."),
+    id: text("Id of the resource; a blank one is none.").default(""),
     kind: z.enum(["availabilityset", "vmo"]).describe("`availabilityset`, or `vmo` for a scale set."),
   })
     .describe("Deprecated: an availability set or a scale set.")
@@ -59,7 +60,12 @@ const propertiesSchema = goObject({
     storageURI: text("Storage account to keep it in; by default one of Azure's.").optional(),
   }).optional(),
   securityProfile: goObject({
-    securityType: z.enum(securityTypes).describe("Kind of protection. `Standard` is not in MCM.").optional(),
+    securityType: z
+      .enum(securityTypes, { error: 'must be "ConfidentialVM", "TrustedLaunch" or "Standard"' })
+      .describe(
+        "Kind of protection. `Standard` is not in MCM, and not in the default api-version: it needs 2025-11-01 or later.",
+      )
+      .optional(),
     uefiSettings: goObject({
       vtpmEnabled: z.boolean().describe("Virtual TPM.").optional(),
       secureBootEnabled: z.boolean().describe("Secure boot.").optional(),
@@ -103,7 +109,11 @@ const specSchema = goObject({
     vnetResourceGroup: text("Resource group of the network; `resourceGroup` by default.").optional(),
   }),
   tags: z
-    .record(z.string(), z.string().max(256))
+    // Go reads null in a map of texts as an empty one.
+    .record(
+      z.string(),
+      z.preprocess((value) => value ?? "", z.string().max(256)),
+    )
     .describe(
       `Tags of VM, NIC and disks. One key has to begin with \`${clusterTagStart}\` and one with \`${roleTagStart}\`: by them the driver knows its resources.`,
     ),
@@ -158,8 +168,11 @@ export function placementOf({ properties }: Pick<AzureSpec, "properties">): {
   const { zone, availabilitySet, virtualMachineScaleSet, machineSet } = properties;
   return {
     zone,
-    availabilitySetId: availabilitySet?.id ?? (machineSet?.kind === "availabilityset" ? machineSet.id : undefined),
-    scaleSetId: virtualMachineScaleSet?.id ?? (machineSet?.kind === "vmo" ? machineSet.id : undefined),
+    availabilitySetId:
+      textOrNone(availabilitySet?.id) ??
+      (machineSet?.kind === "availabilityset" ? textOrNone(machineSet.id) : undefined),
+    scaleSetId:
+      textOrNone(virtualMachineScaleSet?.id) ?? (machineSet?.kind === "vmo" ? textOrNone(machineSet.id) : undefined),
   };
 }
 

@@ -26,7 +26,7 @@ const caching = (description: string) =>
     .enum(["", "None", "ReadOnly", "ReadWrite"], { error: 'must be "None", "ReadOnly" or "ReadWrite"' })
     .describe(description);
 
-const encryptionTypes = ["DiskWithVMGuestState", "NonPersistedTPM", "VMGuestStateOnly"] as const;
+const encryptionTypes = ["", "DiskWithVMGuestState", "NonPersistedTPM", "VMGuestStateOnly"] as const;
 
 const osDiskSchema = goObject({
   createOption: z.enum(["FromImage", "Attach"]).describe("`FromImage`. `Attach` is read as in MCM; Azure refuses it."),
@@ -36,7 +36,7 @@ const osDiskSchema = goObject({
     storageAccountType: text("Type of the disk, such as `Premium_LRS`.").optional(),
     securityProfile: goObject({
       securityEncryptionType: z
-        .enum(encryptionTypes)
+        .enum(encryptionTypes, { error: 'must be "DiskWithVMGuestState", "NonPersistedTPM" or "VMGuestStateOnly"' })
         .describe("What of a confidential VM is encrypted on its disk.")
         .optional(),
     }).optional(),
@@ -75,6 +75,10 @@ export type StorageProfile = Readonly<z.output<typeof storageProfileSchema>>;
 
 /** Whether a text is there and not blank. */
 export const isGiven = (value: string | undefined): value is string => value !== undefined && value.trim() !== "";
+
+/** A text that is there and not blank; undefined for any other. */
+export const textOrNone = <Text extends string>(value: Text | undefined): Text | undefined =>
+  isGiven(value) ? value : undefined;
 
 /** The four parts of an URN. */
 export interface Urn {

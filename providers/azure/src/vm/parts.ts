@@ -55,19 +55,25 @@ export async function removeParts(group: string, { nics, disks }: Parts, call: M
   const { api } = call.session;
   const { signal } = call.context;
   const removals = [
-    ...nics.map(({ name = "", virtualMachine }) => ({
+    ...nics.map(({ name = "", virtualMachine, provisioningState }) => ({
       what: `NIC "${name}"`,
       holder: virtualMachine?.id,
+      provisioningState,
+      settled: () => api.settledNic(group, name, signal),
       remove: () => api.deleteNic(group, name, signal),
     })),
-    ...disks.map(({ name = "", managedBy }) => ({
+    ...disks.map(({ name = "", managedBy, provisioningState }) => ({
       what: `disk "${name}"`,
       holder: managedBy,
+      provisioningState,
+      settled: () => api.settledDisk(group, name, signal),
       remove: () => api.deleteDisk(group, name, signal),
     })),
   ];
   const outcomes = await Promise.allSettled(
-    removals.map(async ({ what, holder, remove }) => {
+    removals.map(async ({ what, holder, provisioningState, settled, remove }) => {
+      // It goes with its VM, which is gone before it.
+      if (provisioningState === "Deleting" && (await settled()) === undefined) return;
       if (holder !== undefined && holder !== "") {
         throw new MachineError("Aborted", `${what} cannot be deleted: VM "${nameInId(holder)}" still has it`);
       }

@@ -1,0 +1,131 @@
+import type { ComputeManagementClient } from "@azure/arm-compute";
+import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
+import type { NetworkManagementClient } from "@azure/arm-network";
+import type { HttpClient } from "@azure/core-rest-pipeline";
+import type { ApiCall, Clock } from "@millwright/core";
+import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { createEgressAgents, type EgressAgents, type Environment } from "@millwright/core/egress";
+import type { ApiVersions } from "../spec/api-versions.ts";
+import type { Cloud } from "../spec/clouds.ts";
+import type { AzureCredentials } from "../spec/secret.ts";
+import { apiVersionPolicy } from "./api-version-policy.ts";
+import { credentialFor } from "./credential.ts";
+import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
+
+/** Options of {@link createClients}. */
+export interface ClientOptions {
+  readonly cloud: Cloud;
+  readonly apiVersions: ApiVersions;
+  readonly credentials: AzureCredentials;
+  /** Certificates to trust beside those of the system, as PEM. */
+  readonly ca?: string;
+  readonly clock: Clock;
+  /** Environment variables, which name the proxy, and the identity of the process. */
+  readonly env: Environment;
+  readonly reportApiCall?: (call: ApiCall) => void;
+  /** What sends requests. Default: the SDK's. */
+  readonly httpClient?: HttpClient;
+  /** How long Azure may take for one answer, milliseconds. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** Requests under way at once. Default 20. */
+  readonly maxInFlight?: number;
+  /** First pause before the SDK repeats a request, milliseconds. Default 200. */
+  readonly retryDelayMs?: number;
+}
+
+const defaultRequestTimeoutMs = 30_000;
+const defaultMaxInFlight = 20;
+const defaultRetryDelayMs = 200;
+/** How often the SDK repeats a request at most. Beyond that the controller repeats the call, and shows why. */
+const maxRetries = 2;
+
+/** The clients of the SDKs for one subscription and credential. */
+export interface Clients {
+  readonly compute: ComputeManagementClient;
+  readonly network: NetworkManagementClient;
+  /** Only images with a plan need it. */
+  readonly marketplace: () => Promise<MarketplaceOrderingAgreements>;
+}
+
+/** Clients that are made when they are first needed. */
+export interface LazyClients {
+  get(): Promise<Clients>;
+  /** Closes the connections. Calls that are under way fail. */
+  close(): void;
+}
+
+/** The SDKs of compute and network and what they are built on, loaded when they are first needed: together they take most of a second. */
+async function loadSdks() {
+  const [compute, network, identity, pipeline] = await Promise.all([
+    import("@azure/arm-compute"),
+    import("@azure/arm-network"),
+    import("@azure/identity"),
+    import("@azure/core-rest-pipeline"),
+  ]);
+  return { compute, network, identity, pipeline };
+}
+
+/** Creates the clients of one subscription and credential. */
+export function createClients(options: ClientOptions): LazyClients {
+  const { cloud, credentials, clock, ca, env, reportApiCall } = options;
+  const { subscriptionId } = credentials;
+  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  let clients: Promise<Clients> | undefined;
+  let agents: EgressAgents | undefined;
+  let isClosed = false;
+
+  const make = async (): Promise<Clients> => {
+    const { compute, network, identity, pipeline } = await loadSdks();
+    agents = createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, env);
+    if (isClosed) agents.destroy();
+    const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
+    const transport = {
+      httpClient: limitedHttpClient(options.httpClient ?? pipeline.createDefaultHttpClient(), {
+        clock,
+        limit,
+        agents,
+        timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+        ...(reportApiCall === undefined ? {} : { reportApiCall }),
+      }),
+      retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
+    };
+    const patience = { policy: patiencePolicy(clock), position: "perRetry" as const };
+    const credential = credentialFor(identity, credentials, cloud, env, {
+      ...transport,
+      additionalPolicies: [patience],
+    });
+    const common = {
+      ...transport,
+      endpoint: cloud.endpoint,
+      credentials: { scopes: [cloud.scope] },
+      additionalPolicies: [
+        { policy: apiVersionPolicy(options.apiVersions), position: "perCall" as const },
+        { policy: operationFailurePolicy, position: "perCall" as const },
+        patience,
+      ],
+    };
+    return {
+      compute: new compute.ComputeManagementClient(credential, subscriptionId, common),
+      network: new network.NetworkManagementClient(credential, subscriptionId, common),
+      marketplace: async () => {
+        const sdk = await import("@azure/arm-marketplaceordering");
+        return new sdk.MarketplaceOrderingAgreements(credential, subscriptionId, {
+          ...common,
+          credentialScopes: cloud.scope,
+        });
+      },
+    };
+  };
+
+  return {
+    get: () =>
+      (clients ??= make().catch((error: unknown) => {
+        clients = undefined;
+        throw error;
+      })),
+    close() {
+      isClosed = true;
+      agents?.destroy();
+    },
+  };
+}
