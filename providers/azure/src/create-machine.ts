@@ -1,4 +1,4 @@
-import type { CreateMachineResponse } from "@millwright/core";
+import type { CreateMachineResponse, PendingResponse } from "@millwright/core";
 import { adopt } from "./launch/adopt.ts";
 import { ensureNic } from "./launch/ensure-nic.ts";
 import { candidatesOf, type Launch } from "./launch/launch.ts";
@@ -9,11 +9,18 @@ import { vmInput } from "./launch/vm-input.ts";
 import { isGiven } from "./spec/storage.ts";
 import type { CreateRequest, MethodCall } from "./vm/method-call.ts";
 import { vmNameFor } from "./vm/names.ts";
+import { orPending } from "./vm/or-pending.ts";
 import { tagsOf } from "./vm/owner-tags.ts";
 import { referenceOf } from "./vm/reference.ts";
 
-/** Makes the VM of a machine with its NIC and its disks, or finds what an earlier try has made. */
-export async function createMachine(request: CreateRequest, call: MethodCall): Promise<CreateMachineResponse> {
+/** Makes the VM of a machine with its NIC and its disks, or finds what an earlier try has made. Pending while Azure needs longer than a call has. */
+export const createMachine = (
+  request: CreateRequest,
+  call: MethodCall,
+): Promise<CreateMachineResponse | PendingResponse> =>
+  orPending(call, `Azure creates VM "${request.machine.name}"`, (limited) => create(request, limited));
+
+async function create(request: CreateRequest, call: MethodCall): Promise<CreateMachineResponse> {
   const { machine, machineClass, idempotencyToken, userData } = request;
   const { spec } = machineClass;
   const { session, context } = call;

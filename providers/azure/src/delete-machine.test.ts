@@ -270,10 +270,13 @@ describe("deleting a machine", () => {
     await expect.poll(() => arm.vm("m").provisioningState).toBe("Deleting");
     deadline.abort(new DOMException("too late", "TimeoutError"));
     expect(await first).toMatchObject({ code: "DeadlineExceeded" });
+    arm.log.clear();
     const second = driver.deleteMachine(aFullRequest(), aContext());
-    await expect.poll(() => arm.log.count("VirtualMachines_Delete")).toBe(2);
+    await expect.poll(() => arm.log.count("VirtualMachines_Get")).toBeGreaterThan(1);
     await clock.advance(60_000);
     await second;
     expect(arm.inventory()).toEqual(nothing);
+    // Azure deletes it already.
+    expect(arm.log.count("VirtualMachines_Delete")).toBe(0);
   });
 });

@@ -1,15 +1,22 @@
-import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { vmNameOf } from "./vm/find-vm.ts";
 import type { AzureRequest, MethodCall } from "./vm/method-call.ts";
 import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
+import { orPending } from "./vm/or-pending.ts";
 import { partsOf, removeParts } from "./vm/parts.ts";
 import { removeVm } from "./vm/remove-vm.ts";
 
 /**
  * Deletes the VM of a machine, its NIC and its disks, and waits until they are gone, since a kubelet that still runs would register its node again. Disks that were attached
- * later stay.
+ * later stay. Pending while Azure needs longer than a call has.
  */
-export async function deleteMachine(request: AzureRequest, call: MethodCall): Promise<DeleteMachineResponse> {
+export const deleteMachine = (
+  request: AzureRequest,
+  call: MethodCall,
+): Promise<DeleteMachineResponse | PendingResponse> =>
+  orPending(call, `Azure deletes the VM of machine "${request.machine.name}"`, (limited) => remove(request, limited));
+
+async function remove(request: AzureRequest, call: MethodCall): Promise<DeleteMachineResponse> {
   const { session, keys, context } = call;
   const { machine, machineClass } = request;
   const group = machineClass.spec.resourceGroup;

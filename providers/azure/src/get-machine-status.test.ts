@@ -39,14 +39,14 @@ describe("the status of a machine", () => {
     await deletion;
   });
 
-  it("is Unavailable while the VM is being made, until its id is stored: it may still come to nothing", async () => {
+  it("is NotFound while the VM is being created, until its id is stored: it may still come to nothing", async () => {
     const clock = createVirtualClock();
     const { arm, driver } = await aCloud({ clock, vmMs: 60_000 });
     const creation = driver.createMachine(aRequest(), aContext());
     await expect.poll(() => arm.inventory().vms.length).toBe(1);
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
-      code: "Unavailable",
-      message: expect.stringContaining("still being made"),
+      code: "NotFound",
+      message: expect.stringContaining("still being created"),
     });
     const known = aRequest(aMachine("m", { providerId: "azure:///westeurope/m" }));
     await expect(driver.getMachineStatus(known, aContext())).resolves.toMatchObject({ nodeName: "m" });

@@ -51,7 +51,7 @@ describe("the role in the README", () => {
     arm.world.vmFailures.set("m-0", { code: "AllocationFailed", message: "no" });
     await expect(
       driver.createMachine(aRequest(aMachine("m-0"), { properties: classes[0] ?? {} }), aContext()),
-    ).rejects.toThrow();
+    ).rejects.toMatchObject({ code: "ResourceExhausted" });
     for (const [index, properties] of classes.entries()) {
       const request = aRequest(aMachine(`m-${index}`), { properties });
       await driver.createMachine(request, aContext());

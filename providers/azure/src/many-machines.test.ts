@@ -33,7 +33,7 @@ async function aBusyCloud() {
   return { ...cloud, aCall, measure };
 }
 
-describe("500 machines at once", () => {
+describe("500 machines at once", { timeout: 180_000 }, () => {
   it("are created within 90 s where a VM takes 30 s, with a few hundred reads", async () => {
     const { arm, driver, aCall, measure } = await aBusyCloud();
     const { tookMs, writes, reads, throttled } = await measure((request) => driver.createMachine(request, aCall()));

@@ -1,8 +1,9 @@
 import { type Clock, MachineError } from "@millwright/core";
-import { orAborted } from "@millwright/core/driver-kit";
+import { fieldOf, orAborted } from "@millwright/core/driver-kit";
 import { type ClientOptions, type Clients, createClients } from "./clients.ts";
 import { isMissing } from "./errors.ts";
 import type { AzureApi } from "./requests.ts";
+import { StillGoing } from "./still-going.ts";
 import { createResourceWatch, type ResourceWatch, type WatchedResource } from "./resource-watch.ts";
 
 /** Options of {@link createAzureApi}. */
@@ -118,6 +119,16 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       return { operation };
     });
 
+  /** Waits for what Azure has accepted. The end of the time of a call is not the end of that. */
+  const waiting = async <T>(name: string, signal: AbortSignal, wait: () => Promise<T>): Promise<T> => {
+    try {
+      return await wait();
+    } catch (error) {
+      if (!signal.aborted || fieldOf(signal.reason, "name") !== "TimeoutError") throw error;
+      throw new StillGoing(`Azure has accepted what was asked for "${name}" and goes on with it`, { cause: error });
+    }
+  };
+
   /**
    * Makes a resource, and waits with all others who do. A resource that is made is the answer. Of one that failed, or that is not seen yet, the operation says how it ended.
    */
@@ -129,11 +140,13 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     send: (clients: Clients) => Operation<Resource>,
   ): Promise<Resource> => {
     const { operation } = await begin(signal, send);
-    if (!operation.isDone) {
-      const found = await watch(group, name, signal);
-      if (found?.provisioningState === "Succeeded") return found;
-    }
-    return request(signal, () => operation);
+    return waiting(name, signal, async () => {
+      if (!operation.isDone) {
+        const found = await watch(group, name, signal);
+        if (found?.provisioningState === "Succeeded") return found;
+      }
+      return request(signal, () => operation);
+    });
   };
 
   /** Deletes a resource, and waits with all others who do. Of one that stays the operation says why. */
@@ -147,8 +160,10 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     await orMissing(
       (async () => {
         const { operation } = await begin(signal, send);
-        if (!operation.isDone && (await watch(group, name, signal)) === undefined) return;
-        await request(signal, () => operation);
+        await waiting(name, signal, async () => {
+          if (!operation.isDone && (await watch(group, name, signal)) === undefined) return;
+          await request(signal, () => operation);
+        });
       })(),
     );
   };
@@ -165,7 +180,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       ),
     listVms: (group, abortSignal) =>
       all(abortSignal, ({ compute }) => compute.virtualMachines.list(group, { abortSignal })),
-    settledVm: vmWatch,
+    settledVm: (group, name, signal) => waiting(name, signal, () => vmWatch(group, name, signal)),
     createVm: (group, name, input, abortSignal) =>
       create(vmWatch, group, name, abortSignal, ({ compute }) =>
         compute.virtualMachines.createOrUpdate(group, name, input, {

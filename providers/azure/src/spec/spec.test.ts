@@ -227,7 +227,7 @@ describe("providerSpec", () => {
       "empty texts for kinds of protection",
       {
         ...properties({ securityProfile: { securityType: "" } }),
-        ...{ cloudConfiguration: { name: "", apiVersions: null } },
+        cloudConfiguration: { name: "", apiVersions: null },
       },
     ],
     ["an empty kind of encryption", osDisk({ managedDisk: { securityProfile: { securityEncryptionType: "" } } })],

@@ -44,10 +44,10 @@ export function aVirtualCloud(options: Omit<ArmEmulatorOptions, "clock">, latenc
   });
   /** Lets time go on until some work has ended. */
   const untilDone = async <T>(work: Promise<T>): Promise<T> => {
-    let isDone = false;
-    const end = work.finally(() => (isDone = true));
+    const progress = { isDone: false };
+    const end = work.finally(() => (progress.isDone = true));
     end.catch(() => undefined);
-    while (!isDone) await clock.advance(100);
+    while (!progress.isDone) await clock.advance(100);
     return end;
   };
   return { clock, arm, driver, requests, untilDone };

@@ -36,9 +36,9 @@ export async function findVm(request: AzureRequest, { session, keys, context }: 
     case "live":
       return vm;
     case "creating":
-      // Azure says at the end whether there is capacity. Who knows the id already has been told.
+      // Azure reports a lack of capacity at the end only: until then it is for `createMachine` to say what becomes of it, unless it has done so.
       if ((machine.providerId ?? "") !== "") return vm;
-      throw new MachineError("Unavailable", `VM "${name}" is still being made`);
+      throw missing(`VM "${name}" is still being created`);
     case "deleting":
       throw missing(`VM "${name}" is being deleted`);
     case "reclaimed":

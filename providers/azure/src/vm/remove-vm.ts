@@ -16,6 +16,7 @@ export async function removeVm(group: string, vm: VirtualMachine, call: MethodCa
   const { api } = call.session;
   const { signal } = call.context;
   const name = vm.name ?? "";
+  if (vm.provisioningState === "Deleting" && (await api.settledVm(group, name, signal)) === undefined) return;
   const isChangeable =
     vm.provisioningState === "Succeeded" &&
     (vm.storageProfile?.dataDisks ?? []).every(({ toBeDetached }) => toBeDetached !== true);
