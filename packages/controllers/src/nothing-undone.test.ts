@@ -1,7 +1,7 @@
 import { labelKeys, type Machine, machineDeploymentResource, machineResource, seededRandom } from "@millwright/core";
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { Node } from "./cluster/node-objects.ts";
+import type { Node } from "./model/node-objects.ts";
 import { aMachineDeployment, aNode } from "./testing/builders.ts";
 import { machineHappenings } from "./testing/happenings/machine-happenings.ts";
 import { outsideTroubles } from "./testing/happenings/outside-troubles.ts";

@@ -1,7 +1,7 @@
 import { volumeAttachmentResource } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { createTestCluster } from "../testing/cluster.ts";
-import type { VolumeAttachment } from "./node-objects.ts";
+import type { VolumeAttachment } from "../model/node-objects.ts";
 
 it("finds attachments of volumes that are no object, as of in-tree plug-ins, by their node and by no volume", async () => {
   const cluster = createTestCluster();

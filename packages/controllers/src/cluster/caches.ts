@@ -30,10 +30,10 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { classNamesOf, secretNamesOf } from "../machine-class/references.ts";
-import { claimNames } from "../drain/volume-accounting.ts";
-import { replacementGroupOf } from "../machine/health/replacement-gate.ts";
-import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "./node-objects.ts";
+import { classNamesOf, secretNamesOf } from "../model/class-references.ts";
+import { claimNames } from "../model/pod-claims.ts";
+import { replacementGroupOf } from "../model/remediation-budget.ts";
+import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import { readInto } from "./readable.ts";
 import { createSecretCache, type SecretCache } from "./secret-cache.ts";
 import { trimNode } from "./trim-node.ts";

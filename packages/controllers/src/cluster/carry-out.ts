@@ -1,6 +1,6 @@
 import { type ApiObject, createMergePatch, keyOf, type Log, type ReconcileResult } from "@millwright/kube";
 import type { EventRecorder } from "@millwright/kube";
-import type { Decision } from "../decision.ts";
+import type { Decision } from "../model/decision.ts";
 import type { Writer } from "./writer.ts";
 
 /** What carrying out a decision needs besides the executor of its actions. */

@@ -1,9 +1,9 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
-import type { ConditionOptions } from "../conditions/surroundings.ts";
-import type { DefinitionGuard } from "../definitions/definition-guard.ts";
+import type { ConditionOptions } from "../model/machine-settings.ts";
+import type { DefinitionGuard } from "../model/crd-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
-import type { MatchVm } from "./node-match.ts";
+import type { MatchVm } from "../model/node-match.ts";
 
 /** The cluster that machines join. */
 export interface Target {

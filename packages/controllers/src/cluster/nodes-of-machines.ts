@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "./context.ts";
 import { createMatchNode, findNode } from "./node-match.ts";
-import type { Node } from "./node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 
 /** The nodes of machines, by name of the machine, as far as there are any. */
 export type NodesOfMachines = ReadonlyMap<string, Node>;

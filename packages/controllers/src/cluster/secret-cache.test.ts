@@ -4,7 +4,7 @@ import { serverError } from "@millwright/kube/testing";
 import { afterEach, expect, it } from "vitest";
 import { aMachineClass, named, refOf } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
-import type { SecretObject } from "./node-objects.ts";
+import type { SecretObject } from "../model/node-objects.ts";
 
 const values = { userData: "Ym9vdA==" };
 const stop = new AbortController();

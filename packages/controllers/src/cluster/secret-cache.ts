@@ -9,8 +9,8 @@ import {
   secretResource,
   trimObject,
 } from "@millwright/kube";
-import { secretNamesOf } from "../machine-class/references.ts";
-import type { SecretObject } from "./node-objects.ts";
+import { secretNamesOf } from "../model/class-references.ts";
+import type { SecretObject } from "../model/node-objects.ts";
 
 /** Values of a Secret, base64. */
 export type SecretValues = Readonly<Record<string, string>>;

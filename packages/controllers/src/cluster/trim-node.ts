@@ -1,5 +1,5 @@
 import { trimObject } from "@millwright/kube";
-import type { Node } from "./node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 
 /**
  * Keeps of a Node all but what kubelets report of images (up to fifty, most of the bytes of a real Node, different on each) and what a store

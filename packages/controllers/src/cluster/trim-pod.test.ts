@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "./node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { trimPod } from "./trim-pod.ts";
 
 const whole = {

@@ -1,4 +1,4 @@
-import type { Pod, PodVolume } from "./node-objects.ts";
+import type { Pod, PodVolume } from "../model/node-objects.ts";
 
 /** The one annotation of a pod that a drain reads. */
 const mirrorAnnotation = "kubernetes.io/config.mirror";

@@ -9,7 +9,7 @@ import {
   type ObjectRef,
   type ReadonlyStore,
 } from "@millwright/kube";
-import type { DefinitionGuard } from "../definitions/definition-guard.ts";
+import type { DefinitionGuard } from "../model/crd-guard.ts";
 
 /**
  * Writes objects of one type and puts every answer back into the cache, so that the next pass sees what this one did. An object that is

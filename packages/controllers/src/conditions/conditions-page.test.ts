@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { slowToGoText } from "../machine/conditions/deleting.ts";
-import type { MachineFacts } from "../machine/conditions/facts.ts";
-import { machineConditions, untilTroubleChanges } from "../machine/conditions/machine-conditions.ts";
-import { isAvailable } from "../machine/phase.ts";
+import { slowToGoText } from "./machine/deleting.ts";
+import type { MachineFacts } from "./machine/facts.ts";
+import { machineConditions, untilTroubleChanges } from "./machine/machine-conditions.ts";
+import { isAvailable } from "../model/phase.ts";
 import { withSetConditions } from "../machine-set/conditions.ts";
 import { changesReplicas, decideMachineSet } from "../machine-set/decide.ts";
 import {
@@ -28,8 +28,8 @@ import { filled, holds, readTransitionTables, type TransitionRow, type Values } 
 import { aggregate } from "./aggregate.ts";
 import type { DerivedCondition } from "./derived-condition.ts";
 import { someNames } from "./message-lines.ts";
-import { type Condition, findCondition } from "./set-condition.ts";
-import { factsOf } from "./surroundings.ts";
+import { type Condition, findCondition } from "../model/set-condition.ts";
+import { factsOf } from "./owner/condition-inputs.ts";
 
 const page = readFileSync(new URL("../../../../docs/conditions.md", import.meta.url), "utf8");
 const tables = readTransitionTables(page);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Condition, ConditionState } from "./set-condition.ts";
+import type { Condition, ConditionState } from "../model/set-condition.ts";
 import { inOrderIfChanged, setConditions, withoutOurs } from "./set-conditions.ts";
 
 const entry = (type: string, status = "False"): Condition => ({ type, status, reason: "R", message: "" });

@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, conditionOrder, specValidConditionType } from "@millwright/core";
-import { type Condition, type ConditionState, type ConditionTimes, setCondition } from "./set-condition.ts";
+import { type Condition, type ConditionState, type ConditionTimes, setCondition } from "../model/set-condition.ts";
 
 /** Types that MCM does not know and that are ours to set and to take away. */
 const ours: ReadonlySet<string> = new Set<string>(Object.values(clusterApiConditionTypes));

@@ -5,8 +5,8 @@ import {
   specValidConditionType,
   specValidReasons,
 } from "@millwright/core";
-import type { Reason } from "../decision.ts";
-import { type Condition, type ConditionState, findCondition } from "./set-condition.ts";
+import type { Reason } from "../model/decision.ts";
+import { type Condition, type ConditionState, findCondition } from "../model/set-condition.ts";
 
 /** All problems, one per line with a bullet, as conditions list them: `* spec.replicas: must be …` (Cluster API, `machinedeployment_status.go`). */
 const describe = (problems: readonly FieldProblem[]): string =>

@@ -1,6 +1,6 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, it } from "vitest";
-import type { Condition } from "./set-condition.ts";
+import type { Condition } from "../model/set-condition.ts";
 import { createStatusPace } from "./status-pace.ts";
 
 interface Status {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Budget, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Pod } from "../model/node-objects.ts";
 import { aBudget, aPod } from "../testing/drain-objects.ts";
 import { createBudgetRoom } from "./budget-room.ts";
 import type { EvictionView } from "./eviction-view.ts";

@@ -1,4 +1,4 @@
-import type { Budget, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Pod } from "../model/node-objects.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
 import type { EvictionView } from "./eviction-view.ts";
 

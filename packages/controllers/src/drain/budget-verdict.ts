@@ -1,5 +1,5 @@
 import { selectorMatches } from "@millwright/core";
-import type { Budget, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Pod } from "../model/node-objects.ts";
 
 /**
  * Whether budgets let a pod be evicted. `waiting`: not now, but pods that are coming up will change that. `misconfigured`: all pods are healthy and still none may go, so

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aMove, volumePlaces, volumesFor } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";

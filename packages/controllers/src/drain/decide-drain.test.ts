@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DrainRule } from "@millwright/core";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aDrainView, aMove, drainTerms } from "../testing/drain-views.ts";

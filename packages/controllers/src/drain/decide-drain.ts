@@ -1,4 +1,4 @@
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { type Blocker, describeBlockers } from "./blockers.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";

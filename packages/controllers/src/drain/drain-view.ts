@@ -1,5 +1,5 @@
 import type { DrainRule } from "@millwright/core";
-import type { Budget, Node, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Node, Pod } from "../model/node-objects.ts";
 import type { DrainRecord } from "./drain-record.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { aMachine, annotated, aNode } from "../testing/builders.ts";
 import { aBudget, aClaim, anAttachment, aPod, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { aMove } from "../testing/drain-views.ts";

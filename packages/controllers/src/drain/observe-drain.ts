@@ -1,5 +1,5 @@
 import type { DrainRule, Machine } from "@millwright/core";
-import type { Budget, Node, Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { Budget, Node, Pod, VolumeAttachment } from "../model/node-objects.ts";
 import { readDrainRecord } from "./drain-record.ts";
 import type { DrainView } from "./drain-view.ts";
 import type { EvictionView } from "./eviction-view.ts";

@@ -1,6 +1,6 @@
 import type { DrainRule } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { aPod } from "../testing/drain-objects.ts";
 import { judgePod } from "./pod-verdict.ts";
 

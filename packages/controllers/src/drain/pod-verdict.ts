@@ -1,6 +1,6 @@
 import { type DrainRule, labelKeys, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 
 /** Why a drain leaves a pod where it is. */
 export type SkipReason = "mirror" | "DaemonSet" | "completed" | "label" | "rule";

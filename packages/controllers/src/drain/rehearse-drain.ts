@@ -1,5 +1,5 @@
 import { controllerRefOf } from "@millwright/kube";
-import type { Budget, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Pod } from "../model/node-objects.ts";
 import { type Blocker, blockerLines } from "./blockers.ts";
 import { type BudgetVerdict, budgetsOf, judgeBudgets } from "./budget-verdict.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";

@@ -1,4 +1,4 @@
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import type { DrainView } from "./drain-view.ts";
 import { judgePod, type PodVerdict } from "./pod-verdict.ts";
 

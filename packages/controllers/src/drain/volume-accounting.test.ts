@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Pod, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { Pod, VolumeAttachment } from "../model/node-objects.ts";
 import { aNode } from "../testing/builders.ts";
 import { aClaim, anAttachment, aPod, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { createAttachments, type VolumeLookup, volumesOf } from "./volume-accounting.ts";

@@ -1,4 +1,5 @@
-import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../cluster/node-objects.ts";
+import { claimNames } from "../model/pod-claims.ts";
+import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 
 /** A volume that a pod uses by a claim. Name and id travel together, so that they cannot be mixed up. */
 export interface TrackedVolume {
@@ -17,16 +18,6 @@ export interface VolumeLookup {
   /** The driver's answer for a volume: its id, `null` for a volume that is not of this infrastructure, `undefined` when it was not asked. */
   readonly volumeId: (name: string) => string | null | undefined;
 }
-
-/** Names of the claims of a pod; a generic ephemeral volume has one named after pod and volume. */
-export const claimNames = ({ metadata, spec }: Pod): readonly string[] =>
-  (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) =>
-    persistentVolumeClaim !== undefined
-      ? [persistentVolumeClaim.claimName]
-      : ephemeral !== undefined
-        ? [`${metadata.name}-${name}`]
-        : [],
-  );
 
 /**
  * The volumes of a pod that have to leave the node with it. A claim or volume that does not exist, an unbound claim and a volume that is not of this infrastructure

@@ -1,7 +1,7 @@
 import { MachineError } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it, vi } from "vitest";
-import type { DriverOutcome } from "../machine/driver-port.ts";
+import type { DriverOutcome } from "../model/driver-port.ts";
 import { createVolumeIds, type VolumeIdAnswer } from "./volume-ids.ts";
 
 type Outcome = DriverOutcome<VolumeIdAnswer>;

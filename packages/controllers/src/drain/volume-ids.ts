@@ -1,5 +1,5 @@
 import type { Clock } from "@millwright/core";
-import type { DriverOutcome } from "../machine/driver-port.ts";
+import type { DriverOutcome } from "../model/driver-port.ts";
 
 /** One entry per volume that was asked for, in the same order: its id, or `null` for a volume of another infrastructure. */
 export type VolumeIdAnswer = readonly (string | null)[];

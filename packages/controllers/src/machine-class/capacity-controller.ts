@@ -9,12 +9,12 @@ import { type Controller, createController, createMergePatch, messageOf, watchTr
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { isClassNews, isSecretNews, resolveNamedClass } from "../machine/class-view.ts";
+import { isClassNews, isSecretNews, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
 import { createCapacityQuestions } from "./capacity-questions.ts";
 import { type CapacityAction, decideCapacity } from "./decide-capacity.ts";
-import { secretNamesOf } from "./references.ts";
+import { secretNamesOf } from "../model/class-references.ts";
 
 /** The controller of capacities and the questions that it has under way. */
 export interface CapacityController {

@@ -1,5 +1,5 @@
 import type { MachineClass, NodeTemplate, SecretData } from "@millwright/core";
-import type { DriverOutcome, MachineDriver } from "../machine/driver-port.ts";
+import type { DriverOutcome, MachineDriver } from "../model/driver-port.ts";
 
 /** What a question about a class is about, as the caches hold it. */
 export interface ClassCall {

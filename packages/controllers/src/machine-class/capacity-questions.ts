@@ -1,6 +1,6 @@
 import { type Clock, MachineError, type NodeTemplate } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
-import type { DriverOutcome } from "../machine/driver-port.ts";
+import type { DriverOutcome } from "../model/driver-port.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";
 
 /** A question to ask. */

@@ -3,9 +3,9 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { isFalling } from "../definitions/definition-state.ts";
+import { isFalling } from "../model/crd-state.ts";
 import { createHoldingController } from "../ownership/holding-controller.ts";
-import { classNamesOf } from "./references.ts";
+import { classNamesOf } from "../model/class-references.ts";
 
 const isUnreadable = (machine: Machine): boolean => shapeProblemsOf(machine).length > 0;
 

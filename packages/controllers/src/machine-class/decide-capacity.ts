@@ -6,7 +6,7 @@ import {
   type NodeTemplate,
   retryClassOf,
 } from "@millwright/core";
-import type { Decision } from "../decision.ts";
+import type { Decision } from "../model/decision.ts";
 import { capacityVersionOf, isOfMark, readMark } from "./capacity-mark.ts";
 
 /** What is known of the answer to a question about the capacity of a class. */

@@ -1,6 +1,6 @@
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { isDeleting } from "../machine/phase.ts";
+import { isDeleting } from "../model/phase.ts";
 import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
 import { annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import type { RolloutModel } from "../testing/rollout-model.ts";

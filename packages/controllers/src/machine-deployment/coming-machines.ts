@@ -1,8 +1,8 @@
 import { type MachineDeployment, specValidConditionType } from "@millwright/core";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { findCondition } from "../conditions/set-condition.ts";
-import { templateDifferences } from "../machine/conditions/updating.ts";
-import type { SetView } from "./sizes/set-size.ts";
+import { findCondition } from "../model/set-condition.ts";
+import { templateDifferences } from "../conditions/machine/updating.ts";
+import type { SetView } from "./state/set-size.ts";
 
 /**
  * Whether a set may still make machines that nobody sees yet: it is told to have more than there are, or its controller has not seen the size that it is told now, and

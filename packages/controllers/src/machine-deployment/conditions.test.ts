@@ -7,7 +7,7 @@ import {
 } from "@millwright/core";
 import { equalJson } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { type Condition, findCondition } from "../conditions/set-condition.ts";
+import { type Condition, findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineClass,
@@ -26,8 +26,8 @@ import { lastly } from "../testing/snapshots.ts";
 import { conditionOf, pool, withDeployment } from "../testing/running-deployment.ts";
 import { deploymentConditions, withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import type { SetView } from "./sizes/set-size.ts";
-import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { SetView } from "./state/set-size.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 const now = new Date("2026-01-01T00:10:00Z");
 const big = { spec: { template: { spec: { class: { name: "big" } } } } };

@@ -15,13 +15,13 @@ import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
-import { type Condition, type ConditionState, findCondition } from "../conditions/set-condition.ts";
-import { factsOf, type Surroundings } from "../conditions/surroundings.ts";
-import { conditionList, withConditions } from "../conditions/tell-conditions.ts";
+import { type Condition, type ConditionState, findCondition } from "../model/set-condition.ts";
+import { factsOf, type Surroundings } from "../conditions/owner/condition-inputs.ts";
+import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { setsToCome } from "./coming-machines.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import type { SetView } from "./sizes/set-size.ts";
-import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./snapshot.ts";
+import type { SetView } from "./state/set-size.ts";
+import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./state/snapshot.ts";
 
 /** What Cluster API's conditions of a deployment are computed from. */
 export interface DeploymentConditionFacts {

@@ -1,8 +1,8 @@
 import { annotationKeys, machineDeploymentResource, resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
-import { isAvailable } from "../machine/phase.ts";
+import { findCondition } from "../model/set-condition.ts";
+import { isAvailable } from "../model/phase.ts";
 import { createTroubledRollout, pool, type Trouble, troubles } from "../testing/troubled-rollout.ts";
 
 const { canarySteps, onDelete, maintenanceWindows } = annotationKeys;

@@ -1,8 +1,8 @@
 import { type Machine, machineDeploymentResource, machineResource, phaseOf } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
-import { isDeleting } from "../machine/phase.ts";
+import { findCondition } from "../model/set-condition.ts";
+import { isDeleting } from "../model/phase.ts";
 import { inPhase, testNamespace } from "../testing/builders.ts";
 import { createTroubledRollout, pool, troubles } from "../testing/troubled-rollout.ts";
 

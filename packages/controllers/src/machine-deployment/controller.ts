@@ -15,9 +15,9 @@ import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusPace } from "../conditions/status-pace.ts";
-import { observeSurroundings } from "../conditions/surroundings.ts";
-import type { DefinitionState } from "../definitions/definition-state.ts";
-import { decideWhenKnown } from "../definitions/standstill.ts";
+import { observeSurroundings } from "../conditions/owner/condition-inputs.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
+import { decideWhenKnown } from "../crd-guard/paused-owner.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -28,7 +28,11 @@ import { createMachineSetMaker } from "./sets/make-machine-set.ts";
 import { isNodeNews } from "./nodes/node-news.ts";
 import { observeMachineDeployment } from "./observe.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
-import type { MachineDeploymentAction, MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
+import type {
+  MachineDeploymentAction,
+  MachineDeploymentDecision,
+  MachineDeploymentSnapshot,
+} from "./state/snapshot.ts";
 
 /** How a deployment controller behaves. */
 export interface MachineDeploymentControllerOptions {

@@ -1,6 +1,6 @@
 import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
 import { expect, it } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import {
   aMachine,
   aMachineDeployment,
@@ -15,7 +15,7 @@ import {
 } from "../testing/builders.ts";
 import { usedMs } from "../testing/processor-time.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 const FLEET = 2_000;
 const now = new Date("2026-01-02T00:00:00Z");

@@ -7,7 +7,7 @@ import {
   type MachineDeploymentStatus,
   type MachineSet,
 } from "@millwright/core";
-import type { Reason } from "../decision.ts";
+import type { Reason } from "../model/decision.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { surplusHistory } from "./sets/history.ts";
 import { machineSetPatch, newMachineSet } from "./sets/machine-set-shape.ts";
@@ -15,21 +15,22 @@ import { transferPatch } from "./in-place/transfer-patch.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { countMachines, isReceived } from "../machine-lists/machine-counts.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
-import { newSetReplicas, type RolloutBounds } from "./sizes/plan-rolling-update.ts";
-import { isScalingPass, type RolloutStep } from "./sizes/plan-sizes.ts";
-import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";
+import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
+import { type RolloutBounds } from "./state/rollout-bounds.ts";
+import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
+import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
 import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
 import { newRevision, revisionOf } from "./sets/revision.ts";
-import { repairedSize } from "./in-place/repaired-size.ts";
+import { repairedSize } from "./state/repaired-size.ts";
 import {
   allOf,
   type MachineDeploymentAction,
   type MachineDeploymentDecision,
   type MachineDeploymentSnapshot,
   type Sets,
-  statusOf,
-} from "./snapshot.ts";
+} from "./state/snapshot.ts";
+import { statusOf } from "./status.ts";
 
 const scaled = (name: string, before: number, after: number): Reason => ({
   type: "Normal",

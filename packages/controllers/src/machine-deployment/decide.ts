@@ -1,24 +1,24 @@
 import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
 import { awaitedMachines } from "../machine-set/awaited-machines.ts";
-import { decideCanaryFailure } from "./limits/canary-failure.ts";
+import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
-import { oldestFirst } from "./sets/find-new-set.ts";
+import { oldestFirst } from "./state/find-new-set.ts";
 import { decideFreezeSync } from "./freeze-sync.ts";
 import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
-import { planSizes } from "./sizes/plan-sizes.ts";
+import { planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
-import { type RolloutLimits, unlimited } from "./limits/rollout-limits.ts";
+import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
 import {
-  boundsOf,
   type MachineDeploymentAction,
   type MachineDeploymentDecision,
   type MachineDeploymentSnapshot,
-  statusOf,
   viewSets,
-} from "./snapshot.ts";
+} from "./state/snapshot.ts";
+import { statusOf } from "./status.ts";
+import { boundsOf } from "./state/rollout-bounds.ts";
 import { decideStandstill } from "./stand-still.ts";
 
 const hasFinalizer = (deployment: MachineDeployment): boolean =>

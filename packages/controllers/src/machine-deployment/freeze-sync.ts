@@ -1,5 +1,5 @@
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
-import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** Brings the freeze of the deployment in step with that of its sets, the sets first. Nothing else is done in the pass that does. */
 export function decideFreezeSync({ deployment, claim }: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {

@@ -1,7 +1,7 @@
 import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isDeleting } from "../machine/phase.ts";
+import { isDeleting } from "../model/phase.ts";
 import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
 import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";

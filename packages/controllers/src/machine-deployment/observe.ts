@@ -10,9 +10,9 @@ import {
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
-import { withLimits } from "./limits/with-limits.ts";
-import { rolloutOptionProblems } from "./limits/rollout-options.ts";
-import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+import { withLimits } from "./gates/with-gates.ts";
+import { rolloutOptionProblems } from "./gates/rollout-options.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** Where a pass over a deployment finds what it looks at: the caches of a controller, or objects that a preview has read. */
 export interface DeploymentSources {

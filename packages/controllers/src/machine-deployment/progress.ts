@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "../conditions/set-condition.ts";
+import { type ConditionState, findCondition } from "../model/set-condition.ts";
 
 /** The counters by which a rollout is seen to advance. */
 export type Counters = Required<

@@ -1,7 +1,7 @@
 import { phaseOf, resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { isAvailable, isDeleting } from "../model/phase.ts";
 import { ofClass } from "../testing/begun-rollout.ts";
 import { aMachineDeployment } from "../testing/builders.ts";
 import { createRolloutModel } from "../testing/rollout-model.ts";

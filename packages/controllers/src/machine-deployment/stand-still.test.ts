@@ -1,10 +1,10 @@
 import { annotationKeys, type MachineSet, validateMachineDeployment } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { DefinitionState } from "../definitions/definition-state.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
 import { aMachineDeployment, aMachineSet, annotated, beingDeleted, type Change, ownedBy } from "../testing/builders.ts";
 import { decideMachineDeployment } from "./decide.ts";
-import type { MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
 const standstill: DefinitionState = { name: "machines.machine.sapcloud.io", state: "gone" };

@@ -1,6 +1,6 @@
-import type { DefinitionState } from "../definitions/definition-state.ts";
-import { tellStandstill } from "../definitions/standstill-condition.ts";
-import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "./snapshot.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
+import { tellStandstill } from "../crd-guard/crd-condition.ts";
+import type { MachineDeploymentDecision, MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
 /** What a deployment does while a definition is being deleted on which it hangs: nothing, and it says why. The rest of its status stays as it was. */
 export function decideStandstill(

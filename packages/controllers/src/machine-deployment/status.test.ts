@@ -1,7 +1,7 @@
 import { type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
+import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,
@@ -11,7 +11,7 @@ import {
   inPhase,
   named,
 } from "../testing/builders.ts";
-import { type SetView } from "./sizes/set-size.ts";
+import { type SetView } from "./state/set-size.ts";
 import { type DeploymentFacts, machineDeploymentStatus } from "./status.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");

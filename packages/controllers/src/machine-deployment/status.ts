@@ -12,12 +12,14 @@ import {
   findCondition,
   removeCondition,
   setCondition,
-} from "../conditions/set-condition.ts";
+} from "../model/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { type Counters, progressOf } from "./progress.ts";
-import { preservedFailures, servingIn, type SetView, sum } from "./sizes/set-size.ts";
+import { boundsOf } from "./state/rollout-bounds.ts";
+import type { MachineDeploymentSnapshot, Sets } from "./state/snapshot.ts";
+import { preservedFailures, servingIn, type SetView, sum } from "./state/set-size.ts";
 
 /** What the status of a deployment is computed from. */
 export interface DeploymentFacts {
@@ -138,4 +140,18 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
       : {}),
     conditions: conditionsOf(facts, counters, preserved, now),
   };
+}
+
+/** The status that goes with a snapshot. `createdSet` is the name of the set that this pass makes. */
+export function statusOf(
+  { deployment, problems, limits }: MachineDeploymentSnapshot,
+  { newSet, oldSets }: Sets,
+  createdSet: string | undefined,
+  now: Date,
+): MachineDeploymentStatus {
+  const maxUnavailable = problems.length === 0 ? boundsOf(deployment).maxUnavailable : undefined;
+  return machineDeploymentStatus(
+    { deployment, newSet, oldSets, createdSet, maxUnavailable, problems, holds: limits?.holds },
+    now,
+  );
 }

@@ -10,7 +10,7 @@ import {
 import { type ApiClient, type ApiObject, isConflict } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
+import { findCondition } from "../model/set-condition.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import {
   aMachineDeployment,

@@ -1,5 +1,5 @@
 import { labelKeys, type Machine, phaseOf } from "@millwright/core";
-import { isAvailable, isDeleting, isPreservedFailure } from "../machine/phase.ts";
+import { isAvailable, isDeleting, isPreservedFailure } from "../model/phase.ts";
 import { countWhere, type Question } from "./machines-where.ts";
 
 /** How many machines of a list there are of each sort. */

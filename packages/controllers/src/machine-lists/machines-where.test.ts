@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAvailable } from "../machine/phase.ts";
+import { isAvailable } from "../model/phase.ts";
 import { aMachine, inPhase, labelled, named } from "../testing/builders.ts";
 import { countWhere, machinesWhere, questionAbout } from "./machines-where.ts";
 import { type TrackedMachines, trackMachines } from "./tracked-machines.ts";

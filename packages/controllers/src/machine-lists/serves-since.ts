@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { countMachines } from "./machine-counts.ts";
 import { type MachineOrder, sortedMachines } from "./sorted-machines.ts";
-import { isAvailable } from "../machine/phase.ts";
+import { isAvailable } from "../model/phase.ts";
 
 /** Since when, in milliseconds, a machine is in the phase that it is in: the machine controller moves that time with the phase only. */
 export const servesSince = ({ status, metadata }: Machine): number => {

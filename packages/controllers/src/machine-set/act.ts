@@ -19,7 +19,7 @@ import {
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
-import { intentAtBirth } from "../machine/creation/intent-at-birth.ts";
+import { intentAtBirth } from "./creation-intent.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { newMachine } from "./new-machine.ts";
 import { slowStart } from "./slow-start.ts";

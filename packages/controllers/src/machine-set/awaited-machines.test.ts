@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet, validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { DefinitionState } from "../definitions/definition-state.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
 import {
   aMachine,
   aMachineSet,

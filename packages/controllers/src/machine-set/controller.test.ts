@@ -10,7 +10,7 @@ import {
 import { controllerRefOf } from "@millwright/kube";
 import { notFoundError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
+import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,

@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../conditions/set-condition.ts";
+import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,

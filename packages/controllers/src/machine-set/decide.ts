@@ -1,6 +1,6 @@
 import { finalizers, type MachineSet, type MachineSetStatus } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
-import { isFailed } from "../machine/phase.ts";
+import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";

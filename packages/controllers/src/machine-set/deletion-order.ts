@@ -6,7 +6,7 @@ import {
   phaseOf,
   preserveValues,
 } from "@millwright/core";
-import { isDeleting, isPreserved } from "../machine/phase.ts";
+import { isDeleting, isPreserved } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { type MachineOrder, sortedMachines } from "../machine-lists/sorted-machines.ts";
 

@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, machineResource, machineSetResource } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import {
   aMachine,
   aMachineSet,

@@ -1,8 +1,8 @@
 import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { isDeleting, isFailed } from "../machine/phase.ts";
+import { isDeleting, isFailed } from "../model/phase.ts";
 import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
-import { isNodeInControl, preserveValueOf, wishesOf } from "../machine/preservation/preserve-value.ts";
+import { isNodeInControl, preserveValueOf, wishesOf } from "../model/preserve-value.ts";
 import { olderFirst } from "./deletion-order.ts";
 
 /** Machines by name, with what their annotation `preserve` becomes; null takes it away. */

@@ -1,9 +1,9 @@
+import { isForReplacement } from "../machine-lists/for-remediation.ts";
 import { labelKeys, type Machine, type MachineSet, updateResults } from "@millwright/core";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { isDeleting, isFailed, isPreserved } from "../machine/phase.ts";
+import { isDeleting, isFailed } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
-import { isToBePreserved, wishesOf } from "../machine/preservation/preserve-value.ts";
 import { firstToGo } from "./deletion-order.ts";
 import { goesFirst, isMarkedForDeletion } from "./scale-in-mark.ts";
 
@@ -39,16 +39,6 @@ export interface ReplicaFacts {
   readonly room?: number;
   /** Whether the set is frozen. Default: not. */
   readonly isFrozen?: boolean;
-}
-
-/**
- * Whether a Failed machine is to be replaced. An expiry, once there, decides alone; before, the wish to preserve does, the node's before the
- * machine's, just as the machine controller will read it. MCM replaces a machine whose node is gone whatever its own annotation says.
- */
-export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
-  if (!isFailed(machine)) return false;
-  if (machine.status?.currentStatus?.preserveExpiryTime != null) return !isPreserved(machine, now);
-  return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));
 }
 
 /** Whether a machine stays with its set. One that an update in place just handed over is not surplus. */

@@ -1,8 +1,8 @@
 import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetStatus } from "@millwright/core";
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import type { Decision } from "../decision.ts";
-import type { DefinitionState } from "../definitions/definition-state.ts";
+import type { Decision } from "../model/decision.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { Blockade } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";

@@ -1,5 +1,5 @@
-import type { DefinitionState } from "../definitions/definition-state.ts";
-import { tellStandstill } from "../definitions/standstill-condition.ts";
+import type { DefinitionState } from "../model/crd-state.ts";
+import { tellStandstill } from "../crd-guard/crd-condition.ts";
 import { awaitPatch } from "./awaited-machines.ts";
 import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 

@@ -7,9 +7,9 @@ import {
   type MachineSetStatus,
 } from "@millwright/core";
 import { equalJson } from "@millwright/kube";
-import { type Condition, removeCondition, setCondition } from "../conditions/set-condition.ts";
+import { type Condition, removeCondition, setCondition } from "../model/set-condition.ts";
 import { specValidState } from "../conditions/spec-valid.ts";
-import { isPreservedFailure } from "../machine/phase.ts";
+import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere, questionAbout } from "../machine-lists/machines-where.ts";
 import type { Freeze } from "../safety/freeze-set.ts";

@@ -7,7 +7,7 @@ import {
   phaseOf,
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
-import { isDeleting } from "../machine/phase.ts";
+import { isDeleting } from "../model/phase.ts";
 import { questionAbout } from "../machine-lists/machines-where.ts";
 
 /** Fields of a machine's spec that follow the template of its set without a new machine, beside `class.kind` (MCM, `pkg/controller/deployment_util.go` EqualIgnoreHash). */

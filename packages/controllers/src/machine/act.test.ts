@@ -12,10 +12,10 @@ import { aVolume } from "../testing/drain-objects.ts";
 import { aMove } from "../testing/drain-views.ts";
 import { unusable } from "../testing/snapshots.ts";
 import { createMachineExecutor } from "./act.ts";
-import type { ResolvedClass } from "./class-view.ts";
-import type { MachineAction } from "./decision.ts";
+import type { ResolvedClass } from "../cluster/class-view.ts";
+import type { MachineAction } from "./state/decision.ts";
 import { createOperations } from "./operations/operations.ts";
-import { defaultMachineSettings } from "./snapshot.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 const ref = { namespace: testNamespace, name: "machine" };
 const podRef = { namespace: "default", name: "web" };

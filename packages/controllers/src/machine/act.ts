@@ -1,18 +1,18 @@
 import { type Machine, machineResource } from "@millwright/core";
 import { ignoreNotFound, messageOf, nodeResource, volumeAttachmentResource } from "@millwright/kube";
 import type { ControllerContext, Target } from "../cluster/context.ts";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import { createWriter, type Writer } from "../cluster/writer.ts";
 import { drainRecordPatch } from "../drain/drain-record.ts";
 import type { EvictionOrder, EvictionQueue } from "../drain/eviction-queue.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
-import type { ResolvedClass } from "./class-view.ts";
+import type { ResolvedClass } from "../cluster/class-view.ts";
 import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
-import type { MachineAction } from "./decision.ts";
-import type { MachineDriver } from "./driver-port.ts";
-import type { RepairWatch } from "./health/repair-watch.ts";
+import type { MachineAction } from "./state/decision.ts";
+import type { MachineDriver } from "../model/driver-port.ts";
+import type { RepairWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
-import type { MachineSettings } from "./snapshot.ts";
+import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
 import { createVolumeQuestions } from "./drain/volume-questions.ts";
 

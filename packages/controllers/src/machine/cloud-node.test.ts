@@ -1,7 +1,7 @@
 import { machineResource } from "@millwright/core";
 import { nodeResource, podResource } from "@millwright/kube";
 import { expect, it } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import { aNode } from "../testing/builders.ts";
 import { nodeRef, ready, ref, setUp } from "../testing/machine-process.ts";
 

@@ -7,7 +7,7 @@ import {
   volumeAttachmentResource,
 } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import { type Change, labelled, testNamespace } from "../testing/builders.ts";
 import { aClaim, anAttachment, aPodWithVolume, aVolume } from "../testing/drain-objects.ts";
 import { nodeRef, ref, setUp } from "../testing/machine-process.ts";

@@ -1,7 +1,7 @@
 import { type Machine, machineResource } from "@millwright/core";
 import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it, vi } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import { named } from "../testing/builders.ts";
 import { nodeRef, ready, ref, setUp } from "../testing/machine-process.ts";
 

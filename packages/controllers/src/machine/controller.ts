@@ -15,18 +15,18 @@ import { createEvictionQueue } from "../drain/eviction-queue.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
-import type { MachineAction } from "./decision.ts";
+import type { MachineAction } from "./state/decision.ts";
 import { interruptedDeletion } from "./deletion/interrupted.ts";
 import { mayNeedStandIn } from "./creation/stand-in-class.ts";
-import { isClassNews, isSecretNews } from "./class-view.ts";
-import type { MachineDriver } from "./driver-port.ts";
-import { createRepairWatch } from "./health/repair-watch.ts";
+import { isClassNews, isSecretNews } from "../cluster/class-view.ts";
+import type { MachineDriver } from "../model/driver-port.ts";
+import { createRepairWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
-import type { MachineSettings } from "./snapshot.ts";
-import { isDeleting } from "./phase.ts";
+import type { MachineSettings } from "../model/machine-settings.ts";
+import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
-import { createTold, type Told } from "./told.ts";
+import { createTold, type Told } from "./state/reported-problems.ts";
 
 /** The controller of machines and the driver calls that it has under way. */
 export interface MachineController {

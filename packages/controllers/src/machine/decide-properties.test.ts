@@ -12,7 +12,7 @@ import {
 } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../cluster/node-objects.ts";
+import type { Pod } from "../model/node-objects.ts";
 import { aMachine, aMachineClass, aNode } from "../testing/builders.ts";
 import { aDrainView } from "../testing/drain-views.ts";
 import {
@@ -30,9 +30,10 @@ import {
   waiting,
 } from "../testing/snapshots.ts";
 import { decideMachine } from "./decide.ts";
-import type { MachineDecision } from "./decision.ts";
-import type { OperationView } from "./operations/operation.ts";
-import type { ClassView, MachineSnapshot } from "./snapshot.ts";
+import type { MachineDecision } from "./state/decision.ts";
+import type { OperationView } from "../model/operation.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
+import type { ClassView } from "../cluster/class-view.ts";
 
 const kinds = fc.constantFrom("create", "initialize", "find", "delete");
 const codes = fc.constantFrom(...(Object.keys(machineErrorCodes) as MachineErrorCode[]));

@@ -1,20 +1,20 @@
 import { finalizers, formatProblems, machineEventReasons, phaseOf } from "@millwright/core";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
-import { hasId } from "./creation/coming-up.ts";
+import { hasId } from "../model/provisioning.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
-import { intentAnnotation, isStored, readIntent } from "./creation/intent.ts";
+import { intentAnnotation, isStored, readIntent } from "../model/creation-intent.ts";
 import { obstacleOf } from "./creation/refuse.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
-import { decideDeletion } from "./decide-deletion.ts";
+import { decideDeletion } from "./deletion/decide-deletion.ts";
 import { decideHeld } from "./deletion/held.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
 import { inTurn } from "./in-turn.ts";
-import type { MachineDecision } from "./decision.ts";
+import type { MachineDecision } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
-import type { MachineSnapshot } from "./snapshot.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /**
  * Decides the next step of a Machine. One of three things is going on: it is being taken apart, it is being created, or it lives and follows its

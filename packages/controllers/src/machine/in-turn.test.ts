@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, inPhase } from "../testing/builders.ts";
 import { aSnapshot, testNow } from "../testing/snapshots.ts";
 import { inTurn, type Step } from "./in-turn.ts";
-import { statusOf, withPhase } from "./status-change.ts";
+import { statusOf, withPhase } from "../model/status-change.ts";
 
 const snapshot = aSnapshot({ machine: aMachine(inPhase("Running")) });
 

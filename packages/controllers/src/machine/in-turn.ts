@@ -1,7 +1,7 @@
 import { phaseOf } from "@millwright/core";
-import type { Reason } from "../decision.ts";
-import type { MachineAction, MachineDecision } from "./decision.ts";
-import type { MachineSnapshot } from "./snapshot.ts";
+import type { Reason } from "../model/decision.ts";
+import type { MachineAction, MachineDecision } from "./state/decision.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
 
 /** One concern of a machine that lives, such as its health or the labels of its node. */
 export type Step = (snapshot: MachineSnapshot, now: Date) => MachineDecision;

@@ -1,17 +1,17 @@
 import { machineClassResource, machineResource } from "@millwright/core";
 import { nodeResource, podResource, secretResource, volumeAttachmentResource } from "@millwright/kube";
 import { describe, expect, it, test } from "vitest";
-import type { MatchVm } from "../cluster/node-match.ts";
+import type { MatchVm } from "../model/node-match.ts";
 import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
-import { createRepairWatch } from "./health/repair-watch.ts";
+import { createRepairWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createOperations } from "./operations/operations.ts";
-import { defaultMachineSettings } from "./snapshot.ts";
-import { createTold } from "./told.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
+import { createTold } from "./state/reported-problems.ts";
 
 const stop = new AbortController();
 

@@ -10,28 +10,32 @@ import {
 } from "@millwright/core";
 import type { ControlCaches, TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { createMatchNode, findNode, type FoundNode, machinesMatching, type MatchNode } from "../cluster/node-match.ts";
-import type { Node } from "../cluster/node-objects.ts";
-import type { Hold } from "../definitions/decide-hold.ts";
+import { createMatchNode, findNode, machinesMatching } from "../cluster/node-match.ts";
+import { type FoundNode, type MatchNode } from "../model/node-match.ts";
+import type { Node } from "../model/node-objects.ts";
+import type { Hold } from "../model/crd-guard.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { observeDrain } from "../drain/observe-drain.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { type ResolvedClass, resolveClass } from "./class-view.ts";
-import { hasId } from "./creation/coming-up.ts";
+import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
+import { hasId } from "../model/provisioning.ts";
 import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
-import type { MachineDriver } from "./driver-port.ts";
-import { markedStage } from "./deletion/marked-stage.ts";
+import type { MachineDriver } from "../model/driver-port.ts";
+import { markedStage } from "../model/marked-stage.ts";
 import { betterClaims } from "./node-sync/claims.ts";
-import type { OperationView } from "./operations/operation.ts";
+import type { OperationView } from "../model/operation.ts";
 import { type DrainRulesView, drainRulesOf } from "./drain/drain-rules.ts";
 import { isDraining } from "./drain/draining.ts";
-import type { RepairWatch } from "./health/repair-watch.ts";
+import type { RepairWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
-import { isDeleting } from "./phase.ts";
-import type { ClassView, MachineSettings, MachineSnapshot, MatchedNode } from "./snapshot.ts";
-import type { Told } from "./told.ts";
+import { isDeleting } from "../model/phase.ts";
+import type { MachineSnapshot } from "./state/snapshot.ts";
+import type { MatchedNode } from "../model/node-match.ts";
+import type { ClassView } from "../cluster/class-view.ts";
+import type { MachineSettings } from "../model/machine-settings.ts";
+import type { Told } from "./state/reported-problems.ts";
 
 /** Where a machine's snapshot is read from. */
 export interface MachineSources {

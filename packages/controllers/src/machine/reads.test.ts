@@ -2,12 +2,12 @@ import { type Machine, machineClassResource, machineResource } from "@millwright
 import { nodeResource, secretResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, expect, it } from "vitest";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 import { aMachine, aMachineClass, aNode, inPhase, labelled, named, refOf, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { createMachineController } from "./controller.ts";
-import { defaultMachineSettings } from "./snapshot.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 const userData = (text: string) => ({ userData: Buffer.from(text).toString("base64") });
 const stop = new AbortController();

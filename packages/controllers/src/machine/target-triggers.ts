@@ -2,14 +2,15 @@ import { labelKeys, type Machine, providerIdKey } from "@millwright/core";
 import { type Controller, equalJson, watchTriggers } from "@millwright/kube";
 import type { TargetCaches } from "../cluster/caches.ts";
 import type { ControllerContext } from "../cluster/context.ts";
-import { machinesMatching, nodeIdentityOf } from "../cluster/node-match.ts";
-import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../cluster/node-objects.ts";
+import { machinesMatching } from "../cluster/node-match.ts";
+import { nodeIdentityOf } from "../model/node-match.ts";
+import type { Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import type { DrainInterests } from "../drain/drain-interests.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
-import { claimNames } from "../drain/volume-accounting.ts";
+import { claimNames } from "../model/pod-claims.ts";
 import type { VolumeIds } from "../drain/volume-ids.ts";
 import { isDraining, isLeaving } from "./drain/draining.ts";
-import { isSameHealth } from "./health/node-health.ts";
+import { isSameHealth } from "../model/node-health.ts";
 
 /** What drains look at and remember. */
 export interface DrainMemory {

@@ -1,5 +1,5 @@
 import { eventReasons } from "@millwright/core";
-import type { Decision, Reason } from "../decision.ts";
+import type { Decision, Reason } from "../model/decision.ts";
 
 /** An object that others refer to, and what is known of them. */
 export interface HoldingSnapshot {

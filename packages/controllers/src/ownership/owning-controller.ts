@@ -7,7 +7,7 @@ import {
   watchTriggers,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { type OwnerKeys, watchSurroundings } from "../conditions/watch-surroundings.ts";
+import { type OwnerKeys, watchSurroundings } from "../conditions/owner/watch-condition-inputs.ts";
 
 /** What a controller of objects that own machines is made of. */
 export interface OwningControllerOptions<T extends ApiObject> {

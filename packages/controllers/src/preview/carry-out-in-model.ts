@@ -8,9 +8,9 @@ import {
   taintKeys,
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
-import type { Node } from "../cluster/node-objects.ts";
-import type { NodeChange } from "../machine-deployment/nodes/decide-nodes.ts";
-import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
+import type { Node } from "../model/node-objects.ts";
+import type { NodeChange } from "../machine-deployment/state/node-patch.ts";
+import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
 import type { MachineSetAction } from "../machine-set/snapshot.ts";
 import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";

@@ -16,10 +16,10 @@ import {
   updateResults,
 } from "@millwright/core";
 import { type ApiObject, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
-import type { Node } from "../cluster/node-objects.ts";
-import { apiTime } from "../conditions/set-condition.ts";
-import type { NodeConditionState } from "../machine/node-condition.ts";
-import { isDeleting } from "../machine/phase.ts";
+import type { Node } from "../model/node-objects.ts";
+import { apiTime } from "../model/set-condition.ts";
+import type { NodeConditionState } from "../model/node-condition.ts";
+import { isDeleting } from "../model/phase.ts";
 import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 
 /** The objects that a preview begins with, all of one namespace. */

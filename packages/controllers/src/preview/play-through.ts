@@ -1,6 +1,6 @@
 import { annotationKeys, labelKeys } from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
-import { isDeleting } from "../machine/phase.ts";
+import type { Node } from "../model/node-objects.ts";
+import { isDeleting } from "../model/phase.ts";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
 import { HORIZON_MS, limitReached } from "./play-limits.ts";

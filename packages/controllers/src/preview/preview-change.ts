@@ -8,10 +8,11 @@ import {
   validateMachineSet,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
+import { isAvailable, isDeleting } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
-import { sum } from "../machine-deployment/sizes/set-size.ts";
-import { boundsOf, type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/snapshot.ts";
+import { sum } from "../machine-deployment/state/set-size.ts";
+import { type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/state/snapshot.ts";
+import { boundsOf } from "../machine-deployment/state/rollout-bounds.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { cameToStand, type LimitsAt, standsForGood } from "./came-to-stand.ts";

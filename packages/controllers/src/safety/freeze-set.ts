@@ -7,8 +7,8 @@ import {
   legacyReasons,
   type MachineSet,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "../conditions/set-condition.ts";
-import type { Reason } from "../decision.ts";
+import { type ConditionState, findCondition } from "../model/set-condition.ts";
+import type { Reason } from "../model/decision.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
 
 /** Whether a set, or a deployment, makes no machines for the time being, and how it is to say so. */

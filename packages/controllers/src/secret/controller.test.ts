@@ -2,7 +2,7 @@ import { finalizers, machineClassResource } from "@millwright/core";
 import { secretResource } from "@millwright/kube";
 import type { FakeApi } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import type { SecretObject } from "../cluster/node-objects.ts";
+import type { SecretObject } from "../model/node-objects.ts";
 import { aMachineClass, named, refOf, testNamespace } from "../testing/builders.ts";
 import { runControllers, type RunningControllers } from "../testing/running-controllers.ts";
 import { createSecretController } from "./controller.ts";

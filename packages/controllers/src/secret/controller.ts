@@ -1,10 +1,10 @@
 import { finalizers, type MachineClass } from "@millwright/core";
 import { type Controller, secretResource, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import type { SecretObject } from "../cluster/node-objects.ts";
+import type { SecretObject } from "../model/node-objects.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { secretNamesOf } from "../machine-class/references.ts";
+import { secretNamesOf } from "../model/class-references.ts";
 import { createHoldingController } from "../ownership/holding-controller.ts";
 
 const isUnreadable = (machineClass: MachineClass): boolean => shapeProblemsOf(machineClass).length > 0;

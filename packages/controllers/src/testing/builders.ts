@@ -15,7 +15,7 @@ import {
   type ReadResult,
 } from "@millwright/core";
 import { applyMergePatch, isApiObject, newControllerRef } from "@millwright/kube";
-import type { Node } from "../cluster/node-objects.ts";
+import type { Node } from "../model/node-objects.ts";
 
 /** The namespace that all built objects live in. */
 export const testNamespace = "shoot--test";

@@ -7,8 +7,8 @@ import {
   type FieldProblem,
 } from "@millwright/core";
 import * as fc from "fast-check";
-import type { Surroundings } from "../conditions/surroundings.ts";
-import type { MachineDeploymentSnapshot } from "../machine-deployment/snapshot.ts";
+import type { Surroundings } from "../conditions/owner/condition-inputs.ts";
+import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";
 import type { MachineSetSnapshot } from "../machine-set/snapshot.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named, ownedBy } from "./builders.ts";
 import { someSurroundings } from "./judged-machines.ts";

@@ -1,7 +1,7 @@
 import type { Machine } from "@millwright/core";
 import { decideCreation } from "../machine/creation/decide-creation.ts";
-import type { MachineDecision } from "../machine/decision.ts";
-import type { MachineSnapshot } from "../machine/snapshot.ts";
+import type { MachineDecision } from "../machine/state/decision.ts";
+import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { annotated, type Change } from "./builders.ts";
 import { aSnapshot, machineAfter, testNow } from "./snapshots.ts";
 

@@ -1,9 +1,9 @@
 import { type Machine } from "@millwright/core";
-import type { Node, Pod } from "../cluster/node-objects.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, beingDeleted, type Change, inPhase } from "./builders.ts";
 import { aSnapshot, itsNode, lastly, testNow, withVm } from "./snapshots.ts";
-import { decideDeletion } from "../machine/decide-deletion.ts";
-import type { MachineSnapshot } from "../machine/snapshot.ts";
+import { decideDeletion } from "../machine/deletion/decide-deletion.ts";
+import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 
 /** A machine whose deletion began just now, with a VM and a node that has joined. */
 export const going = (...changes: readonly Change<Machine>[]) =>

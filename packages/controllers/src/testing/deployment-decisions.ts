@@ -17,7 +17,7 @@ import {
   ownedBy,
 } from "./builders.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
+import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
 
 /** The time of every decision. */
 export const now = new Date("2026-01-02T00:00:00Z");

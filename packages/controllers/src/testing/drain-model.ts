@@ -1,4 +1,4 @@
-import type { Budget, Pod } from "../cluster/node-objects.ts";
+import type { Budget, Pod } from "../model/node-objects.ts";
 import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
 import type { DrainRecord } from "../drain/drain-record.ts";
 import type { EvictionView } from "../drain/eviction-view.ts";

@@ -1,4 +1,4 @@
-import type { Budget, Claim, Pod, Volume, VolumeAttachment } from "../cluster/node-objects.ts";
+import type { Budget, Claim, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 
 type Metadata = Partial<Pod["metadata"]>;
 

@@ -1,6 +1,6 @@
 import { type Machine, MachineError, type MachineErrorCode } from "@millwright/core";
-import type { DriverOutcome, MachineDriver, VmCall } from "../machine/driver-port.ts";
-import type { OperationResult, PendingOperation } from "../machine/operations/operation.ts";
+import type { DriverOutcome, MachineDriver, VmCall } from "../model/driver-port.ts";
+import type { OperationResult, PendingOperation } from "../model/operation.ts";
 
 /** The calls of the port that reach the cloud. */
 export type FakeMethod = "ensureVm" | "initializeVm" | "findVm" | "deleteVm";

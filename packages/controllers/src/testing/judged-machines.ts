@@ -1,8 +1,8 @@
 import type { ConditionStatus, Machine } from "@millwright/core";
 import type { DerivedCondition } from "../conditions/derived-condition.ts";
 import type { JudgedMachine } from "../conditions/group/judged-machine.ts";
-import type { Surroundings } from "../conditions/surroundings.ts";
-import { defaultMachineSettings } from "../machine/snapshot.ts";
+import type { Surroundings } from "../conditions/owner/condition-inputs.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, type Change, named } from "./builders.ts";
 
 /** No target cluster, all classes of the builders: the phase of a machine decides. */

@@ -1,9 +1,9 @@
 import { type Machine, readMachine } from "@millwright/core";
 import { applyMergePatch, isRecord } from "@millwright/kube";
-import type { Node, Pod } from "../cluster/node-objects.ts";
-import type { MachineAction, MachineDecision } from "../machine/decision.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
+import type { MachineAction, MachineDecision } from "../machine/state/decision.ts";
 import type { Step } from "../machine/in-turn.ts";
-import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
+import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { aSnapshot } from "./snapshots.ts";
 
 /** A machine, its node and its pods, to which decisions are done as an API server would. */

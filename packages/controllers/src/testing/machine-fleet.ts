@@ -10,7 +10,7 @@ import type { FakeApi } from "@millwright/kube/testing";
 import { onTestFinished } from "vitest";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createMachineController } from "../machine/controller.ts";
-import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
+import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { aMachine, aMachineClass, aMachineDeployment, aNode, type Change, named, refOf } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";

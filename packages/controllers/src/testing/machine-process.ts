@@ -6,7 +6,7 @@ import { aMachine, aMachineClass, aNode, type Change, testNamespace } from "./bu
 import { createTestCluster } from "./cluster.ts";
 import { createFakeDriver } from "./fake-driver.ts";
 import { createMachineController } from "../machine/controller.ts";
-import { defaultMachineSettings } from "../machine/snapshot.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 
 /** The machine of every test. */
 export const ref = { namespace: testNamespace, name: "machine" };

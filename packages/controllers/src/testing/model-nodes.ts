@@ -1,7 +1,7 @@
 import { labelKeys, type Machine, type NodeCondition } from "@millwright/core";
 import { applyMergePatch, isRecord } from "@millwright/kube";
-import type { Node } from "../cluster/node-objects.ts";
-import type { NodeConditionState } from "../machine/node-condition.ts";
+import type { Node } from "../model/node-objects.ts";
+import type { NodeConditionState } from "../model/node-condition.ts";
 import { aNode } from "./builders.ts";
 
 /** The nodes of a model: as they are, and as a controller sees them that has not caught up. */

@@ -1,8 +1,8 @@
 import type { NodeCondition } from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
-import type { MachineDecision } from "../machine/decision.ts";
+import type { Node } from "../model/node-objects.ts";
+import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideHealth } from "../machine/health/decide-health.ts";
-import type { MachineSnapshot } from "../machine/snapshot.ts";
+import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { aSnapshot, itsNode, lastly, testNow } from "./snapshots.ts";
 
 /** Conditions of a node that is well. */

@@ -1,5 +1,5 @@
 import { annotationKeys, type Machine, type MachinePhase, taintKeys } from "@millwright/core";
-import type { Node, Pod } from "../cluster/node-objects.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, annotated, type Change, inPhase } from "./builders.ts";
 import { type LivingMachine, passOver, untilAtRest } from "./living-machine.ts";
 import { itsNode, testNow, withVm } from "./snapshots.ts";

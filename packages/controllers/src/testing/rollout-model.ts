@@ -10,12 +10,12 @@ import {
   selectorMatches,
 } from "@millwright/core";
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
-import { apiTime } from "../conditions/set-condition.ts";
+import { apiTime } from "../model/set-condition.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { withLimits } from "../machine-deployment/limits/with-limits.ts";
-import type { RolloutLimits } from "../machine-deployment/limits/rollout-limits.ts";
-import type { MachineDeploymentAction } from "../machine-deployment/snapshot.ts";
-import { isDeleting } from "../machine/phase.ts";
+import { withLimits } from "../machine-deployment/gates/with-gates.ts";
+import type { RolloutLimits } from "../machine-deployment/state/rollout-gates.ts";
+import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
+import { isDeleting } from "../model/phase.ts";
 import { decideMachineSet } from "../machine-set/decide.ts";
 import { newMachine } from "../machine-set/new-machine.ts";
 import type { MachineSetAction } from "../machine-set/snapshot.ts";

@@ -1,7 +1,7 @@
 import { inPlaceUpdateReasons, labelKeys, phaseOf, taintKeys, annotationKeys } from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
-import { inPlaceReasonOf } from "../machine/in-place/in-place-state.ts";
-import { isAvailable, isDeleting } from "../machine/phase.ts";
+import type { Node } from "../model/node-objects.ts";
+import { inPlaceReasonOf } from "../model/in-place-state.ts";
+import { isAvailable, isDeleting } from "../model/phase.ts";
 import type { RolloutModel } from "./rollout-model.ts";
 
 /** Everything goes well at once: machines run, those on their way out are gone, and agents update their nodes. */

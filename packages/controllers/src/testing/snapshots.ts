@@ -1,16 +1,18 @@
 import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
-import type { MachineDecision } from "../machine/decision.ts";
-import { noHistory } from "../machine/health/flapping.ts";
-import { noObstacle } from "../machine/health/repair-view.ts";
+import type { MachineDecision } from "../machine/state/decision.ts";
+import { noHistory } from "../remediation/flapping.ts";
+import { noObstacle } from "../remediation/remediation-view.ts";
 import type {
   FailedOperation,
   LaneTrouble,
   OperationKind,
   OperationResult,
   OperationView,
-} from "../machine/operations/operation.ts";
-import { type ClassView, defaultMachineSettings, type MachineSnapshot } from "../machine/snapshot.ts";
+} from "../model/operation.ts";
+import { type MachineSnapshot } from "../machine/state/snapshot.ts";
+import { type ClassView } from "../cluster/class-view.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
 import { aDrainView } from "./drain-views.ts";
 

@@ -1,8 +1,8 @@
 import type { Machine } from "@millwright/core";
-import type { Node } from "../cluster/node-objects.ts";
-import type { MachineDecision } from "../machine/decision.ts";
+import type { Node } from "../model/node-objects.ts";
+import type { MachineDecision } from "../machine/state/decision.ts";
 import { decideNodeSync } from "../machine/node-sync/decide-node-sync.ts";
-import type { MachineSnapshot } from "../machine/snapshot.ts";
+import type { MachineSnapshot } from "../machine/state/snapshot.ts";
 import { aMachine } from "./builders.ts";
 import { aSnapshot, itsNode, withVm } from "./snapshots.ts";
 

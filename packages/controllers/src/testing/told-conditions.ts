@@ -1,9 +1,9 @@
 import { type Machine, type NodeCondition } from "@millwright/core";
 import { aMachine, beingDeleted, inPhase } from "./builders.ts";
 import { itsNode, lastly, testNow, withVm } from "./snapshots.ts";
-import { defaultMachineSettings } from "../machine/snapshot.ts";
-import type { MachineFacts } from "../machine/conditions/facts.ts";
-import { machineConditions } from "../machine/conditions/machine-conditions.ts";
+import { defaultMachineSettings } from "../model/machine-settings.ts";
+import type { MachineFacts } from "../conditions/machine/facts.ts";
+import { machineConditions } from "../conditions/machine/machine-conditions.ts";
 
 /** Milliseconds of a minute. */
 export const MINUTE = 60_000;

@@ -12,7 +12,7 @@ import * as fc from "fast-check";
 import { createControlCaches } from "../cluster/caches.ts";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
-import { isDeleting } from "../machine/phase.ts";
+import { isDeleting } from "../model/phase.ts";
 import { aMachineDeployment, type Change, inPhase, testNamespace } from "./builders.ts";
 import { createTestCluster } from "./cluster.ts";
 import { createLateApi } from "./late-api.ts";

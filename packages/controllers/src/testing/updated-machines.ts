@@ -1,5 +1,5 @@
 import { inPlaceUpdateMessages, labelKeys, type Machine, type MachinePhase } from "@millwright/core";
-import type { Node, Pod } from "../cluster/node-objects.ts";
+import type { Node, Pod } from "../model/node-objects.ts";
 import { aMachine, type Change, inPhase } from "./builders.ts";
 import { type LivingMachine, passOver } from "./living-machine.ts";
 import { itsNode, lastly, testNow, withVm } from "./snapshots.ts";

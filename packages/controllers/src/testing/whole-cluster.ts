@@ -2,7 +2,7 @@ import { machineClassResource, seededRandom } from "@millwright/core";
 import { type Controller, keyOf, secretResource } from "@millwright/kube";
 import { onTestFinished } from "vitest";
 import { createMachineController } from "../machine/controller.ts";
-import { defaultMachineSettings, type MachineSettings } from "../machine/snapshot.ts";
+import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { createMachineClassController } from "../machine-class/controller.ts";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";

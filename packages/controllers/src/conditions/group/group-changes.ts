@@ -1,4 +1,4 @@
-import { untilTroubleChanges } from "../../machine/conditions/machine-conditions.ts";
+import { untilTroubleChanges } from "../machine/machine-conditions.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 import { untilCounted } from "./machines-up-to-date.ts";
 

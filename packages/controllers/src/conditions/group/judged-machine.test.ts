@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { aMachine, aMachineDeployment, aMachineSet, inPhase } from "../../testing/builders.ts";
 import { buildDeployment, ownerStates, stateNow } from "../../testing/condition-states.ts";
 import { someSurroundings } from "../../testing/judged-machines.ts";
-import { machineConditions } from "../../machine/conditions/machine-conditions.ts";
-import { findCondition } from "../set-condition.ts";
-import { factsOf } from "../surroundings.ts";
+import { machineConditions } from "../machine/machine-conditions.ts";
+import { findCondition } from "../../model/set-condition.ts";
+import { factsOf } from "../owner/condition-inputs.ts";
 import { judge } from "./judged-machine.ts";
 
 const set = aMachineSet();

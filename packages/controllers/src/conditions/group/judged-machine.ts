@@ -1,9 +1,9 @@
 import type { Machine } from "@millwright/core";
-import type { MachineFacts } from "../../machine/conditions/facts.ts";
-import { untilTroubleChanges } from "../../machine/conditions/machine-conditions.ts";
-import { ready } from "../../machine/conditions/ready.ts";
-import { healthCheckSucceeded, ownerRemediated } from "../../machine/conditions/remediation.ts";
-import { upToDate } from "../../machine/conditions/updating.ts";
+import type { MachineFacts } from "../machine/facts.ts";
+import { untilTroubleChanges } from "../machine/machine-conditions.ts";
+import { ready } from "../machine/ready.ts";
+import { healthCheckSucceeded, ownerRemediated } from "../machine/remediation.ts";
+import { upToDate } from "../machine/updating.ts";
 import type { DerivedCondition } from "../derived-condition.ts";
 
 /** What a machine says that does not depend on its owners. */

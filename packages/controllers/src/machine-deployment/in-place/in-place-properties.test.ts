@@ -9,9 +9,9 @@ import {
 } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
-import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
-import { isAvailable, isDeleting } from "../../machine/phase.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { inPlaceReasonOf } from "../../model/in-place-state.ts";
+import { isAvailable, isDeleting } from "../../model/phase.ts";
 import { ofClass } from "../../testing/begun-rollout.ts";
 import { aMachineDeployment, type Change } from "../../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../../testing/rollout-model.ts";

@@ -1,6 +1,6 @@
 import { inPlaceUpdateReasons, labelKeys, type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
+import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 import { begunRollout, sized, wish } from "../../testing/begun-rollout.ts";
 import type { Change } from "../../testing/builders.ts";
 import type { RolloutModel } from "../../testing/rollout-model.ts";

@@ -1,6 +1,6 @@
 import { annotationKeys, inPlaceUpdateReasons, labelKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { inPlaceReasonOf } from "../../machine/in-place/in-place-state.ts";
+import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 import { aMachineDeployment, annotated, type Change } from "../../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../../testing/rollout-model.ts";
 import { goWell, settle, transcribe } from "../../testing/rollout-transcript.ts";

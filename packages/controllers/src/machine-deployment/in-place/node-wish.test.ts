@@ -1,8 +1,8 @@
 import { annotationKeys, inPlaceUpdateReasons as reasons, labelKeys, taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aNode, beingDeleted, inPhase, labelled } from "../../testing/builders.ts";
-import { nodePatch } from "../nodes/node-patch.ts";
+import { nodePatch } from "../state/node-patch.ts";
 import { wishForOld, wishForReleased } from "./node-wish.ts";
 import { type UpdateNote, writeUpdateNote } from "./update-note.ts";
 import { type UpdateState, updateStateOf } from "./update-state.ts";

@@ -8,9 +8,9 @@ import {
   taintKeys,
   updateResults,
 } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import type { NodeConditionState } from "../../machine/node-condition.ts";
-import { type NodeWish, nothingWished } from "../nodes/node-patch.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { NodeConditionState } from "../../model/node-condition.ts";
+import { type NodeWish, nothingWished } from "../state/node-patch.ts";
 import { readUpdateNote, type UpdateNote, writeUpdateNote } from "./update-note.ts";
 import { isBeforeDrain, type UpdateState } from "./update-state.ts";
 

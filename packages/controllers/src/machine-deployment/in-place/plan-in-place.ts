@@ -1,5 +1,6 @@
-import { newSetReplicas, type RolloutBounds, shrinkOldSets, type Sizes } from "../sizes/plan-rolling-update.ts";
-import { type SetSize, sum } from "../sizes/set-size.ts";
+import { newSetReplicas, shrinkOldSets } from "../sizes/plan-rolling-update.ts";
+import { type RolloutBounds, type Sizes } from "../state/rollout-bounds.ts";
+import { type SetSize, sum } from "../state/set-size.ts";
 import type { UpdateState } from "./update-state.ts";
 
 /** Bounds of an update in place. */

@@ -1,11 +1,11 @@
 import type { Machine } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { inDeletionOrder } from "../../machine-set/deletion-order.ts";
-import { isAvailable } from "../../machine/phase.ts";
-import type { SetView } from "../sizes/set-size.ts";
+import { isAvailable } from "../../model/phase.ts";
+import type { SetView } from "../state/set-size.ts";
 import type { InPlaceSet, UpdatableMachine } from "./plan-in-place.ts";
-import { repairedSize } from "./repaired-size.ts";
+import { repairedSize } from "../state/repaired-size.ts";
 import { readUpdateNote } from "./update-note.ts";
 import { updateStateOf } from "./update-state.ts";
 

@@ -1,6 +1,6 @@
 import { annotationKeys } from "@millwright/core";
 import { isRecord, parseJson } from "@millwright/kube";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 
 /** What a node remembers of the update in place that it waits for or goes through. */
 export interface UpdateNote {

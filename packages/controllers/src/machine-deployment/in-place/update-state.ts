@@ -1,7 +1,7 @@
 import { inPlaceUpdateReasons as reasons, labelKeys, type Machine, phaseOf } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { inPlaceReasonOf, isUnderUpdate } from "../../machine/in-place/in-place-state.ts";
-import { isDeleting } from "../../machine/phase.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { inPlaceReasonOf, isUnderUpdate } from "../../model/in-place-state.ts";
+import { isDeleting } from "../../model/phase.ts";
 import { readUpdateNote } from "./update-note.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { annotationKeys, labelKeys, type Machine, type MachineDeployment, taintKeys } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { trackMachines } from "../../machine-lists/tracked-machines.ts";
 import {
   aMachine,
@@ -14,7 +14,7 @@ import {
   named,
 } from "../../testing/builders.ts";
 import { decideNodes, type NodeDecisionOptions } from "./decide-nodes.ts";
-import type { SetView } from "../sizes/set-size.ts";
+import type { SetView } from "../state/set-size.ts";
 
 const { scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
 const ours = { [scaleDownDisabled]: "true", [scaleDownDisabledByController]: "true" };

@@ -1,25 +1,17 @@
+import type { NodeChange } from "../state/node-patch.ts";
 import type { Machine } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { machinesWhere, type Question } from "../../machine-lists/machines-where.ts";
-import { isDeleting } from "../../machine/phase.ts";
+import { isDeleting } from "../../model/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../../machine/preservation/preserved-node.ts";
-import type { NodeConditionState } from "../../machine/node-condition.ts";
 import { type InPlaceWish, wishForOld, wishForReleased } from "../in-place/node-wish.ts";
 import { readUpdateNote } from "../in-place/update-note.ts";
 import { type UpdateState, updateStateOf } from "../in-place/update-state.ts";
-import { nodePatch, nothingWished } from "./node-patch.ts";
+import { nodePatch, nothingWished } from "../state/node-patch.ts";
 import { avoidsOldNodes } from "../sets/set-marks.ts";
-import type { SetView } from "../sizes/set-size.ts";
-import type { MachineDeploymentSnapshot, Sets } from "../snapshot.ts";
-
-/** What is to be written to a node. */
-export interface NodeChange {
-  readonly name: string;
-  readonly patch?: Readonly<Record<string, unknown>>;
-  /** What the node is to say of its machine after the patch. */
-  readonly condition?: NodeConditionState;
-}
+import type { SetView } from "../state/set-size.ts";
+import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 
 /** What the wishes about nodes depend on beside the nodes. */
 export interface NodeDecisionOptions {

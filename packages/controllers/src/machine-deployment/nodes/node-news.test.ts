@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aNode } from "../../testing/builders.ts";
 import { isNodeNews } from "./node-news.ts";
 

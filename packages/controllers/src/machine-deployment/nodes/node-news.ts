@@ -1,7 +1,7 @@
 import { nodeConditionTypes } from "@millwright/core";
 import { equalJson } from "@millwright/kube";
-import type { Node } from "../../cluster/node-objects.ts";
-import { conditionOf } from "../../machine/node-condition.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { conditionOf } from "../../model/node-condition.ts";
 
 /** Whether a deployment has to look at a node again: at what it writes there, and at how far an update in place is. Heartbeats are none of it. */
 export const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =>

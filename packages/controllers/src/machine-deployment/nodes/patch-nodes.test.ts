@@ -1,6 +1,6 @@
 import { ApiError, nodeResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aNode } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createNodePatcher } from "./patch-nodes.ts";

@@ -1,9 +1,9 @@
 import { isConflict, nodeResource } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { createWriter } from "../../cluster/writer.ts";
-import { sayOnNode } from "../../machine/node-condition.ts";
-import type { NodeChange } from "./decide-nodes.ts";
+import { sayOnNode } from "../../model/node-condition.ts";
+import type { NodeChange } from "../state/node-patch.ts";
 
 /** Writes to nodes at once, so that a large deployment neither waits for one after the other nor floods the API server. */
 const AT_ONCE = 16;

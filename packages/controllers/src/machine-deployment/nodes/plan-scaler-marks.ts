@@ -5,8 +5,8 @@ import {
   type MachineDeployment,
   phaseOf,
 } from "@millwright/core";
-import { apiTime } from "../../conditions/set-condition.ts";
-import { isDeleting } from "../../machine/phase.ts";
+import { apiTime } from "../../model/set-condition.ts";
+import { isDeleting } from "../../model/phase.ts";
 
 type Annotations = Readonly<Record<string, string | null>>;
 

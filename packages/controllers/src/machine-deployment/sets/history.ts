@@ -1,5 +1,5 @@
 import type { MachineDeployment } from "@millwright/core";
-import type { SetView } from "../sizes/set-size.ts";
+import type { SetView } from "../state/set-size.ts";
 
 /**
  * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and have nothing left

@@ -3,7 +3,7 @@ import { applyMergePatch } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, aMachineSet, annotated } from "../../testing/builders.ts";
 import { machineSetPatch, newMachineSet } from "./machine-set-shape.ts";
-import { isSameTemplate } from "./template-hash.ts";
+import { isSameTemplate } from "../../model/template-hash.ts";
 
 const { desiredReplicas, maxReplicas, revision, revisionHistory } = annotationKeys;
 const bounds = { replicas: 3, maxSurge: 1, maxUnavailable: 0 };

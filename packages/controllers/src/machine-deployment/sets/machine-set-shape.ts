@@ -9,10 +9,10 @@ import {
   type MachineTemplate,
 } from "@millwright/core";
 import { createMergePatch, newControllerRef } from "@millwright/kube";
-import type { RolloutBounds } from "../sizes/plan-rolling-update.ts";
+import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { revisionAnnotations } from "./revision.ts";
 import type { SetMarks } from "./set-marks.ts";
-import { machineSetName, templateHash } from "./template-hash.ts";
+import { machineSetName, templateHash } from "../../model/template-hash.ts";
 
 /** Annotations by which later passes tell a scaling event and the base of proportions. */
 export const scaleAnnotations = ({ replicas, maxSurge }: RolloutBounds): Readonly<Record<string, string>> => ({

@@ -11,8 +11,8 @@ import {
 import { isAlreadyExists, isApiError } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Writer } from "../../cluster/writer.ts";
-import { setCondition } from "../../conditions/set-condition.ts";
-import { isSameTemplate } from "./template-hash.ts";
+import { setCondition } from "../../model/set-condition.ts";
+import { isSameTemplate } from "../../model/template-hash.ts";
 
 /** What makes the set of a deployment's current template. */
 export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;

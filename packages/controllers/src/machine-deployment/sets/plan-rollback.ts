@@ -6,10 +6,10 @@ import {
   type MachineSet,
 } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
-import type { Reason } from "../../decision.ts";
-import { findNewSet } from "./find-new-set.ts";
+import type { Reason } from "../../model/decision.ts";
+import { findNewSet } from "../state/find-new-set.ts";
 import { revisionOf } from "./revision.ts";
-import { isSameTemplate } from "./template-hash.ts";
+import { isSameTemplate } from "../../model/template-hash.ts";
 
 /** How a rollback changes the deployment; `spec.rollbackTo` is cleared in any case, for it asks once. */
 export interface RollbackPlan {

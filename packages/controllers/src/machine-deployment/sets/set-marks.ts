@@ -1,6 +1,6 @@
 import { annotationKeys, capitalTrue, labelKeys, type MachineDeployment } from "@millwright/core";
-import { isOnDelete } from "../limits/on-delete.ts";
-import type { SetView } from "../sizes/set-size.ts";
+import { isOnDelete } from "../state/on-delete.ts";
+import type { SetView } from "../state/set-size.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
 

@@ -2,7 +2,7 @@ import type { MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachineDeployment, type Change } from "../../testing/builders.ts";
 import { newSetReplicas } from "./plan-rolling-update.ts";
-import { boundsOf } from "../snapshot.ts";
+import { boundsOf } from "../state/rollout-bounds.ts";
 
 const rolling = (maxSurge: number | string, maxUnavailable: number | string): Change<MachineDeployment> => ({
   spec: { strategy: { rollingUpdate: { maxSurge, maxUnavailable } } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planRecreate } from "./plan-recreate.ts";
-import type { SetSize } from "./set-size.ts";
+import type { SetSize } from "../state/set-size.ts";
 
 const size = (name: string, spec: number, existing = spec): SetSize => ({ name, spec, existing, available: spec });
 

@@ -1,5 +1,5 @@
-import type { Sizes } from "./plan-rolling-update.ts";
-import type { SetSize } from "./set-size.ts";
+import type { Sizes } from "../state/rollout-bounds.ts";
+import type { SetSize } from "../state/set-size.ts";
 
 /** What the Recreate strategy does next: empty the old sets, wait until no machine of theirs is left, then fill the new one. */
 export function planRecreate(

@@ -1,8 +1,9 @@
 import { resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { newSetReplicas, planRollingUpdate, type RolloutBounds } from "./plan-rolling-update.ts";
-import { type SetSize, sum } from "./set-size.ts";
+import { newSetReplicas, planRollingUpdate } from "./plan-rolling-update.ts";
+import { type RolloutBounds } from "../state/rollout-bounds.ts";
+import { type SetSize, sum } from "../state/set-size.ts";
 
 const bounds = (replicas: number, maxSurge: number, maxUnavailable: number): RolloutBounds => ({
   replicas,

@@ -1,18 +1,6 @@
-import { type RolloutLimits, unlimited } from "../limits/rollout-limits.ts";
-import { type SetSize, sum } from "./set-size.ts";
-
-/** New `spec.replicas` by name of the set; sets that keep theirs are not in it. */
-export type Sizes = ReadonlyMap<string, number>;
-
-/** Bounds of a rollout, resolved to machines. */
-export interface RolloutBounds {
-  /** `spec.replicas` of the deployment. */
-  readonly replicas: number;
-  /** Machines allowed beyond `replicas`. */
-  readonly maxSurge: number;
-  /** Machines that may be missing from `replicas`. */
-  readonly maxUnavailable: number;
-}
+import type { RolloutBounds, Sizes } from "../state/rollout-bounds.ts";
+import { type RolloutLimits, unlimited } from "../state/rollout-gates.ts";
+import { type SetSize, sum } from "../state/set-size.ts";
 
 /**
  * Machines that the new set may have. Room is measured by what each set has or is told to have, whichever is more, so that neither

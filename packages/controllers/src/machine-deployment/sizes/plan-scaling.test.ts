@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RolloutBounds } from "./plan-rolling-update.ts";
+import type { RolloutBounds } from "../state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./plan-scaling.ts";
-import { sum } from "./set-size.ts";
+import { sum } from "../state/set-size.ts";
 
 const names = ["oldest", "older", "new"];
 /** Sets of these sizes, the last one of the current template, that were scaled last when `maxReplicas` was the bound. */

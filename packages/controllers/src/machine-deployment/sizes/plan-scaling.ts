@@ -1,5 +1,5 @@
-import type { RolloutBounds, Sizes } from "./plan-rolling-update.ts";
-import { type SetSize, sum } from "./set-size.ts";
+import type { RolloutBounds, Sizes } from "../state/rollout-bounds.ts";
+import { type SetSize, sum } from "../state/set-size.ts";
 
 /** A set and what it was told when it was scaled last. */
 export interface ScalableSet extends SetSize {

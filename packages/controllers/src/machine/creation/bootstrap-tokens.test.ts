@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { ApiError, secretResource } from "@millwright/kube";
 import { createFakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import type { SecretObject } from "../../cluster/node-objects.ts";
+import type { SecretObject } from "../../model/node-objects.ts";
 import { aMachine, named } from "../../testing/builders.ts";
 import { createBootstrapTokens, tokenId } from "./bootstrap-tokens.ts";
 

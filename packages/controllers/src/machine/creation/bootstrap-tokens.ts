@@ -18,7 +18,7 @@ import {
   isNotFound,
   secretResource,
 } from "@millwright/kube";
-import type { SecretObject } from "../../cluster/node-objects.ts";
+import type { SecretObject } from "../../model/node-objects.ts";
 
 /** The bootstrap tokens with which new nodes join the target cluster (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Their values are never printed. */
 export interface BootstrapTokens {

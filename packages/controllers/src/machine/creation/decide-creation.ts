@@ -1,13 +1,13 @@
 import { phaseOf } from "@millwright/core";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { untilRetry } from "../retry.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { hasId, isComingUp } from "./coming-up.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { untilRetry } from "../../model/retry.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { hasId, isComingUp } from "../../model/provisioning.ts";
 import { decidePending } from "./decide-pending.ts";
 import { decideInitialization } from "./decide-initialization.ts";
 import { decideStaleVm } from "./decide-stale-vm.ts";
 import { decideWaiting } from "./decide-waiting.ts";
-import { readIntent } from "./intent.ts";
+import { readIntent } from "../../model/creation-intent.ts";
 import { recordFailure } from "./record-failure.ts";
 import { recordVm } from "./record-vm.ts";
 import { obstacleOf, refuse } from "./refuse.ts";

@@ -1,8 +1,8 @@
 import { labelKeys } from "@millwright/core";
-import { type MachineDecision, nothing } from "../decision.ts";
-import type { OperationResult } from "../operations/operation.ts";
-import { untilRetry } from "../retry.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import { type MachineDecision, nothing } from "../state/decision.ts";
+import type { OperationResult } from "../../model/operation.ts";
+import { untilRetry } from "../../model/retry.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { recordFailure } from "./record-failure.ts";
 import { statusWithVm } from "./record-vm.ts";
 import { refuse } from "./refuse.ts";

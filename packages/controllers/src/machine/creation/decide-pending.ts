@@ -1,9 +1,9 @@
 import { isProvisioningVm, machineEventReasons, provisioningTimedOut, provisioningVm } from "@millwright/core";
-import type { MachineDecision } from "../decision.ts";
-import type { PendingView } from "../operations/operation.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation } from "../status-change.ts";
-import { creationDeadline, creationTimeoutMs } from "../timeouts.ts";
+import type { MachineDecision } from "../state/decision.ts";
+import type { PendingView } from "../../model/operation.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation } from "../../model/status-change.ts";
+import { creationDeadline, creationTimeoutMs } from "../../model/timeouts.ts";
 import { bounded, failingPhase, isSameFailure, withFailure } from "./record-failure.ts";
 import { beginCreation } from "./start-creation.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 import { decide, machineThen } from "../../testing/creations.ts";
-import { readIntent } from "./intent.ts";
+import { readIntent } from "../../model/creation-intent.ts";
 
 const vm = { providerId: "vm-1", nodeName: "old-node" };
 const oldNode = aNode({ metadata: { name: "old-node", creationTimestamp: "2025-01-01T00:00:00Z" } });

@@ -1,9 +1,9 @@
 import { encodeMachineError, staleNode, staleVmDeletionPending, staleVmNotDeleted } from "@millwright/core";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { untilRetry } from "../retry.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { hasId, isComingUp } from "./coming-up.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { untilRetry } from "../../model/retry.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { hasId, isComingUp } from "../../model/provisioning.ts";
 import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 import { refuse } from "./refuse.ts";
 

@@ -1,9 +1,9 @@
 import { encodeMachineError, waitingForClass, waitingForTurn } from "@millwright/core";
-import { type MachineDecision, nothing } from "../decision.ts";
-import type { OperationView } from "../operations/operation.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation } from "../status-change.ts";
-import { creationDeadline } from "../timeouts.ts";
+import { type MachineDecision, nothing } from "../state/decision.ts";
+import type { OperationView } from "../../model/operation.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation } from "../../model/status-change.ts";
+import { creationDeadline } from "../../model/timeouts.ts";
 import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 
 /** A creation that waits for its turn. */

@@ -1,6 +1,6 @@
+import type { LaneRequest, LaneTrouble } from "../../model/operation.ts";
 import { type Clock, type MachineErrorCode, retryClassOf, type Timer } from "@millwright/core";
-import type { LaneTrouble } from "../operations/operation.ts";
-import { delayAfter, jitterOf } from "../retry.ts";
+import { delayAfter, jitterOf } from "../../model/retry.ts";
 
 /** How many machines may be made at once. */
 export interface LaneLimits {
@@ -10,16 +10,6 @@ export interface LaneLimits {
   readonly inAll: number;
   /** Longest time between two tries of a class that is out of quota or capacity, milliseconds. */
   readonly exhaustedRetryMs: number;
-}
-
-/** Where a creation waits for its turn, and what is known of the creations of the machine before it. */
-export interface LaneRequest {
-  /** Machines with the same name share a lane: they ask for the same, and so run out of the same quota and capacity. */
-  readonly name: string;
-  /** Whether the machine has failed before, perhaps in another process: then one goes first. */
-  readonly isRepeated: boolean;
-  /** Whether the infrastructure accepted the creation before, perhaps by a call of another process: it does not wait. */
-  readonly isAccepted?: boolean;
 }
 
 /** A call that wants to begin. */

@@ -7,14 +7,14 @@ import {
   providerMessage,
   retryClassOf,
 } from "@millwright/core";
-import type { Reason } from "../../decision.ts";
-import type { MachineDecision } from "../decision.ts";
-import type { FailedOperation } from "../operations/operation.ts";
-import { untilRetry } from "../retry.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { creationDeadline } from "../timeouts.ts";
-import { isComingUp } from "./coming-up.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { MachineDecision } from "../state/decision.ts";
+import type { FailedOperation } from "../../model/operation.ts";
+import { untilRetry } from "../../model/retry.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { creationDeadline } from "../../model/timeouts.ts";
+import { isComingUp } from "../../model/provisioning.ts";
 
 /** Longest text of a provider in a status: enough for a person, and for ten thousand machines in a cache. */
 const MAX_MESSAGE = 1000;

@@ -1,10 +1,10 @@
 import { createdMachine, creatingMachine, machineEventReasons, type MachineStatus, staleNode } from "@millwright/core";
-import type { MachineAction, MachineDecision } from "../decision.ts";
-import type { OperationResult } from "../operations/operation.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { isVmOfStaleNode, recordIds } from "../vm-ids.ts";
-import { isComingUp } from "./coming-up.ts";
+import type { MachineAction, MachineDecision } from "../state/decision.ts";
+import type { OperationResult } from "../../model/operation.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
+import { isComingUp } from "../../model/provisioning.ts";
 
 /** Pending until the node joins, or Available at once where there is no cluster to join. */
 export function statusWithVm(

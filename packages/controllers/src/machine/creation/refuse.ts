@@ -1,8 +1,9 @@
 import { formatProblems, machineEventReasons } from "@millwright/core";
-import type { MachineDecision } from "../decision.ts";
-import type { ClassProblem, MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { isComingUp } from "./coming-up.ts";
+import type { MachineDecision } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import type { ClassProblem } from "../../cluster/class-view.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { isComingUp } from "../../model/provisioning.ts";
 
 /** Why a machine cannot be made as it is declared: its own spec first, then its class. */
 export function obstacleOf({ problems, classView }: MachineSnapshot): ClassProblem | undefined {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated, type Change, named, testNamespace } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createFakeDriver } from "../../testing/fake-driver.ts";
-import { intentAnnotation, intentFor } from "./intent.ts";
+import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
 import { remedyFor, standInFor } from "./stand-in-class.ts";
 
 const place = (region: string, zone: string) => ({

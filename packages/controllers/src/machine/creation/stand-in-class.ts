@@ -1,10 +1,10 @@
 import type { Machine, MachineClass } from "@millwright/core";
 import type { ControlCaches } from "../../cluster/caches.ts";
-import { resolveClass, type ResolvedClass } from "../class-view.ts";
-import type { MachineDriver } from "../driver-port.ts";
-import { isDeleting } from "../phase.ts";
-import { hasId } from "./coming-up.ts";
-import { type CreationIntent, readIntent } from "./intent.ts";
+import { resolveClass, type ResolvedClass } from "../../cluster/class-view.ts";
+import type { MachineDriver } from "../../model/driver-port.ts";
+import { isDeleting } from "../../model/phase.ts";
+import { hasId } from "../../model/provisioning.ts";
+import { type CreationIntent, readIntent } from "../../model/creation-intent.ts";
 
 /** Name of the secret that holds the credentials: those of `credentialsSecretRef` win. */
 const credentialsOf = ({

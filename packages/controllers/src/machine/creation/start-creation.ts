@@ -1,7 +1,7 @@
 import { isProvisioningVm, type Machine, type MachineClass } from "@millwright/core";
-import type { MachineAction } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { type CreationIntent, intentAnnotation, intentFor, isStored } from "./intent.ts";
+import type { MachineAction } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../../model/creation-intent.ts";
 
 /**
  * The lane of a machine, shared by those that ask the cloud for the same and so run out of the same quota and capacity: class, instance type, zone, and the annotations of the node, by which MCM's driver of AWS

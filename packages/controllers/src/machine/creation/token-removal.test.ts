@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, itsNode, kindsOf, lastly, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
-import { intentAnnotation, intentFor } from "./intent.ts";
+import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
 
 const asked = (wantsToken: boolean) =>
   annotated(intentAnnotation(intentFor(aMachine(), aMachineClass(), { wantsToken })));

@@ -1,7 +1,7 @@
 import { phaseOf } from "@millwright/core";
-import type { MachineDecision } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { readIntent } from "./intent.ts";
+import type { MachineDecision } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { readIntent } from "../../model/creation-intent.ts";
 
 /**
  * Adds the end of a bootstrap token to the decision that ends its use: the node has joined, or the machine goes (MCM, `pkg/util/provider/machinecontroller/userdata.go`). Where that

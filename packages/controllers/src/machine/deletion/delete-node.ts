@@ -1,9 +1,9 @@
 import { deletionEvents, finalizers } from "@millwright/core";
 import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
-import type { MachineAction } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineAction } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { leftBehind } from "./left-behind.ts";
-import { markedStage } from "./marked-stage.ts";
+import { markedStage } from "../../model/marked-stage.ts";
 import type { Stage } from "./stage.ts";
 
 /** Since when the deletion is at this stage, wall clock in milliseconds. */

@@ -1,7 +1,7 @@
 import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
-import { readIntent } from "../creation/intent.ts";
+import { readIntent } from "../../model/creation-intent.ts";
 import { bounded } from "../creation/record-failure.ts";
-import { untilRetry } from "../retry.ts";
+import { untilRetry } from "../../model/retry.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 

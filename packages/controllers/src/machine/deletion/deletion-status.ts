@@ -1,7 +1,7 @@
 import { continueWith, type DeletionStage, type MachineStatus, type OperationState } from "@millwright/core";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { markedStage } from "./marked-stage.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { markedStage } from "../../model/marked-stage.ts";
 
 /** The status with what the driver's last deletion wants to remember; an answer without it clears it (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow). */
 function withLastKnownState({ machine, operation }: MachineSnapshot): MachineStatus {

@@ -2,8 +2,8 @@ import type { Machine } from "@millwright/core";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
 import { type DrainPreview, rehearseDrain } from "../../drain/rehearse-drain.ts";
 import { drainTerms } from "../drain/drain-node.ts";
-import { defaultMachineSettings } from "../snapshot.ts";
-import { deletionStart } from "../timeouts.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
+import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 
 /** What the drain before a deletion would do, and under which terms. */

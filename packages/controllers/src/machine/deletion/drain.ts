@@ -1,11 +1,11 @@
 import { deletionEvents, labelKeys } from "@millwright/core";
 import { drainNews } from "../drain/drain-news.ts";
 import { drainNode } from "../drain/drain-node.ts";
-import { deletionStart } from "../timeouts.ts";
+import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 import { tellNode } from "./tell-node.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** Why there is no node to drain. */
 function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {

@@ -1,7 +1,7 @@
 import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeText } from "@millwright/core";
-import { readIntent } from "../creation/intent.ts";
-import { untilRetry } from "../retry.ts";
-import { recordIds } from "../vm-ids.ts";
+import { readIntent } from "../../model/creation-intent.ts";
+import { untilRetry } from "../../model/retry.ts";
+import { recordIds } from "../state/vm-ids.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { DefinitionState } from "../../definitions/definition-state.ts";
+import type { DefinitionState } from "../../model/crd-state.ts";
 import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, running, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";

@@ -1,12 +1,12 @@
 import { machineEventReasons } from "@millwright/core";
-import type { DefinitionState } from "../../definitions/definition-state.ts";
-import { heldText } from "../../definitions/hold-texts.ts";
-import { type MachineDecision, nothing } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation } from "../status-change.ts";
-import { recordIds } from "../vm-ids.ts";
+import type { DefinitionState } from "../../model/crd-state.ts";
+import { heldText } from "../../crd-guard/hold-texts.ts";
+import { type MachineDecision, nothing } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation } from "../../model/status-change.ts";
+import { recordIds } from "../state/vm-ids.ts";
 import { statusAt } from "./deletion-status.ts";
-import { markedStage } from "./marked-stage.ts";
+import { markedStage } from "../../model/marked-stage.ts";
 
 /**
  * Keeps a machine that is on its way out because a definition was deleted: its VM, its node, its finalizer, and its phase, for the VM goes on serving. What it says names definition and

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, itsNode, lastly, machineAfter, succeeded, testNow, withVm } from "../../testing/snapshots.ts";
-import { decideDeletion } from "../decide-deletion.ts";
+import { decideDeletion } from "./decide-deletion.ts";
 import { interruptedDeletion } from "./interrupted.ts";
 
 const at = (description?: string) =>

@@ -1,8 +1,8 @@
 import { deletionEvents, deletionStages, type DeletionStage, machineEventReasons, stageOf } from "@millwright/core";
-import type { MachineDecision } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineDecision } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusAt } from "./deletion-status.ts";
-import { markedStage } from "./marked-stage.ts";
+import { markedStage } from "../../model/marked-stage.ts";
 
 const positionOf = (stage: DeletionStage): number => deletionStages.findIndex(({ name }) => name === stage);
 

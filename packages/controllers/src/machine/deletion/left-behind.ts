@@ -1,9 +1,9 @@
 import { deletionEvents, type Taint, taintEffects, taintKeys } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { apiTime } from "../../conditions/set-condition.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { apiTime } from "../../model/set-condition.ts";
 import { stayingPods } from "../../drain/staying-pods.ts";
-import type { MachineAction } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineAction } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
  * Kubernetes needs a minute to see that a node is dead, and lets go of what is on it then. The node object does not wait longer than that: without it, pods are collected and

@@ -1,7 +1,7 @@
 import type { DeletionStage, OperationState } from "@millwright/core";
-import type { Reason } from "../../decision.ts";
-import type { MachineAction } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { MachineAction } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** What a stage of the deletion flow answers. */
 export type StageResult =

@@ -1,8 +1,8 @@
 import { nodeConditionTypes, phaseOf, terminatingReasons } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import type { MachineAction } from "../decision.ts";
-import { conditionOf, sayOnNode } from "../node-condition.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { MachineAction } from "../state/decision.ts";
+import { conditionOf, sayOnNode } from "../../model/node-condition.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
  * Whether the machine was given up, not just not wanted any more. Before the flow has begun the phase says so, afterwards what the health check found last

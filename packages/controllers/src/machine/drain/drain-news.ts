@@ -1,10 +1,10 @@
 import { machineEventReasons, markerOf } from "@millwright/core";
-import type { Reason } from "../../decision.ts";
+import type { Reason } from "../../model/decision.ts";
 import { type Blocker, blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { DrainProgress } from "../../drain/decide-drain.ts";
 import { namedCauses } from "../../drain/named-causes.ts";
 import { toldOfRules } from "./drain-rules.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** What is to be told of a drain that goes on. */
 export interface DrainNews {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Machine } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aNode, type Change } from "../../testing/builders.ts";
 import { aPod } from "../../testing/drain-objects.ts";
 import { aDrainView } from "../../testing/drain-views.ts";
 import { later, testNow } from "../../testing/snapshots.ts";
 import { drainNode, drainTerms } from "./drain-node.ts";
-import { defaultMachineSettings } from "../snapshot.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
 
 const MINUTE = 60_000;
 const startedAt = testNow.getTime();

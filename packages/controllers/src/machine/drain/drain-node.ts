@@ -1,10 +1,10 @@
 import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { decideDrain, type DrainProgress } from "../../drain/decide-drain.ts";
 import type { DrainTerms, DrainView } from "../../drain/drain-view.ts";
-import { conditionOf } from "../node-condition.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { drainTimeoutMs, evictionTimeMs } from "../timeouts.ts";
+import { conditionOf } from "../../model/node-condition.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { drainTimeoutMs, evictionTimeMs } from "../../model/timeouts.ts";
 
 /** A node that has been unusable for so long is not asked any more. */
 const UNUSABLE_MS = 5 * 60_000;

@@ -6,8 +6,8 @@ import {
   type ObjectMeta,
   readDrainRules,
 } from "@millwright/core";
-import type { Reason } from "../../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** The rules of an ordered drain that hold for a machine. */
 export interface DrainRulesView {

@@ -1,9 +1,9 @@
 import type { Machine } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { markedStage } from "../deletion/marked-stage.ts";
-import { isInPlaceDrainDue } from "../in-place/in-place-state.ts";
-import { isDeleting } from "../phase.ts";
-import { isPreservationDrainDue } from "../preservation/decide-preservation.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { markedStage } from "../../model/marked-stage.ts";
+import { isInPlaceDrainDue } from "../../model/in-place-state.ts";
+import { isDeleting } from "../../model/phase.ts";
+import { isPreservationDrainDue } from "../../model/preservation-drain.ts";
 
 /** Whether a deletion has not got past its drain. */
 function isBeforeVm(machine: Machine): boolean {

@@ -1,8 +1,8 @@
 import type { Machine } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { VolumeIds } from "../../drain/volume-ids.ts";
-import type { ResolvedClass } from "../class-view.ts";
-import type { MachineDriver } from "../driver-port.ts";
+import type { ResolvedClass } from "../../cluster/class-view.ts";
+import type { MachineDriver } from "../../model/driver-port.ts";
 
 /** Asks the driver of a machine's class about PersistentVolumes, beside the queue; `wake` is called with the answer. */
 export type AskVolumeIds = (

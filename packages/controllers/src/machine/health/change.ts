@@ -1,5 +1,5 @@
-import type { Reason } from "../../decision.ts";
-import type { OperationText } from "../status-change.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { OperationText } from "../../model/status-change.ts";
 
 /** A change of phase that the node calls for, with what is said about it. */
 export interface Change {

@@ -8,17 +8,17 @@ import {
   phaseOf,
   updateResults,
 } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { isSameHealth } from "./node-health.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { badConditionsOf } from "./bad-conditions.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { isSameHealth } from "../../model/node-health.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { badConditionsOf } from "../../remediation/bad-conditions.ts";
 import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
-import { settleTimeMs } from "./flapping.ts";
+import { settleTimeMs } from "../../remediation/flapping.ts";
 import { toRunning, withJoinDuration } from "./join.ts";
-import { startupTaintOf } from "./startup-taint.ts";
+import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeNews, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
 /** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, annotated, inPhase, named } from "../../testing/builders.ts";
 import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots.ts";
-import { defaultMachineSettings, type MachineSnapshot } from "../snapshot.ts";
+import { type MachineSnapshot } from "../state/snapshot.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { creating, decide, healthy, nodeWith, sick } from "../../testing/node-health.ts";
-import { noObstacle } from "./repair-view.ts";
+import { noObstacle } from "../../remediation/remediation-view.ts";
 
 const unknown = aMachine(
   withVm,

@@ -12,13 +12,13 @@ import {
   replacementHolds,
   updateResults,
 } from "@millwright/core";
-import { apiTime } from "../../conditions/set-condition.ts";
-import type { Reason } from "../../decision.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { isGateOpen } from "./replacement-gate.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { type OperationText, withOperation, withPhase, withText } from "../status-change.ts";
-import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../timeouts.ts";
+import { apiTime } from "../../model/set-condition.ts";
+import type { Reason } from "../../model/decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { isGateOpen } from "../../model/remediation-budget.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
+import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../../model/timeouts.ts";
 
 /** Ways to end the wait for a node that is not healthy. */
 export function decideTimeouts(

@@ -6,9 +6,9 @@ import {
   type MachineStatus,
   rejoined,
 } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { ageMs } from "../timeouts.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { ageMs } from "../../model/timeouts.ts";
 import type { Change } from "./change.ts";
 
 /** Whether the machine has never joined: its creation has not been told to be successful (MCM, `pkg/util/provider/machinecontroller/machine_util.go` reconcileMachineHealth). */

@@ -1,6 +1,6 @@
 import { type LastOperation, labelKeys, type Machine, machineEventReasons, nodeOfAnotherVm } from "@millwright/core";
-import type { Reason } from "../../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { Reason } from "../../model/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /**
  * The label `node` where it does not name the node of the machine's VM, such as after a kubelet registered under another name than the driver

@@ -11,17 +11,23 @@ import {
   updateInPlaceTimedOut,
   updatingInPlace,
 } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { drainNews } from "../drain/drain-news.ts";
 import { drainNode } from "../drain/drain-node.ts";
 import { isForceDrain } from "../drain/force-drain.ts";
-import { conditionOf, sayOnNode } from "../node-condition.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf, withOperation, withPhase } from "../status-change.ts";
-import { inPlaceUpdateTimeoutMs } from "../timeouts.ts";
-import { type InPlaceReason, inPlaceReasonOf, isInPlaceDrainDue, isUnderUpdate, nextReason } from "./in-place-state.ts";
+import { conditionOf, sayOnNode } from "../../model/node-condition.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
+import {
+  type InPlaceReason,
+  inPlaceReasonOf,
+  isInPlaceDrainDue,
+  isUnderUpdate,
+  nextReason,
+} from "../../model/in-place-state.ts";
 
 /** The agent's words are text from outside: at most this many characters of them are repeated. */
 const LONGEST_REASON = 1_000;

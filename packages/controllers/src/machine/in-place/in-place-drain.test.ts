@@ -1,6 +1,6 @@
 import { annotationKeys, type MachinePhase, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../../cluster/node-objects.ts";
+import type { Pod } from "../../model/node-objects.ts";
 import { type LivingMachine, untilAtRest } from "../../testing/living-machine.ts";
 import { kindsOf, later, testNow } from "../../testing/snapshots.ts";
 import { decideInPlace } from "./decide-in-place.ts";

@@ -2,14 +2,14 @@ import { allowsTransition, inPlaceUpdateReasons, labelKeys, type MachinePhase, p
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "../health/decide-health.ts";
 import { inTurn, type Step } from "../in-turn.ts";
 import { decideInPlace } from "./decide-in-place.ts";
-import { inPlaceReasonOf } from "./in-place-state.ts";
+import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 
 /** What the deployment controller, the agent and time do between passes. */
 type Deed =

@@ -1,6 +1,6 @@
 import { type Machine, type MachinePhase, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { kindsOf, lastly } from "../../testing/snapshots.ts";
 import { aMachineIn, aNodeWith, failed, once, selected, successful, world } from "../../testing/updated-machines.ts";
 

@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
-import type { MatchNode } from "../../cluster/node-match.ts";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { MatchNode } from "../../model/node-match.ts";
+import type { Node } from "../../model/node-objects.ts";
 
 /** How good a claim is: that of the VM itself first, then that of the older machine, then by name. */
 function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): number {

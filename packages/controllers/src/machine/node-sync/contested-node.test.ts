@@ -1,7 +1,7 @@
 import { machineResource } from "@millwright/core";
 import { nodeResource } from "@millwright/kube";
 import { expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, createdAt, labelled, named, refOf } from "../../testing/builders.ts";
 import { aFleet, nodeOf } from "../../testing/machine-fleet.ts";
 

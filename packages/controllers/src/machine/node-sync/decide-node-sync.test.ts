@@ -1,9 +1,9 @@
 import type { Machine, NodeTemplateSpec } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, type Change } from "../../testing/builders.ts";
 import { itsNode, withVm } from "../../testing/snapshots.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { aHeldNode, bare, decideNode, nodeFinalizer } from "../../testing/synced-nodes.ts";
 
 const nodeTemplate = {

@@ -1,8 +1,8 @@
 import { annotationKeys, finalizers, labelKeys, machineEventReasons } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import type { Reason } from "../../decision.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { Node } from "../../model/node-objects.ts";
+import type { Reason } from "../../model/decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import {
   type AppliedTemplate,
   appliedPart,

@@ -1,10 +1,10 @@
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, aMachineClass } from "../../testing/builders.ts";
 import { aSnapshot, itsNode, withVm } from "../../testing/snapshots.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { decideNodeSync } from "./decide-node-sync.ts";
 
 const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "constructor"), fc.constantFrom("1", "2"));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachineClass } from "../../testing/builders.ts";
 import { unusable } from "../../testing/snapshots.ts";
 import { aHeldNode, bare, decideNode } from "../../testing/synced-nodes.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 
 const lastCapacity = "node.machine.sapcloud.io/last-applied-virtual-capacity";
 

@@ -1,8 +1,8 @@
 import { MachineError } from "@millwright/core";
 import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it, vi } from "vitest";
-import type { DriverOutcome } from "../driver-port.ts";
-import type { OperationResult, PendingOperation } from "./operation.ts";
+import type { DriverOutcome } from "../../model/driver-port.ts";
+import type { OperationResult, PendingOperation } from "../../model/operation.ts";
 import { createOperations, type OperationStart } from "./operations.ts";
 
 type Outcome = DriverOutcome<OperationResult | PendingOperation>;

@@ -1,14 +1,15 @@
 import { type Clock, MachineError } from "@millwright/core";
-import { createLanes, type LaneLimits, type LaneOutcome, type LaneRequest } from "../creation/lanes.ts";
-import type { DriverOutcome } from "../driver-port.ts";
+import { createLanes, type LaneLimits, type LaneOutcome } from "../creation/lanes.ts";
+import { type LaneRequest } from "../../model/operation.ts";
+import type { DriverOutcome } from "../../model/driver-port.ts";
 import {
   isPending,
   type OperationKind,
   type OperationResult,
   type OperationView,
   type PendingOperation,
-} from "./operation.ts";
-import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../retry.ts";
+} from "../../model/operation.ts";
+import { DEFAULT_EXHAUSTED_RETRY_MS, jitterOf } from "../../model/retry.ts";
 
 /** A driver call to start. */
 export interface OperationStart {

@@ -4,8 +4,8 @@ import { expect, it, vi } from "vitest";
 import { aMachine, aMachineClass } from "../../testing/builders.ts";
 import { createTestCluster } from "../../testing/cluster.ts";
 import { createFakeDriver } from "../../testing/fake-driver.ts";
-import type { MachineDriver } from "../driver-port.ts";
-import { defaultMachineSettings } from "../snapshot.ts";
+import type { MachineDriver } from "../../model/driver-port.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { createOperations } from "./operations.ts";
 import { createStarter } from "./start-operation.ts";
 

@@ -1,13 +1,13 @@
 import { type Machine, MachineError } from "@millwright/core";
 import type { ControllerContext } from "../../cluster/context.ts";
-import type { ResolvedClass } from "../class-view.ts";
+import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { BootstrapTokens } from "../creation/bootstrap-tokens.ts";
-import type { MachineAction } from "../decision.ts";
-import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../driver-port.ts";
-import { isPending, type OperationKind, type OperationResult } from "./operation.ts";
+import type { MachineAction } from "../state/decision.ts";
+import type { CreateVmCall, DriverOutcome, MachineDriver, VmCall } from "../../model/driver-port.ts";
+import { isPending, type OperationKind, type OperationResult } from "../../model/operation.ts";
 import type { Operations } from "./operations.ts";
-import type { MachineSettings } from "../snapshot.ts";
-import { creationTimeoutMs } from "../timeouts.ts";
+import type { MachineSettings } from "../../model/machine-settings.ts";
+import { creationTimeoutMs } from "../../model/timeouts.ts";
 
 type StartAction = Extract<MachineAction, { readonly kind: "StartOperation" }>;
 

@@ -1,6 +1,6 @@
 import { taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, annotated, beingDeleted, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { aSnapshot, testNow, withVm } from "../../testing/snapshots.ts";

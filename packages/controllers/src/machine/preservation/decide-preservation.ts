@@ -1,31 +1,17 @@
-import {
-  annotationKeys,
-  type Machine,
-  machineEventReasons,
-  type MachinePhase,
-  phaseOf,
-  preserveValues,
-} from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { isDeleting } from "../phase.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
+import { annotationKeys, machineEventReasons, type MachinePhase, phaseOf, preserveValues } from "@millwright/core";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { isDeleting } from "../../model/phase.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
 import { preserve } from "./preserve.ts";
 import {
   isNodeInControl,
-  isToBePreserved,
   type PreserveValue,
   preserveValueOf,
   preserveValueProblem,
   type PreserveWishes,
   wishesOf,
-} from "./preserve-value.ts";
-import { isSaidDrained } from "./preserved-condition.ts";
+} from "../../model/preserve-value.ts";
 import { type Stop, stopPreservation } from "./stop-preservation.ts";
-
-/** Whether the node of a Failed machine is, or is about to be, emptied for its preservation. */
-export const isPreservationDrainDue = (machine: Machine, node: Node | undefined): boolean =>
-  phaseOf(machine) === "Failed" && isToBePreserved(wishesOf(machine, node)) && !isSaidDrained(node);
 
 /** What follows from the value that counts. */
 type Plan = { readonly kind: "preserve"; readonly value: PreserveValue } | ({ readonly kind: "stop" } & Stop);

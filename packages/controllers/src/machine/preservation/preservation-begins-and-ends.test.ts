@@ -1,6 +1,6 @@
 import { taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { annotated } from "../../testing/builders.ts";
 import { type LivingMachine, passOver } from "../../testing/living-machine.ts";
 import { kindsOf, later, testNow } from "../../testing/snapshots.ts";

@@ -2,12 +2,12 @@ import { annotationKeys, type Machine, type MachinePhase, phaseOf, taintKeys } f
 import { applyMergePatch } from "@millwright/kube";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../cluster/node-objects.ts";
+import type { Node } from "../../model/node-objects.ts";
 import { aMachine, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decidePreservation } from "./decide-preservation.ts";
-import { isToBePreserved, preserveValueOf, wishesOf } from "./preserve-value.ts";
+import { isToBePreserved, preserveValueOf, wishesOf } from "../../model/preserve-value.ts";
 
 const { preserve: P, scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
 

@@ -1,18 +1,18 @@
 import { machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { apiTime } from "../../conditions/set-condition.ts";
-import type { Reason } from "../../decision.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { apiTime } from "../../model/set-condition.ts";
+import type { Reason } from "../../model/decision.ts";
 import { blockerLines, isStuck } from "../../drain/blockers.ts";
-import type { MachineAction, MachineDecision } from "../decision.ts";
+import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import { drainNode } from "../drain/drain-node.ts";
 import { toldOfRules } from "../drain/drain-rules.ts";
 import { isForceDrain } from "../drain/force-drain.ts";
-import { conditionOf, sayOnNode } from "../node-condition.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf } from "../status-change.ts";
-import { preserveTimeoutMs } from "../timeouts.ts";
-import type { PreserveValue } from "./preserve-value.ts";
-import { isSaidDrained, type PreservationDrain, preservedState } from "./preserved-condition.ts";
+import { conditionOf, sayOnNode } from "../../model/node-condition.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf } from "../../model/status-change.ts";
+import { preserveTimeoutMs } from "../../model/timeouts.ts";
+import type { PreserveValue } from "../../model/preserve-value.ts";
+import { isSaidDrained, type PreservationDrain, preservedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts";
 
 /** How far the drain is, and what it does next. */

@@ -1,10 +1,10 @@
 import { type Machine, phaseOf, taintKeys } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Node, Pod } from "../../cluster/node-objects.ts";
+import type { Node, Pod } from "../../model/node-objects.ts";
 import { type Change } from "../../testing/builders.ts";
 import { isAtRest } from "../../testing/living-machine.ts";
 import { kindsOf, later } from "../../testing/snapshots.ts";
-import { isPreservationDrainDue } from "./decide-preservation.ts";
+import { isPreservationDrainDue } from "../../model/preservation-drain.ts";
 import {
   aMachineIn,
   aNodeWith,

@@ -1,7 +1,7 @@
 import { annotationKeys, type Taint, taintEffects, taintKeys } from "@millwright/core";
-import type { Node } from "../../cluster/node-objects.ts";
-import { apiTime } from "../../conditions/set-condition.ts";
-import type { MachineAction } from "../decision.ts";
+import type { Node } from "../../model/node-objects.ts";
+import { apiTime } from "../../model/set-condition.ts";
+import type { MachineAction } from "../state/decision.ts";
 
 const isPreservedTaint = ({ key, effect }: Taint): boolean =>
   key === taintKeys.preserved && effect === taintEffects.noSchedule;

@@ -1,9 +1,9 @@
 import { annotationKeys, machineEventReasons } from "@millwright/core";
-import { type MachineAction, type MachineDecision, nothing } from "../decision.ts";
-import { sayOnNode } from "../node-condition.ts";
-import type { MachineSnapshot } from "../snapshot.ts";
-import { statusOf } from "../status-change.ts";
-import { isSaidPreserved, stoppedState } from "./preserved-condition.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { sayOnNode } from "../../model/node-condition.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { statusOf } from "../../model/status-change.ts";
+import { isSaidPreserved, stoppedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withScaleDown } from "./preserved-node.ts";
 
 /** Why a preservation ends, and whether the wish for it ends with it. */

@@ -7,7 +7,7 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import type { Claim, Node, Pod } from "../../cluster/node-objects.ts";
+import type { Claim, Node, Pod } from "../../model/node-objects.ts";
 import { refOf } from "../builders.ts";
 import { aBudget, aClaim, anAttachment, aPodWithVolume, aVolume } from "../drain-objects.ts";
 import type { Happenings, Stage } from "./stage.ts";

@@ -1,0 +1,183 @@
+import { type MachineClass, readMachineClass } from "@millwright/core";
+import { createStore } from "@millwright/kube";
+import { describe, expect, it, test } from "vitest";
+import type { ControlCaches } from "./caches.ts";
+import type { SecretObject } from "../model/node-objects.ts";
+import { readInto } from "./readable.ts";
+import { aMachine, aMachineClass, testNamespace } from "../testing/builders.ts";
+import { isClassNews, isSecretNews, resolveClass } from "./class-view.ts";
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const aSecret = (name: string, data: Readonly<Record<string, string>>, resourceVersion = "1"): SecretObject => ({
+  metadata: { name, namespace: testNamespace, uid: `uid-${name}`, resourceVersion },
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
+  digest: JSON.stringify(data),
+});
+const small = aMachineClass({ metadata: { resourceVersion: "10" } });
+const booting = aSecret("small", { userData: "#cloud-config", key: "old" }, "11");
+
+/** What is found for a machine of class `small`. */
+function resolve(
+  classes: readonly MachineClass[],
+  secrets: readonly SecretObject[],
+  options: { readonly refusal?: string; readonly unread?: string; readonly machine?: ReturnType<typeof aMachine> } = {},
+) {
+  const trim = readInto(readMachineClass, (metadata): MachineClass => ({ metadata, providerSpec: {} }));
+  const classStore = createStore<MachineClass>({ trim });
+  for (const each of classes) classStore.applyEvent(each);
+  const secretStore = createStore<SecretObject>();
+  for (const each of secrets) secretStore.applyEvent(each);
+  const valuesOf = (name: string) =>
+    name === options.unread ? undefined : secrets.find(({ metadata }) => metadata.name === name)?.data;
+  const caches = {
+    classes: { store: classStore },
+    secrets: { store: secretStore, valuesOf },
+  } as unknown as ControlCaches;
+  return resolveClass(options.machine ?? aMachine(), caches, testNamespace, { refusalOf: () => options.refusal });
+}
+
+describe("resolveClass", () => {
+  it("finds class and secret, whose values do not print", () => {
+    const { view, inputs, secret } = resolve([small], [booting]);
+    expect(view).toMatchObject({ state: "usable", machineClass: { metadata: { name: "small" } } });
+    expect(view).not.toHaveProperty("obstacle");
+    expect(inputs).toBe("10/11");
+    expect(secret["userData"]?.reveal()).toBe("#cloud-config");
+    expect(JSON.stringify(secret)).not.toContain("cloud-config");
+  });
+
+  it("lays the credentials over the other secret", () => {
+    const machineClass = aMachineClass(small, {
+      credentialsSecretRef: { name: "cloud", namespace: testNamespace },
+    });
+    const { secret, inputs } = resolve([machineClass], [booting, aSecret("cloud", { key: "new", more: "x" }, "12")]);
+    expect(Object.fromEntries(Object.entries(secret).map(([key, value]) => [key, value.reveal()]))).toEqual({
+      userData: "#cloud-config",
+      key: "new",
+      more: "x",
+    });
+    expect(inputs).toBe("10/11/12");
+  });
+
+  it("names the secrets that have to be read before anything can be said", () => {
+    const machineClass = aMachineClass(small, { credentialsSecretRef: { name: "cloud" } });
+    const secrets = [booting, aSecret("cloud", { key: "new" })];
+    expect(resolve([machineClass], secrets).unread).toEqual([]);
+    const { unread, view } = resolve([machineClass], secrets, { unread: "cloud" });
+    expect([unread, view.state]).toEqual([["cloud"], "unusable"]);
+  });
+
+  it("keeps a key of a secret away from every prototype", () => {
+    const { secret } = resolve([small], [aSecret("small", JSON.parse('{"__proto__":"x","userData":"y"}'))]);
+    expect(Object.keys(secret).toSorted()).toEqual(["__proto__", "userData"]);
+    expect(Object.getPrototypeOf(secret)).toBe(Object.prototype);
+  });
+
+  test.each([
+    [
+      "the class is missing",
+      () => resolve([], []),
+      "MachineClassNotFound",
+      'spec.class.name: MachineClass "small" does not exist in namespace shoot--test; create it, or name one that does',
+    ],
+    [
+      "the machine names none",
+      () => resolve([small], [booting], { machine: aMachine({ spec: { class: null } }) }),
+      "MachineClassNotFound",
+      'spec.class.name: MachineClass "" does not exist in namespace shoot--test; create it, or name one that does',
+    ],
+    [
+      "the class is not valid",
+      () => resolve([aMachineClass(small, { provider: null })], [booting]),
+      "InvalidMachineClass",
+      'MachineClass "small": provider: is required: the name of the driver that makes the machines',
+    ],
+    [
+      "no driver makes its machines",
+      () => resolve([small], [booting], { refusal: 'provider: no driver "mock" is loaded; expected "aws"' }),
+      "NoDriver",
+      'MachineClass "small": provider: no driver "mock" is loaded; expected "aws"',
+    ],
+    [
+      "its secret is missing",
+      () => resolve([small], []),
+      "SecretNotFound",
+      'MachineClass "small": Secret "small" does not exist in namespace shoot--test',
+    ],
+  ])("says in one sentence that %s", (_, run, reason, problem) => {
+    expect(run().view).toEqual({
+      state: "unusable",
+      reason,
+      problem,
+      isMissing: reason === "MachineClassNotFound",
+    });
+  });
+
+  it("reports a class whose shape cannot be read, and trusts nothing of it", () => {
+    const broken = { ...small, providerSpec: 3 } as unknown as MachineClass;
+    expect(resolve([broken], [booting]).view).toMatchObject({
+      state: "unusable",
+      reason: "InvalidMachineClass",
+      problem: expect.stringContaining("providerSpec"),
+    });
+  });
+
+  it.each([
+    ["no such key", { key: "x" }],
+    ["no data at all", {}],
+  ])("lets machines be deleted, but none be made, with a secret that has %s", (_, data) => {
+    expect(resolve([small], [aSecret("small", data)]).view).toMatchObject({
+      state: "usable",
+      obstacle: {
+        reason: "InvalidSecret",
+        problem: 'MachineClass "small": key "userData" is missing in Secret "small"; every machine needs it to boot',
+      },
+    });
+    const bare = { metadata: { name: "small", namespace: testNamespace, uid: "s", resourceVersion: "1" }, data: {} };
+    expect(resolve([small], [bare]).view).toHaveProperty("obstacle");
+  });
+
+  it("changes its inputs when class or secret change, come or go", () => {
+    const versions = [
+      resolve([small], [booting]).inputs,
+      resolve([aMachineClass(small, { metadata: { resourceVersion: "20" } })], [booting]).inputs,
+      resolve([small], [aSecret("small", { userData: "x" }, "12")]).inputs,
+      resolve([small], []).inputs,
+      resolve([], []).inputs,
+    ];
+    expect(new Set(versions).size).toBe(5);
+  });
+});
+
+describe("what wakes the machines of a class", () => {
+  const held = aMachineClass(small, { metadata: { finalizers: ["x"], resourceVersion: "11" } });
+  it.each([
+    ["a class that comes", undefined, small, true],
+    ["a class that goes", small, undefined, true],
+    ["another node template", small, aMachineClass(small, { providerSpec: { size: 2 } }), true],
+    [
+      "an annotation, which may hold rules of a drain",
+      small,
+      aMachineClass(small, { metadata: { annotations: { a: "b" } } }),
+      true,
+    ],
+    ["nothing that is the same", small, small, false],
+    ["no finalizer", small, held, false],
+  ])("is %s", (_, old, current, expected) => {
+    expect(isClassNews(old, current)).toBe(expected);
+  });
+
+  it.each([
+    ["a secret that comes", undefined, booting, true],
+    ["a secret that goes", booting, undefined, true],
+    ["other data", booting, aSecret("small", { userData: "x" }), true],
+    [
+      "no other version of the same data",
+      booting,
+      { ...booting, metadata: { ...booting.metadata, finalizers: ["x"], resourceVersion: "12" } },
+      false,
+    ],
+  ])("is %s", (_, old, current, expected) => {
+    expect(isSecretNews(old, current)).toBe(expected);
+  });
+});

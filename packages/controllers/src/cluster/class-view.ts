@@ -1,0 +1,151 @@
+import {
+  formatProblems,
+  type Machine,
+  type MachineClass,
+  machineEventReasons,
+  Secret,
+  type SecretData,
+  userDataKey,
+  validateMachineClass,
+} from "@millwright/core";
+import { equalJson } from "@millwright/kube";
+import type { ControlCaches } from "./caches.ts";
+import type { SecretObject } from "../model/node-objects.ts";
+import { shapeProblemsOf } from "./readable.ts";
+import type { SecretValues } from "./secret-cache.ts";
+import { secretNamesOf } from "../model/class-references.ts";
+import type { MachineDriver } from "../model/driver-port.ts";
+
+/** A class with its secrets as they were looked up for one machine. */
+export interface ResolvedClass {
+  readonly view: ClassView;
+  /** Versions of the class and the secrets. */
+  readonly inputs: string;
+  readonly secret: SecretData;
+  /** Names of the secrets that have to be read before anything can be said about the class; see `SecretCache.read`. */
+  readonly unread: readonly string[];
+}
+
+const unusable = (reason: string, problem: string, inputs: string, isMissing = false): ResolvedClass => ({
+  view: { state: "unusable", reason, problem, isMissing },
+  inputs,
+  secret: {},
+  unread: [],
+});
+
+/** Reads the base64 values of Secrets into a shape that does not print. Of keys that several have the last wins. */
+export const readSecretValues = (secrets: readonly SecretValues[]): SecretData =>
+  Object.fromEntries(
+    secrets.flatMap((values) =>
+      Object.entries(values).map(([key, value]) => [key, Secret.of(Buffer.from(value, "base64"))] as const),
+    ),
+  );
+
+/** Looks up the class of a machine and its secrets; see {@link resolveNamedClass}. */
+export const resolveClass = (
+  machine: Machine,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass => resolveNamedClass(machine.spec.class?.name ?? "", caches, namespace, driver);
+
+/**
+ * Looks up a class and its secrets, in the order in which a person would: the class, its fields, its driver, its secrets. The first
+ * thing that is wrong is named, with what is expected.
+ */
+export function resolveNamedClass(
+  name: string,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass {
+  const found = caches.classes.store.getByRef({ namespace, name });
+  if (found === undefined) {
+    const problem = `spec.class.name: MachineClass "${name}" does not exist in namespace ${namespace}; create it, or name one that does`;
+    return unusable(machineEventReasons.machineClassNotFound, problem, "", true);
+  }
+  const secrets = secretNamesOf(found).map((secret) => ({
+    name: secret,
+    object: caches.secrets.store.getByRef({ namespace, name: secret }),
+    values: caches.secrets.valuesOf(secret),
+  }));
+  const versions = [found, ...secrets.map(({ object }) => object)].map(
+    (object) => object?.metadata.resourceVersion ?? "-",
+  );
+  return resolveContent(found, secrets, versions.join("/"), driver);
+}
+
+function resolveContent(
+  machineClass: MachineClass,
+  secrets: readonly {
+    readonly name: string;
+    readonly object: SecretObject | undefined;
+    readonly values: SecretValues | undefined;
+  }[],
+  inputs: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass {
+  const subject = `MachineClass "${machineClass.metadata.name}"`;
+  const problems = [...shapeProblemsOf(machineClass), ...validateMachineClass(machineClass)];
+  if (problems.length > 0)
+    return unusable(machineEventReasons.invalidMachineClass, `${subject}: ${formatProblems(problems)}`, inputs);
+  const refusal = driver.refusalOf(machineClass);
+  if (refusal !== undefined) return unusable(machineEventReasons.noDriver, `${subject}: ${refusal}`, inputs);
+  const missing = secrets.find(({ object }) => object === undefined);
+  if (missing !== undefined) {
+    return unusable(
+      machineEventReasons.secretNotFound,
+      `${subject}: Secret "${missing.name}" does not exist in namespace ${machineClass.metadata.namespace ?? ""}`,
+      inputs,
+    );
+  }
+  const unread = secrets.filter(({ values }) => values === undefined).map(({ name }) => name);
+  if (unread.length > 0) {
+    const problem = `${subject}: Secret "${unread.join('", "')}" has not been read yet`;
+    return { ...unusable(machineEventReasons.secretNotFound, problem, inputs), unread };
+  }
+  const secret = readSecretValues(secrets.map(({ values = {} }) => values));
+  if (secret[userDataKey] === undefined) {
+    const names = secrets.map(({ name }) => `"${name}"`).join(", ");
+    const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
+    return {
+      view: { state: "usable", machineClass, obstacle: { reason: machineEventReasons.invalidSecret, problem } },
+      inputs,
+      secret,
+      unread,
+    };
+  }
+  return { view: { state: "usable", machineClass }, inputs, secret, unread };
+}
+
+/** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares. */
+export const isClassNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
+  const content = (machineClass: MachineClass | undefined): unknown => {
+    if (machineClass === undefined) return undefined;
+    const { metadata, ...rest } = machineClass;
+    return { ...rest, uid: metadata.uid, annotations: metadata.annotations };
+  };
+  return !equalJson(content(old), content(current));
+};
+
+/** Whether a secret changed in what machines read of it: it came, went, or has other values. */
+export const isSecretNews = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
+  old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;
+
+/** Why machines of a class cannot be made. */
+export interface ClassProblem {
+  /** Stable word in CamelCase. */
+  readonly reason: string;
+  /** One sentence that names object, field and what is expected. */
+  readonly problem: string;
+}
+
+/** The class of a machine as far as it could be read. */
+export type ClassView =
+  | {
+      readonly state: "usable";
+      readonly machineClass: MachineClass;
+      /** What keeps new machines from booting; existing ones can be looked after and deleted all the same. */
+      readonly obstacle?: ClassProblem;
+    }
+  | ({ readonly state: "unusable"; readonly isMissing: boolean } & ClassProblem);

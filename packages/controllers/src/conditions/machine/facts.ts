@@ -1,0 +1,71 @@
+import type { ConditionStatus, Machine, MachineDeployment, MachineSet, NodeCondition } from "@millwright/core";
+import { labelKeys, nodeMissing, phaseOf } from "@millwright/core";
+import type { Node } from "../../model/node-objects.ts";
+import type { DerivedCondition } from "../derived-condition.ts";
+import type { MachineSettings } from "../../model/machine-settings.ts";
+
+/** All that the conditions of a machine are computed from. */
+export interface MachineFacts {
+  readonly machine: Machine;
+  /** The set that owns the machine, and the deployment that owns the set; absent for a machine on its own. */
+  readonly set?: MachineSet | undefined;
+  readonly deployment?: MachineDeployment | undefined;
+  /** Whether there is a cluster that machines join. */
+  readonly hasTarget: boolean;
+  /** Whether the API server of that cluster answers. */
+  readonly isTargetReachable: boolean;
+  /**
+   * The node; `missing` when it was looked for and is not there; `unread` for who has only the machine: its status holds a copy of the node's
+   * conditions.
+   */
+  readonly node: Node | "missing" | "unread";
+  readonly hasClass: boolean;
+  readonly settings: MachineSettings;
+}
+
+/** What a condition says of a machine. */
+export type ConditionOf = (facts: MachineFacts, now: Date) => DerivedCondition | undefined;
+
+/** The node as such, if it was read. */
+export const nodeOf = ({ node }: MachineFacts): Node | undefined => (typeof node === "string" ? undefined : node);
+
+/** Conditions of the node: its own, else the copy. */
+export const nodeConditionsOf = (facts: MachineFacts): readonly NodeCondition[] =>
+  nodeOf(facts)?.status?.conditions ?? facts.machine.status?.conditions ?? [];
+
+/** Whether the machine had a node once: only then is there a copy of its conditions. */
+export const hadNode = ({ machine }: MachineFacts): boolean => (machine.status?.conditions ?? []).length > 0;
+
+/** Whether the node is known to be gone: it was looked for, or the machine says so. */
+export function isNodeGone(facts: MachineFacts): boolean {
+  if (facts.node !== "unread") return facts.node === "missing";
+  const { metadata, status } = facts.machine;
+  const told = nodeMissing(metadata.name, metadata.labels?.[labelKeys.node] ?? "");
+  return phaseOf(facts.machine) === "Unknown" && status?.lastOperation?.description === told;
+}
+
+/** The kind of the class, as messages name it. */
+export const classKindOf = ({ machine }: MachineFacts): string => machine.spec.class?.kind ?? "MachineClass";
+
+/** Wall clock of an API time, milliseconds; `undefined` where there is none. */
+export const timeOf = (text: string | null | undefined): number | undefined =>
+  text == null || Number.isNaN(Date.parse(text)) ? undefined : Date.parse(text);
+
+/** Since when the machine is in its phase. */
+export const phaseSince = ({ machine }: MachineFacts): string | undefined =>
+  machine.status?.currentStatus?.lastUpdateTime ?? undefined;
+
+/** Makes a condition; `since` is the time of what it was derived from. */
+export const said = (
+  type: string,
+  status: ConditionStatus,
+  reason: string,
+  message = "",
+  since?: string,
+): DerivedCondition => ({
+  type,
+  status,
+  reason,
+  message,
+  ...(since === undefined ? {} : { lastTransitionTime: since }),
+});

@@ -1,0 +1,125 @@
+import { type Machine, phaseGuide } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, inPhase } from "../../testing/builders.ts";
+import { itsNode, lastly, testNow, withVm } from "../../testing/snapshots.ts";
+import type { MachineFacts } from "./facts.ts";
+import { defaultMachineSettings } from "../../model/machine-settings.ts";
+import { machineReport } from "./machine-report.ts";
+
+const facts = (machine: Machine, change: Partial<MachineFacts> = {}): MachineFacts => ({
+  machine,
+  hasTarget: true,
+  isTargetReachable: true,
+  node: "missing",
+  hasClass: true,
+  settings: defaultMachineSettings,
+  ...change,
+});
+const since = "2026-01-01T00:05:00Z";
+
+describe("machineReport", () => {
+  it("has everything about a machine in one place", () => {
+    const machine = aMachine(withVm, inPhase("Running", since), lastly("Create", "Successful", "joined"), {
+      status: { history: [{ time: since, operation: "Create", outcome: "Successful", message: "joined" }] },
+    });
+    const owners = { set: aMachineSet(), deployment: aMachineDeployment() };
+    const report = machineReport(facts(machine, { node: itsNode(), ...owners }), [], testNow);
+    expect(report).toMatchObject({
+      name: "machine",
+      namespace: "shoot--test",
+      phase: "Running",
+      since,
+      machineSet: "set",
+      machineDeployment: "pool",
+      machineClass: { name: "small", exists: true },
+      providerId: "vm-1",
+      node: { name: "node", state: "present" },
+      lastOperation: { description: "joined" },
+      history: [{ outcome: "Successful" }],
+      problems: [],
+      next: { controller: phaseGuide.Running.controller, person: phaseGuide.Running.person },
+    });
+    expect(report.conditions.map(({ type }) => type)).toContain("Ready");
+    expect(report.next).not.toHaveProperty("deadline");
+  });
+
+  it("leaves out what there is not", () => {
+    const report = machineReport(facts(aMachine({ spec: { class: null } }), { hasClass: false }), [], testNow);
+    expect(report).toMatchObject({
+      phase: "",
+      machineClass: { name: "", exists: false },
+      providerId: "",
+      node: { name: "", state: "missing" },
+      history: [],
+    });
+    for (const field of ["since", "machineSet", "machineDeployment", "lastOperation"])
+      expect(report).not.toHaveProperty(field);
+  });
+
+  it.each<[Partial<MachineFacts>, string]>([
+    [{ hasTarget: false }, "none"],
+    [{ isTargetReachable: false, node: "unread" }, "unreachable"],
+    [{}, "missing"],
+    [{ node: itsNode() }, "present"],
+  ])("tells how it is with the node: %#", (change, state) => {
+    expect(machineReport(facts(aMachine(withVm), change), [], testNow).node).toEqual({ name: "node", state });
+  });
+
+  const preserved = { status: { currentStatus: { preserveExpiryTime: "2026-01-02T00:00:00Z" } } };
+  it.each<[string, Machine, string | undefined]>([
+    ["that comes up", aMachine(), "2026-01-01T00:20:00Z the machine is Failed"],
+    [
+      "that waits for its node",
+      aMachine(inPhase("Pending"), { spec: { creationTimeout: "1h" } }),
+      "2026-01-01T01:00:00Z the machine is Failed",
+    ],
+    [
+      "that is unhealthy",
+      aMachine(inPhase("Unknown", since)),
+      "2026-01-01T00:15:00Z the machine is Failed, if it may be replaced",
+    ],
+    [
+      "that may be unhealthy for ever",
+      aMachine(inPhase("Unknown", since), { spec: { disableHealthTimeout: true } }),
+      undefined,
+    ],
+    [
+      "of which nobody knows since when it is unhealthy",
+      aMachine({ status: { currentStatus: { phase: "Unknown" } } }),
+      undefined,
+    ],
+    ["that is updated", aMachine(inPhase("InPlaceUpdating", since)), "2026-01-01T00:25:00Z the update has failed"],
+    ["that is Failed", aMachine(inPhase("Failed", since)), undefined],
+    [
+      "that is Failed and preserved",
+      aMachine(inPhase("Failed", since), preserved),
+      "2026-01-02T00:00:00Z the machine is replaced",
+    ],
+    [
+      "that goes",
+      aMachine(inPhase("Running"), beingDeleted(since)),
+      "2026-01-01T02:05:00Z pods that are still there are deleted",
+    ],
+    ["that goes, nobody knows since when", aMachine(inPhase("Terminating")), undefined],
+    ["that runs", aMachine(inPhase("Running")), undefined],
+  ])("names the time at which the phase ends by itself, of a machine %s", (_, machine, expected) => {
+    const { deadline } = machineReport(facts(machine), [], testNow).next;
+    expect(deadline === undefined ? undefined : `${deadline.time} ${deadline.effect}`).toBe(expected);
+  });
+
+  it("says that a spec has to be mended before anything else happens, except a deletion", () => {
+    const problems = [{ path: "spec.class.name", message: "is required", kind: "required" as const }];
+    expect(machineReport(facts(aMachine()), problems, testNow)).toMatchObject({
+      problems,
+      next: { controller: "No VM is made for a spec that cannot be followed." },
+    });
+    const going = machineReport(facts(aMachine(beingDeleted())), problems, testNow);
+    expect(going.next.controller).toBe(phaseGuide.Terminating.controller);
+  });
+
+  it("passes on a phase that it does not know", () => {
+    const report = machineReport(facts(aMachine({ status: { currentStatus: { phase: "Hibernating" } } })), [], testNow);
+    expect(report.phase).toBe("Hibernating");
+    expect(report.next.controller).toContain("does not know the phase");
+  });
+});

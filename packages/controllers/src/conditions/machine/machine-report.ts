@@ -1,0 +1,156 @@
+import {
+  type FieldProblem,
+  labelKeys,
+  type LastOperation,
+  type MachineHistoryEntry,
+  type PhaseGuide,
+  phaseGuide,
+  phaseOf,
+} from "@millwright/core";
+import type { DerivedCondition } from "../derived-condition.ts";
+import { apiTime } from "../../model/set-condition.ts";
+import type { DefinitionState } from "../../model/crd-state.ts";
+import { heldText, remedy } from "../../crd-guard/hold-texts.ts";
+import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
+import { machineConditions } from "./machine-conditions.ts";
+import { isDeleting, isPreserved } from "../../model/phase.ts";
+import { creationDeadline, drainDeadline, healthTimeoutMs, inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
+
+/** A time at which something happens if nothing else does before. */
+export interface Deadline {
+  /** RFC 3339. */
+  readonly time: string;
+  /** What happens then: a sentence without capital and full stop. */
+  readonly effect: string;
+}
+
+/** All that there is to know about one machine, for people and for scripts. */
+export interface MachineReport {
+  readonly name: string;
+  readonly namespace: string;
+  /** The phase; empty while the VM is being created; what an unknown version wrote is passed on. */
+  readonly phase: string;
+  readonly since?: string;
+  readonly machineSet?: string;
+  readonly machineDeployment?: string;
+  readonly machineClass: { readonly name: string; readonly exists: boolean };
+  readonly providerId: string;
+  /** `state`: whether the Node is there; `unreachable` when its API server does not answer, `none` without target cluster. */
+  readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
+  readonly lastOperation?: LastOperation;
+  /** Why the machine, though it is on its way out, is kept; absent when it is not. */
+  readonly held?: string;
+  readonly conditions: readonly DerivedCondition[];
+  /** The oldest first. */
+  readonly history: readonly MachineHistoryEntry[];
+  /** What is wrong with the machine's own spec. */
+  readonly problems: readonly FieldProblem[];
+  readonly next: Omit<PhaseGuide, "cause"> & { readonly deadline?: Deadline };
+}
+
+/** The time at which the phase ends by itself, for the phases that do. */
+function deadlineOf(facts: MachineFacts, now: Date): Deadline | undefined {
+  const { machine, settings } = facts;
+  const { lastUpdateTime, preserveExpiryTime } = machine.status?.currentStatus ?? {};
+  const since = timeOf(lastUpdateTime);
+  const at = (ms: number | undefined, effect: string): Deadline | undefined =>
+    ms === undefined || Number.isNaN(ms) ? undefined : { time: apiTime(new Date(ms)), effect };
+  const after = (ms: number, effect: string): Deadline | undefined =>
+    at(since === undefined ? undefined : since + ms, effect);
+  if (isDeleting(machine)) {
+    return machine.metadata.deletionTimestamp == null
+      ? undefined
+      : at(drainDeadline({ machine, settings }), "pods that are still there are deleted");
+  }
+  switch (phaseOf(machine)) {
+    case "":
+    case "CrashLoopBackOff":
+    case "Pending":
+      return at(creationDeadline({ machine, settings }), "the machine is Failed");
+    case "Unknown":
+    case "InPlaceUpdateFailed":
+      return machine.spec.disableHealthTimeout === true
+        ? undefined
+        : after(healthTimeoutMs({ machine, settings }), "the machine is Failed, if it may be replaced");
+    case "InPlaceUpdating":
+      return after(inPlaceUpdateTimeoutMs({ machine, settings }), "the update has failed");
+    case "Failed":
+      return isPreserved(machine, now) ? at(timeOf(preserveExpiryTime), "the machine is replaced") : undefined;
+    case "Running":
+    case "Available":
+    case "InPlaceUpdateSuccessful":
+    case "Terminating":
+    case undefined:
+      return undefined;
+  }
+}
+
+const unknownPhase: PhaseGuide = {
+  cause: "",
+  controller: "Nothing but deletion: this version does not know the phase.",
+  person: "Use the version that wrote the phase, or delete the machine.",
+};
+
+/** What goes on and what can be done; a spec that cannot be followed comes before the phase. */
+function nextOf(
+  facts: MachineFacts,
+  problems: readonly FieldProblem[],
+  heldBy: DefinitionState | undefined,
+  now: Date,
+): MachineReport["next"] {
+  if (heldBy !== undefined) {
+    return {
+      controller: "Nothing: VM, node and object stay as they are until somebody decides.",
+      person: `To go on: ${remedy(heldBy)}.`,
+    };
+  }
+  if (problems.length > 0 && !isDeleting(facts.machine)) {
+    return {
+      controller: "No VM is made for a spec that cannot be followed.",
+      person: "Mend the fields that are named as problems.",
+    };
+  }
+  const phase = isDeleting(facts.machine) ? "Terminating" : phaseOf(facts.machine);
+  const { controller, person } = phase === undefined ? unknownPhase : phaseGuide[phase];
+  const deadline = deadlineOf(facts, now);
+  return { controller, person, ...(deadline === undefined ? {} : { deadline }) };
+}
+
+function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
+  if (!facts.hasTarget) return "none";
+  if (!facts.isTargetReachable) return "unreachable";
+  return nodeOf(facts) === undefined ? "missing" : "present";
+}
+
+/**
+ * Puts together what is known about a machine. Pure: the same words as the controllers use, from the same objects.
+ *
+ * @param heldBy the definition because of which alone the machine is on its way out
+ */
+export function machineReport(
+  facts: MachineFacts,
+  problems: readonly FieldProblem[],
+  now: Date,
+  heldBy?: DefinitionState,
+): MachineReport {
+  const { machine, set, deployment, hasClass } = facts;
+  const { name, namespace = "", labels } = machine.metadata;
+  const { currentStatus, lastOperation, history = [] } = machine.status ?? {};
+  return {
+    name,
+    namespace,
+    phase: currentStatus?.phase ?? "",
+    ...(currentStatus?.lastUpdateTime == null ? {} : { since: currentStatus.lastUpdateTime }),
+    ...(set === undefined ? {} : { machineSet: set.metadata.name }),
+    ...(deployment === undefined ? {} : { machineDeployment: deployment.metadata.name }),
+    machineClass: { name: machine.spec.class?.name ?? "", exists: hasClass },
+    providerId: machine.spec.providerID ?? "",
+    node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
+    ...(lastOperation === undefined ? {} : { lastOperation }),
+    ...(heldBy === undefined ? {} : { held: heldText(heldBy) }),
+    conditions: machineConditions(facts, now),
+    history,
+    problems,
+    next: nextOf(facts, problems, heldBy, now),
+  };
+}

@@ -1,0 +1,83 @@
+import {
+  clusterApiReasons as reasons,
+  machineConditionTypes as types,
+  nodeConditionTypes,
+  phaseOf,
+} from "@millwright/core";
+import type { DerivedCondition, Severity } from "../derived-condition.ts";
+import { findCondition } from "../../model/set-condition.ts";
+import { summary, type SummaryPart } from "../summary.ts";
+import { startupTaintOf } from "../../model/startup-taint.ts";
+import { isDeleting } from "../../model/phase.ts";
+import { deleting, deletionProgress } from "./deleting.ts";
+import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
+import { infrastructureReady } from "./infrastructure-ready.ts";
+import { nodeHealthy } from "./node-conditions.ts";
+import { healthCheckSucceeded } from "./remediation.ts";
+import { updating } from "./updating.ts";
+
+/** What is missing of a machine that goes is missing as it should be. */
+const expectedGone: ReadonlySet<string> = new Set([
+  reasons.objectDeleted,
+  reasons.objectDoesNotExist,
+  reasons.nodeDeleted,
+  reasons.nodeDoesNotExist,
+]);
+
+function criticalComponents(facts: MachineFacts): DerivedCondition | undefined {
+  const taint = startupTaintOf(nodeOf(facts));
+  if (taint === undefined || phaseOf(facts.machine) !== "Pending") return undefined;
+  const message = `Waiting for taint ${taint.key} to be removed from the Node`;
+  return said(types.criticalComponentsReady, "False", reasons.nodeNotReady, message);
+}
+
+/** Since when a node has been ready, else since when the machine is in its phase. */
+const readySince = (facts: MachineFacts): string | undefined =>
+  (facts.hasTarget
+    ? findCondition(nodeConditionsOf(facts), nodeConditionTypes.ready)?.lastTransitionTime
+    : undefined) ?? phaseSince(facts);
+
+/** The sum of a machine's conditions: what keeps it from doing its work, a line for each. */
+export const ready: ConditionOf = (facts, now) => {
+  const positive = (condition: DerivedCondition | undefined): readonly SummaryPart[] => {
+    if (condition === undefined) return [];
+    const isFine = isDeleting(facts.machine) && expectedGone.has(condition.reason);
+    const severity: { readonly severity?: Severity } = isFine ? { severity: "info" } : {};
+    return [{ type: condition.type, polarity: "positive", condition, ...severity }];
+  };
+  const going = deleting(facts, now);
+  const update = updating(facts, now);
+  const parts: readonly SummaryPart[] = [
+    {
+      type: types.deleting,
+      polarity: "negative",
+      condition: going?.status === "True" ? { ...going, message: deletionProgress(facts, now) } : going,
+    },
+    { type: types.updating, polarity: "negative", condition: update },
+    ...positive(infrastructureReady(facts, now)),
+    ...positive(nodeHealthy(facts, now)),
+    ...positive(criticalComponents(facts)),
+    ...positive(healthCheckSucceeded(facts, now)),
+  ];
+  const trio = { issue: reasons.notReady, unknown: reasons.readyUnknown, info: reasons.ready };
+  const { status, reason, message } = summary(types.ready, parts, trio);
+  return said(types.ready, status, reason, message, readySince(facts));
+};
+
+const minReadyMs = ({ set, deployment }: MachineFacts): number =>
+  Math.max(0, set?.spec.minReadySeconds ?? deployment?.spec.minReadySeconds ?? 0) * 1000;
+
+/** Milliseconds until a machine that is ready has been so for long enough; 0 when it has. */
+export function untilAvailableMs(facts: MachineFacts, now: Date): number {
+  const since = timeOf(readySince(facts));
+  return since === undefined ? 0 : Math.max(0, since + minReadyMs(facts) - now.getTime());
+}
+
+/** Whether the machine has been ready for `minReadySeconds`. */
+export const available: ConditionOf = (facts, now) => {
+  const since = readySince(facts);
+  if (ready(facts, now)?.status !== "True") return said(types.available, "False", reasons.notReady, "", since);
+  return untilAvailableMs(facts, now) > 0
+    ? said(types.available, "False", reasons.waitingForMinReadySeconds, "", since)
+    : said(types.available, "True", reasons.available, "", since);
+};

@@ -1,0 +1,100 @@
+import {
+  annotationKeys,
+  clusterApiReasons as reasons,
+  inPlaceUpdateMessages,
+  inPlaceUpdateReasons,
+  labelKeys,
+  machineConditionTypes as types,
+  type MachineTemplate,
+  nodeConditionTypes,
+  phaseOf,
+} from "@millwright/core";
+import { findCondition } from "../../model/set-condition.ts";
+import { cutText } from "../message-lines.ts";
+import { canonicalJson, isSameTemplate } from "../../model/template-hash.ts";
+import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, said } from "./facts.ts";
+
+/** Stages in which the node is being updated; a candidate is not yet, and what is done is not any more. */
+const updatingStages: ReadonlySet<string> = new Set([
+  inPlaceUpdateReasons.selectedForUpdate,
+  inPlaceUpdateReasons.drainSuccessful,
+  inPlaceUpdateReasons.readyForUpdate,
+]);
+
+/** What the agent on the node says about its failure. */
+function failureText(facts: MachineFacts, message: string | undefined): string {
+  const prefix = inPlaceUpdateMessages.UpdateFailed;
+  const told = message?.startsWith(prefix) === true ? message.slice(prefix.length) : "";
+  const text = nodeOf(facts)?.metadata.annotations?.[annotationKeys.updateFailedReason] ?? told;
+  return text.trim() === "" ? "In-place update failed" : `In-place update failed: ${cutText(text.trim())}`;
+}
+
+/** True while the node is updated in place, and when that failed. */
+export const updating: ConditionOf = (facts) => {
+  const condition = findCondition(nodeConditionsOf(facts), nodeConditionTypes.inPlaceUpdate);
+  const { reason = "", message, lastTransitionTime } = condition ?? {};
+  const phase = phaseOf(facts.machine);
+  if (reason === inPlaceUpdateReasons.updateFailed || phase === "InPlaceUpdateFailed") {
+    return said(types.updating, "True", reasons.inPlaceUpdateFailed, failureText(facts, message), lastTransitionTime);
+  }
+  if (updatingStages.has(reason) || phase === "InPlaceUpdating") {
+    const stage = updatingStages.has(reason) ? `, stage: ${reason}` : "";
+    return said(
+      types.updating,
+      "True",
+      reasons.inPlaceUpdating,
+      `In-place update in progress${stage}`,
+      lastTransitionTime,
+    );
+  }
+  return said(types.updating, "False", reasons.notUpdating);
+};
+
+const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? {}) === canonicalJson(b ?? {});
+
+function compareTemplates(old: MachineTemplate, current: MachineTemplate): readonly string[] {
+  if (isSameTemplate(old, current, labelKeys.machineTemplateHash)) return [];
+  const { labels: oldLabels = {}, annotations: oldAnnotations, ...oldRest } = old.metadata ?? {};
+  const { labels = {}, annotations, ...rest } = current.metadata ?? {};
+  const { [labelKeys.machineTemplateHash]: _, ...oldOwn } = oldLabels;
+  const { [labelKeys.machineTemplateHash]: __, ...own } = labels;
+  const change = (name: string, before = "", after = ""): readonly string[] =>
+    before === after ? [] : [`* ${name} ${before || "none"}, ${after || "none"} required`];
+  const { class: oldClass, providerID: oldId } = old.spec;
+  const { class: newClass, providerID: newId } = current.spec;
+  const lines = [
+    ...change(newClass?.kind ?? "MachineClass", oldClass?.name, newClass?.name),
+    ...change("class.apiGroup", oldClass?.apiGroup, newClass?.apiGroup),
+    ...(isSame(oldOwn, own) ? [] : ["* Template labels are not up-to-date"]),
+    ...(isSame(oldAnnotations, annotations) ? [] : ["* Template annotations are not up-to-date"]),
+    ...(isSame(oldRest, rest) ? [] : ["* Template metadata is not up-to-date"]),
+    ...change("spec.providerID", oldId, newId),
+  ];
+  return lines.length > 0 ? lines : ["* Template metadata is not up-to-date"];
+}
+
+/** Templates never change, and a set has thousands of machines of the same: what was found is kept as long as both are. */
+const found = new WeakMap<MachineTemplate, WeakMap<MachineTemplate, readonly string[]>>();
+
+/** What differs between two templates that are not the same, for people, the class first (Cluster API, `machine_controller_status.go`). */
+export function templateDifferences(old: MachineTemplate, current: MachineTemplate): readonly string[] {
+  const ofOld = found.get(old) ?? new WeakMap<MachineTemplate, readonly string[]>();
+  const lines = ofOld.get(current) ?? compareTemplates(old, current);
+  found.set(old, ofOld.set(current, lines));
+  return lines;
+}
+
+/**
+ * Whether the set of the machine has the template of the deployment. The set decides, so that the condition and the rollout cannot contradict each other.
+ * Absent for a machine without both.
+ */
+export const upToDate: ConditionOf = (facts, now) => {
+  const { set, deployment } = facts;
+  if (set === undefined || deployment === undefined) return undefined;
+  const lines = templateDifferences(set.spec.template, deployment.spec.template);
+  const update = updating(facts, now);
+  const progress = update?.status === "True" ? [`* ${update.message}`] : [];
+  if (lines.length === 0 && progress.length === 0) return said(types.upToDate, "True", reasons.upToDate);
+  const reason = progress.length > 0 ? reasons.updating : reasons.notUpToDate;
+  return said(types.upToDate, "False", reason, [...lines, ...progress].join("\n"));
+};

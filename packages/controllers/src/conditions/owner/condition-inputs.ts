@@ -1,0 +1,79 @@
+import { controllerOf, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import type { ControllerContext } from "../../cluster/context.ts";
+import { type NodesOfMachines, nodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import { shapeProblemsOf } from "../../cluster/readable.ts";
+import type { MachineFacts } from "../machine/facts.ts";
+import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
+
+/** What conditions are computed from besides the object, its sets and their machines. */
+export interface Surroundings {
+  readonly hasTarget: boolean;
+  /** Whether the API server of the nodes answers. */
+  readonly isTargetReachable: boolean;
+  readonly nodes: NodesOfMachines;
+  /** Names of the classes that exist, as far as the template or a machine names them. */
+  readonly classes: ReadonlySet<string>;
+  /** The deployment that controls a set, whatever is wrong with its spec; absent for a set on its own and for a deployment. */
+  readonly deployment?: MachineDeployment | undefined;
+  /** Whether the object has the shape of its kind; of one that has not nothing but the metadata is known. */
+  readonly isSpecReadable: boolean;
+  readonly settings: MachineSettings;
+}
+
+/** The deployment that controls an object, the very one. */
+function controllingDeployment(
+  object: MachineSet | MachineDeployment,
+  { caches, namespace }: Pick<ControllerContext, "caches" | "namespace">,
+): MachineDeployment | undefined {
+  const owner = controllerOf(object);
+  if (owner?.kind !== "MachineDeployment") return undefined;
+  const deployment = caches.deployments.store.getByRef({ namespace, name: owner.name });
+  return deployment?.metadata.uid === owner.uid ? deployment : undefined;
+}
+
+/**
+ * Reads the surroundings of an object that owns machines, from caches; `undefined` where Cluster API's conditions are not wanted.
+ *
+ * @param object as it is in the cache
+ */
+export function observeSurroundings(
+  context: Pick<ControllerContext, "caches" | "target" | "namespace" | "conditions">,
+  object: MachineSet | MachineDeployment,
+  machines: readonly Machine[],
+): Surroundings | undefined {
+  const { caches, target, namespace, conditions } = context;
+  if (conditions?.clusterApi === false) return undefined;
+  const { settings = defaultMachineSettings } = conditions ?? {};
+  const named = new Set(
+    [object.spec.template.spec, ...machines.map(({ spec }) => spec)].map((spec) => spec.class?.name),
+  );
+  const existing = [...named]
+    .filter((name) => name !== undefined)
+    .filter((name) => caches.classes.store.getByRef({ namespace, name }) !== undefined);
+  return {
+    hasTarget: target !== undefined,
+    isTargetReachable: (target?.caches.nodes.contact.lostForMs() ?? 0) <= settings.contactLostAfterMs,
+    nodes: nodesOfMachines(machines, context),
+    classes: new Set(existing),
+    deployment: controllingDeployment(object, context),
+    isSpecReadable: shapeProblemsOf(object).length === 0,
+    settings,
+  };
+}
+
+/** All that is known of one machine of a set. */
+export function factsOf(
+  machine: Machine,
+  { hasTarget, isTargetReachable, nodes, classes, settings }: Surroundings,
+  owners: Pick<MachineFacts, "set" | "deployment">,
+): MachineFacts {
+  return {
+    machine,
+    ...owners,
+    hasTarget,
+    isTargetReachable,
+    node: nodes.get(machine.metadata.name) ?? "missing",
+    hasClass: classes.has(machine.spec.class?.name ?? ""),
+    settings,
+  };
+}

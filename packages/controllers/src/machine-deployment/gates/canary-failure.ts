@@ -1,0 +1,98 @@
+import { annotationKeys, eventReasons, type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { machinesWhere } from "../../machine-lists/machines-where.ts";
+import { servesSince } from "../../machine-lists/serves-since.ts";
+import { isDeleting, isFailed } from "../../model/phase.ts";
+import { canaryFailureOf } from "./canary.ts";
+import { planRollback } from "../sets/plan-rollback.ts";
+import { revisionOf } from "../sets/revision.ts";
+import { servingOf, type SetView } from "../state/set-size.ts";
+import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
+
+/** Whether the last thing that a machine lived through before it was deleted is a failure: its set deletes a Failed machine at once. */
+function failedBefore({ status }: Machine): boolean {
+  const last = status?.history?.findLast(({ operation }) => operation !== "Delete");
+  return last !== undefined && last.outcome !== "Successful" && last.outcome !== "Processing";
+}
+
+const hasFailed = (machine: Machine): boolean => (isDeleting(machine) ? failedBefore(machine) : isFailed(machine));
+
+const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0) > 0 || machines.length > 0;
+
+/** Whether machines of other templates are left. */
+export const isUnderWay = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
+
+/** Whether the current template is an earlier one, returned to from one that failed: what is known to work is not tried in steps, nor does it wait. */
+export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
+  newSet !== undefined &&
+  oldSets.some(
+    (view) =>
+      canaryFailureOf(view.set) !== undefined &&
+      hasSome(view) &&
+      (newSet.set.metadata.creationTimestamp ?? "") < (view.set.metadata.creationTimestamp ?? ""),
+  );
+
+/**
+ * Whether the current template is the one that was about to be replaced when somebody changed his mind: a machine of it has served since before the sets were
+ * made that are left now. It need not be tried in steps, and who goes back wants to be back.
+ */
+export function isReturning({ newSet, oldSets }: Sets): boolean {
+  if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
+  const first = servingOf(newSet)[0];
+  return (
+    first !== undefined &&
+    oldSets.filter(hasSome).every(({ set }) => servesSince(first) < Date.parse(set.metadata.creationTimestamp ?? ""))
+  );
+}
+
+/**
+ * Back to the newest template that did not fail.
+ *
+ * @param why what is told besides, for whoever applies the template that failed once more, and sees no machine come
+ */
+function decideReturn(
+  deployment: MachineDeployment,
+  sets: readonly MachineSet[],
+  why: string,
+): MachineDeploymentDecision | undefined {
+  const revision = Math.max(0, ...sets.filter((set) => canaryFailureOf(set) === undefined).map(revisionOf));
+  if (revision === 0) return undefined;
+  const plan = planRollback({ ...deployment, spec: { ...deployment.spec, rollbackTo: { revision } } }, sets);
+  if (plan?.because.reason !== eventReasons.deploymentRollback) return undefined;
+  const message = `${plan.because.message}: ${why}`;
+  return { actions: [{ kind: "PatchDeployment", patch: plan.patch }], because: [{ ...plan.because, message }] };
+}
+
+/**
+ * What follows from the failure of a new machine in a rollout with steps: it is noted on the new set, which holds the rollout, and from there the deployment
+ * returns to an earlier template if that is asked for. `undefined` when nothing failed, or nothing is left to do about it.
+ */
+export function decideCanaryFailure(
+  { deployment, claim }: MachineDeploymentSnapshot,
+  sets: Sets,
+): MachineDeploymentDecision | undefined {
+  const { annotations = {} } = deployment.metadata;
+  const { newSet } = sets;
+  if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
+    return undefined;
+  if (isFleeing(sets) || isReturning(sets)) return undefined;
+  const failure = canaryFailureOf(newSet.set);
+  if (failure !== undefined) {
+    const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;
+    const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
+    return returns ? decideReturn(deployment, claim.owned, why) : undefined;
+  }
+  const failed = machinesWhere(newSet.machines, hasFailed)[0];
+  if (failed === undefined) return undefined;
+  const { name } = newSet.set.metadata;
+  const patch = { metadata: { annotations: { [annotationKeys.canaryFailed]: failed.metadata.name } } };
+  return {
+    actions: [{ kind: "PatchMachineSet", name, patch }],
+    because: [
+      {
+        type: "Warning",
+        reason: eventReasons.canaryFailed,
+        message: `New machine ${failed.metadata.name} of machine set ${name} failed: the rollout stops`,
+      },
+    ],
+  };
+}

@@ -1,0 +1,66 @@
+import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
+import { apiTime } from "../../model/set-condition.ts";
+import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
+import type { RolloutLimits } from "../state/rollout-gates.ts";
+import { servesSince } from "../../machine-lists/serves-since.ts";
+import { servingOf, type SetView } from "../state/set-size.ts";
+
+/** The last step that a person let pass in the rollout of this very set; 0 for none. */
+function continuedAfter(deployment: MachineDeployment, newSet: MachineSet | undefined): number {
+  const continued = readContinue(deployment);
+  return continued !== undefined && continued.set === newSet?.metadata.name ? continued.step : 0;
+}
+
+const newMachines = (count: number): string => (count === 1 ? "1 new machine" : `${count} new machines`);
+
+/** The failure that stopped the rollout of a set's template. */
+export const canaryFailureOf = (set: MachineSet | undefined): string | undefined =>
+  set?.metadata.annotations?.[annotationKeys.canaryFailed];
+
+/**
+ * How far the steps let a rollout go. Nothing is remembered: a step is passed while as many machines of the new set as it has have served for its time, so a
+ * machine that breaks in a later step does not begin it anew as long as others have served long enough.
+ */
+export function canaryLimits(
+  deployment: MachineDeployment,
+  steps: readonly CanaryStep[],
+  newSet: SetView | undefined,
+  now: Date,
+): RolloutLimits {
+  const replicas = deployment.spec.replicas ?? 0;
+  const failure = canaryFailureOf(newSet?.set);
+  const stop = (maxNew: number, hold: string, wakeAt?: Date): RolloutLimits => ({
+    mayStart: true,
+    maxNew,
+    holds: [hold],
+    ...(wakeAt === undefined ? {} : { wakeAt }),
+  });
+  if (newSet !== undefined && failure !== undefined) {
+    const { name } = newSet.set.metadata;
+    return stop(
+      newSet.set.spec.replicas ?? 0,
+      `Rollout is stopped because new machine ${failure} failed: change the template, or remove annotation ${annotationKeys.canaryFailed} from MachineSet ${name}`,
+    );
+  }
+  const serving = newSet === undefined ? [] : servingOf(newSet);
+  const continued = continuedAfter(deployment, newSet?.set);
+  for (const [index, step] of steps.entries()) {
+    const size = machinesOf(step, replicas);
+    const number = index + 1;
+    const where = `canary step ${number} of ${steps.length}`;
+    const last = serving[size - 1];
+    if (size === 0) continue;
+    if (last === undefined)
+      return stop(size, `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "serves" : "serve"}`);
+    if (step.wait === "pause") {
+      if (continued >= number) continue;
+      const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
+      const then = `it goes on when the MachineDeployment gets annotation ${go}`;
+      return stop(size, `Rollout pauses at ${where} with ${newMachines(size)}: ${then}`);
+    }
+    const until = new Date(servesSince(last) + step.wait);
+    if (until > now)
+      return stop(size, `Rollout stays at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
+  }
+  return { mayStart: true };
+}

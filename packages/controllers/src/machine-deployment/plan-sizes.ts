@@ -1,0 +1,141 @@
+import { annotationKeys, type MachineSet } from "@millwright/core";
+import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
+import { repairedSize } from "./state/repaired-size.ts";
+import { updatableSet } from "./in-place/updatable-set.ts";
+import { hasFreezeLabel } from "../safety/freeze-set.ts";
+import { planRecreate } from "./sizes/plan-recreate.ts";
+import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
+import { type RolloutBounds, type Sizes } from "./state/rollout-bounds.ts";
+import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
+import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
+import { type SetView, sum } from "./state/set-size.ts";
+import { allOf, type MachineDeploymentSnapshot, type Sets } from "./state/snapshot.ts";
+
+/** One step of a rollout: the sizes that sets get, and, updating in place, what becomes of single machines. */
+export interface RolloutStep {
+  /** Only of sets whose size changes. */
+  readonly sizes: Sizes;
+  /** Machines that change sets. */
+  readonly transfer: readonly Transfer[];
+  /** Names of machines whose nodes may be drained and updated from now on. */
+  readonly select: readonly string[];
+}
+
+/** Numbers noted on a set at its last scaling; `undefined` when missing or unreadable. */
+const notedNumber = (set: MachineSet, key: string): number | undefined => {
+  const text = set.metadata.annotations?.[key] ?? "";
+  return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+};
+
+const scalable = (view: SetView): ScalableSet => ({
+  ...repairedSize(view),
+  // Shares of nothing cannot be computed: a set that was noted at 0 does not know its share.
+  maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
+});
+
+/** Whether `spec.replicas` changed since an active set was told its size. */
+function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boolean {
+  const replicas = deployment.spec.replicas ?? 0;
+  return allOf(sets).some(
+    ({ set }) =>
+      (set.spec.replicas ?? 0) > 0 && (notedNumber(set, annotationKeys.desiredReplicas) ?? replicas) !== replicas,
+  );
+}
+
+/**
+ * Whether this pass only scales: while the deployment is paused, and when its size changed. Scaling comes before going on with a rollout
+ * (MCM, `pkg/controller/deployment_sync.go` isScalingEvent). A changed template without a set yet comes before both.
+ */
+export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
+  return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
+}
+
+/** In place, more machines are always made by the new set: the old ones make none. */
+const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
+  sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
+
+/**
+ * Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest of the replicas. The surge is left
+ * free: it is for replacements, and a limited rollout would give up again at once what was made with it.
+ */
+function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
+  const olds = oldSets.map(repairedSize);
+  const old = olds.findLast(({ spec }) => spec > 0);
+  if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
+  const { name, spec } = repairedSize(newSet);
+  const size = sizes.get(name) ?? spec;
+  const most = Math.max(maxNew, spec);
+  if (size <= most) return sizes;
+  const rest = Math.max(0, replicas - most - sum(olds.map((each) => each.spec)));
+  return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
+}
+
+/** The sizes by the strategy, wherever they differ from those that a repair would leave. */
+function planStep(
+  snapshot: MachineDeploymentSnapshot,
+  sets: Sets,
+  bounds: RolloutBounds,
+  limits: RolloutLimits,
+  now: Date,
+): RolloutStep | "create the new set" {
+  const { deployment } = snapshot;
+  const { newSet, oldSets } = sets;
+  const only = (sizes: Sizes): RolloutStep => ({ sizes, transfer: [], select: [] });
+  const strategy = deployment.spec.strategy?.type;
+  const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
+  if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
+    const scalables = allOf(sets).map(scalable);
+    // A rollout that is paused stands still: room that is left of its surge is not for machines of either template.
+    if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot, sets)) return only(new Map());
+    // A pause does not begin with the new template.
+    const current = newSet === undefined ? undefined : scalable(newSet);
+    const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
+    return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
+  }
+  const newSize = newSet === undefined ? undefined : repairedSize(newSet);
+  const oldSizes = oldSets.map(repairedSize);
+  if (strategy === "Recreate") {
+    if (!limits.mayStart && oldSizes.some(({ spec }) => spec > 0)) return only(new Map());
+    const sizes = planRecreate(bounds.replicas, newSize, oldSizes);
+    return sizes === "create the new set" ? sizes : only(sizes);
+  }
+  if (newSize === undefined) return "create the new set";
+  if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
+  const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
+  // A machine beyond the replicas begins a replacement; one for a machine that is gone does not.
+  const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
+  const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes, newSize.name, now);
+  return planInPlaceUpdate(
+    { ...bounds, maxSurge, selects, isHeld: !limits.mayStart },
+    updatable(newSet),
+    oldSets.map(updatable),
+    !hasFreezeLabel(deployment),
+  );
+}
+
+/**
+ * What the sets are told after this pass, or that the set of the current template is to be made first. While frozen only a repair and a hand-over let a set
+ * grow, for they make no machines.
+ *
+ * @param limits what else holds a rolling update back
+ */
+export function planSizes(
+  snapshot: MachineDeploymentSnapshot,
+  sets: Sets,
+  bounds: RolloutBounds,
+  now: Date,
+  limits: RolloutLimits = unlimited,
+): RolloutStep | "create the new set" {
+  const step = planStep(snapshot, sets, bounds, limits, now);
+  if (step === "create the new set") return step;
+  const isFrozen = hasFreezeLabel(snapshot.deployment);
+  const sizes = allOf(sets).flatMap((view): [string, number][] => {
+    const { name } = view.set.metadata;
+    const repaired = repairedSize(view).spec;
+    const planned = step.sizes.get(name) ?? repaired;
+    const received = step.transfer.filter(({ to }) => to === name).length;
+    const size = isFrozen ? Math.min(planned, repaired + received) : planned;
+    return size === (view.set.spec.replicas ?? 0) ? [] : [[name, size]];
+  });
+  return { ...step, sizes: new Map(sizes) };
+}

@@ -1,0 +1,69 @@
+import type { FieldProblem, Machine, MachineDeployment, MachineDeploymentStatus, MachineSet } from "@millwright/core";
+import type { Claims } from "@millwright/kube";
+import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { DefinitionState } from "../../model/crd-state.ts";
+import type { NodeChange } from "./node-patch.ts";
+import { findNewSet, oldestFirst } from "./find-new-set.ts";
+import type { RolloutLimits } from "./rollout-gates.ts";
+import type { SetView } from "./set-size.ts";
+
+/** What a pass over a MachineDeployment sees. */
+export interface MachineDeploymentSnapshot {
+  /** With defaults filled in. */
+  readonly deployment: MachineDeployment;
+  readonly claim: Claims<MachineSet>;
+  /** Machines by the UID of the set that controls them. */
+  readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  /** Nodes of the machines; absent without a target cluster. */
+  readonly nodes?: NodesOfMachines;
+  /** Whether the cluster-autoscaler is kept from the nodes of a rollout. Default: it is. */
+  readonly guardsFromScaler?: boolean;
+  /** What is wrong with the spec; empty when it can be followed. */
+  readonly problems: readonly FieldProblem[];
+  /** Names of machines that do not serve for long enough to count as available. Default: none. */
+  readonly settling?: ReadonlySet<string>;
+  /** The definition because of which the deployment stands still. Default: none. */
+  readonly standstill?: DefinitionState | undefined;
+  /** What holds the rollout back besides surge and unavailability. Default: nothing. */
+  readonly limits?: RolloutLimits;
+}
+
+/** Everything that a MachineDeployment does to the world. */
+export type MachineDeploymentAction =
+  | { readonly kind: "AddFinalizer" }
+  | { readonly kind: "RemoveFinalizer" }
+  | { readonly kind: "AdoptMachineSet"; readonly name: string }
+  | { readonly kind: "ReleaseMachineSet"; readonly name: string }
+  | { readonly kind: "CreateMachineSet"; readonly set: MachineSet }
+  | { readonly kind: "PatchMachineSet"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "PatchMachine"; readonly name: string; readonly patch: Readonly<Record<string, unknown>> }
+  | { readonly kind: "PatchNodes"; readonly nodes: readonly NodeChange[] }
+  | { readonly kind: "DeleteMachineSet"; readonly name: string; readonly uid: string }
+  | { readonly kind: "PatchDeployment"; readonly patch: Readonly<Record<string, unknown>> };
+
+export type MachineDeploymentDecision = Decision<MachineDeploymentAction, MachineDeploymentStatus>;
+
+/** The sets of a deployment, sorted into the one of the current template and the others, oldest first. */
+export interface Sets {
+  readonly newSet: SetView | undefined;
+  readonly oldSets: readonly SetView[];
+}
+
+/** All sets, the one of the current template last. */
+export const allOf = ({ newSet, oldSets }: Sets): readonly SetView[] =>
+  newSet === undefined ? oldSets : [...oldSets, newSet];
+
+/** Sorts the sets that a snapshot owns, each with its machines. */
+export function viewSets({ deployment, claim, machines, settling }: MachineDeploymentSnapshot): Sets {
+  const view = (set: MachineSet): SetView => ({
+    set,
+    machines: machines.get(set.metadata.uid ?? "") ?? [],
+    ...(settling === undefined ? {} : { settling }),
+  });
+  const newSet = findNewSet(deployment, claim.owned);
+  return {
+    newSet: newSet === undefined ? undefined : view(newSet),
+    oldSets: oldestFirst(claim.owned.filter((set) => set !== newSet)).map(view),
+  };
+}

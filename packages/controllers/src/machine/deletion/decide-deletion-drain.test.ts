@@ -1,0 +1,203 @@
+import { type Machine } from "@millwright/core";
+import { newControllerRef } from "@millwright/kube";
+import { describe, expect, it, test } from "vitest";
+import type { Pod } from "../../model/node-objects.ts";
+import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import { itsNode, kindsOf, later, testNow } from "../../testing/snapshots.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { aPod, at, begun, cordoned, decide, going, marker, saysTerminating, textOf } from "../../testing/deletions.ts";
+
+describe("draining", () => {
+  const daemon = aPod("daemon", {
+    metadata: {
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d", controller: true }],
+    },
+  });
+  const ofSet = aPod("web", {
+    metadata: {
+      ownerReferences: [newControllerRef({ group: "apps", version: "v1", kind: "ReplicaSet" } as never, aMachineSet())],
+    },
+  });
+  const mirror = aPod("mirror", { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
+  const finished = aPod("finished", { status: { phase: "Succeeded" } });
+  const terminating = aPod("terminating", { metadata: { deletionTimestamp: "2026-01-01T00:09:50Z" } });
+  const bare = aPod("bare");
+
+  it("evicts pods with and without a controller, and nothing that would come back or has ended", () => {
+    const { actions } = decide({
+      machine: at(marker.drain),
+      node: cordoned(),
+      pods: [daemon, ofSet, mirror, finished, terminating, bare],
+    });
+    expect(actions.map((action) => ("name" in action ? action.name : ""))).toEqual(["bare", "web"]);
+  });
+
+  it("is done when only pods are left that stay with their node", () => {
+    const pods = [daemon, mirror, finished];
+    expect(kindsOf(decide({ machine: at(marker.drain), node: cordoned(), pods }))).toEqual(["StartOperation"]);
+  });
+
+  it("waits for a terminating pod without evicting it again, until the deadline", () => {
+    const decision = decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] });
+    expect(decision.actions).toEqual([]);
+    // It is told of when it is late.
+    expect(decision.wakeAfterMs).toBe(20_001);
+    expect(
+      decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] }, later(20_001)).wakeAfterMs,
+    ).toBe(2 * 3_600_000 - 20_001);
+  });
+
+  it("names no more than three pods", () => {
+    const pods = ["e", "d", "c", "b", "a"].map((name) => aPod(name));
+    expect(textOf({ machine: at(marker.drain), node: cordoned(), pods })).toBe(
+      `Delete Processing: ${begun}\n* Pods default/a, default/b, default/c and 2 more: deletionTimestamp set, but still not removed from the Node. Initiate node drain`,
+    );
+  });
+
+  it("bears pods without namespace and UID", () => {
+    const pods = [{ metadata: { name: "odd" } }];
+    expect(decide({ machine: at(marker.drain), node: cordoned(), pods }).actions).toEqual([
+      { kind: "EvictPod", namespace: "", name: "odd", uid: "" },
+    ]);
+  });
+
+  const attachments = [
+    { metadata: { name: "left", uid: "uid-left" } },
+    { metadata: { name: "odd" } },
+    { metadata: { name: "leaving", uid: "uid-leaving", deletionTimestamp: "2026-01-01T00:09:00Z" } },
+  ];
+  const forcedActions = [
+    { kind: "DeletePod", atOnce: true, namespace: "default", name: "bare", uid: "uid-bare" },
+    { kind: "DeletePod", atOnce: true, namespace: "default", name: "terminating", uid: "uid-terminating" },
+    { kind: "DeleteVolumeAttachment", name: "left", uid: "uid-left" },
+    { kind: "DeleteVolumeAttachment", name: "odd", uid: "" },
+    { kind: "StartOperation", operation: "delete" },
+  ];
+  const pods = [bare, terminating];
+
+  test.each(["True", "true", "TRUE", "t", "T", "1"])(
+    "deletes pods and attachments at once with force-deletion=%s",
+    (value) => {
+      const machine = at(marker.drain, labelled({ "force-deletion": value }));
+      const decision = decide({ machine, node: cordoned(), pods, attachments });
+      expect(decision.actions).toEqual(forcedActions);
+      expect(decision.status?.lastOperation?.description).toBe("Force Drain successful. Initiate VM deletion");
+    },
+  );
+
+  test.each(["False", "yes", "", "0"])("goes on gracefully with force-deletion=%s", (value) => {
+    const machine = at(marker.drain, labelled({ "force-deletion": value }));
+    expect(kindsOf(decide({ machine, node: cordoned(), pods, attachments }))).toEqual(["EvictPod"]);
+  });
+
+  it("is forced once the drain timeout since the deletion timestamp has passed, and not before", () => {
+    const snapshot = { machine: at(marker.drain), node: cordoned(), pods, attachments };
+    expect(kindsOf(decide(snapshot, later(2 * 3_600_000 - 1)))).toEqual(["EvictPod"]);
+    expect(decide(snapshot, later(2 * 3_600_000 + 1)).actions).toEqual(forcedActions);
+  });
+
+  it("goes by the drain timeout of the machine", () => {
+    const machine = at(marker.drain, { spec: { drainTimeout: "90s" } });
+    expect(kindsOf(decide({ machine, node: cordoned(), pods: [bare] }, later(90_001)))).toEqual([
+      "DeletePod",
+      "StartOperation",
+    ]);
+  });
+
+  it("wakes for the deadline when that is nearer than the next eviction", () => {
+    const machine = at(marker.drain, { spec: { drainTimeout: "3s" } });
+    expect(decide({ machine, node: cordoned(), pods: [bare] }).wakeAfterMs).toBe(3_000);
+  });
+
+  it("deletes the attachments of a forced drain also when its pods are gone already", () => {
+    const machine = at(marker.drain, labelled({ "force-deletion": "True" }));
+    expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual([
+      "PatchNodeStatus",
+      "PatchNode",
+      "DeleteVolumeAttachment",
+      "DeleteVolumeAttachment",
+      "StartOperation",
+    ]);
+  });
+
+  it("leaves attachments alone when the node is gone", () => {
+    expect(kindsOf(decide({ machine: at(marker.attachments), attachments }))).toEqual(["StartOperation"]);
+  });
+});
+
+describe("what the node says of its machine", () => {
+  const conditionAt = (change: Partial<MachineSnapshot>) =>
+    decide({ node: itsNode(), ...change }).actions.find(({ kind }) => kind === "PatchNodeStatus");
+  const reason = (text: string) => ({ patch: { conditions: [{ type: "Terminating", status: "True", reason: text }] } });
+
+  test.each([
+    ["ScaleDown", "Running"],
+    ["ScaleDown", "Pending"],
+    ["Unhealthy", "Failed"],
+    ["Unhealthy", "Unknown"],
+  ] as const)("is %s for one that was %s", (expected, phase) => {
+    expect(conditionAt({ machine: going(inPhase(phase)) })).toMatchObject(reason(expected));
+  });
+
+  const checked = (...outcomes: readonly string[]): Change<Machine> => ({
+    status: {
+      history: outcomes.map((outcome) => ({
+        operation: "HealthCheck",
+        outcome,
+        time: "2026-01-01T00:05:00Z",
+        message: "",
+      })),
+    },
+  });
+  test.each([
+    ["ScaleDown", []],
+    ["Unhealthy", ["Successful", "Processing"]],
+    ["Unhealthy", ["Failed"]],
+    ["ScaleDown", ["Failed", "Successful"]],
+  ] as const)("is %s for one whose flow has begun, after checks that ended with %s", (expected, outcomes) => {
+    expect(conditionAt({ machine: at(marker.status, checked(...outcomes)) })).toMatchObject(reason(expected));
+  });
+
+  it("is said once, whatever else the node says later", () => {
+    const node = itsNode({ status: { conditions: [{ ...saysTerminating, reason: "Unhealthy" }] } });
+    expect(conditionAt({ machine: at(marker.drain), node })).toBeUndefined();
+  });
+});
+
+describe("the words of a drain", () => {
+  const waiting = (name: string) => aPod(name, { metadata: { deletionTimestamp: "2026-01-01T00:10:30Z" } });
+  const saidOf = (...pods: readonly Pod[]) =>
+    decide({ machine: at(marker.drain), node: cordoned(), pods }).status?.lastOperation?.description ?? "";
+  const after = (text: string, ms: number, ...pods: readonly Pod[]) => {
+    const operation = { type: "Delete", state: "Processing", description: text, lastUpdateTime: testNow.toISOString() };
+    const machine = at(marker.drain, { status: { lastOperation: operation } });
+    const decision = decide({ machine, node: cordoned(), pods }, later(ms));
+    const said = decision.status?.lastOperation?.description;
+    return { said: said === text ? "the same" : said, because: decision.because, wakeAfterMs: decision.wakeAfterMs };
+  };
+
+  it("change at once when a cause comes or goes, with an event for one that needs a person", () => {
+    const before = saidOf(waiting("a"), waiting("b"));
+    const held = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z", finalizers: ["x/y"] } });
+    const { said, because } = after(before, 1_000, waiting("a"), held);
+    expect(said).toContain("Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y");
+    expect(because).toEqual([
+      {
+        type: "Warning",
+        reason: "DrainBlocked",
+        message:
+          "The drain of node node is held up: Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
+      },
+    ]);
+    expect(after(said ?? "", 2_000, waiting("a"), held)).toMatchObject({ said: "the same", because: [] });
+    expect(after(said ?? "", 2_000, waiting("a")).said).not.toContain("finalizers");
+  });
+
+  it("are written every ten seconds when there is progress alone", () => {
+    const before = saidOf(waiting("a"), waiting("b"));
+    expect(after(before, 4_000, waiting("a"))).toEqual({ said: "the same", because: [], wakeAfterMs: 6_000 });
+    expect(after(before, 10_000, waiting("a")).said).toContain("* Pod default/a: ");
+    // Without progress nobody needs to be woken for it.
+    expect(after(before, 4_000, waiting("a"), waiting("b")).wakeAfterMs).toBeGreaterThan(6_000);
+  });
+});

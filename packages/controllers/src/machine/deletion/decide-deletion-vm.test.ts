@@ -1,0 +1,285 @@
+import { type Machine, type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import { describe, expect, it, test } from "vitest";
+import type { Node } from "../../model/node-objects.ts";
+import { aMachine, beingDeleted, type Change, inPhase, labelled } from "../../testing/builders.ts";
+import {
+  aSnapshot,
+  failed,
+  itsNode,
+  kindsOf,
+  later,
+  machineAfter,
+  pending,
+  running,
+  succeeded,
+  unusable,
+  withVm,
+} from "../../testing/snapshots.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { aPod, at, cordoned, decide, marker, textOf } from "../../testing/deletions.ts";
+
+describe("deleting the VM", () => {
+  const machine = at(marker.vm);
+
+  it("stores what the driver wants to remember, and clears what it no longer says", () => {
+    const left = [{ metadata: { name: "va", uid: "uid-va" } }];
+    const remembering = at(marker.vm, { status: { lastKnownState: "op-1" } });
+    const stateAfter = (operation: MachineSnapshot["operation"]): string | undefined =>
+      decide({ machine: remembering, node: itsNode(), attachments: left, operation }).status?.lastKnownState;
+    expect(stateAfter(failed("delete", "Unavailable", { lastKnownState: "op-2" }))).toBe("op-2");
+    expect(stateAfter(succeeded("delete", { lastKnownState: "op-3" }))).toBe("op-3");
+    expect(stateAfter(succeeded("delete"))).toBeUndefined();
+    expect(stateAfter(running("delete"))).toBe("op-1");
+  });
+
+  it("waits for one that is pending, in the driver's words, and calls again when its time has come", () => {
+    const operation = pending("delete");
+    const first = decide({ machine, node: itsNode(), operation });
+    expect(first).toMatchObject({
+      actions: [],
+      status: {
+        lastOperation: {
+          type: "Delete",
+          state: "Processing",
+          description: "VM deletion is in progress: wiping disks. Initiate VM deletion",
+        },
+      },
+      because: [{ type: "Normal", reason: "Deleting" }],
+      wakeAfterMs: 60_000,
+    });
+    const waiting = machineAfter(aSnapshot({ machine }), first);
+    const quiet = decide({ machine: waiting, node: itsNode(), operation }, later(1));
+    expect(quiet).toMatchObject({ actions: [], status: waiting.status, because: [], wakeAfterMs: 59_999 });
+    const words = decide({ machine: waiting, node: itsNode(), operation: pending("delete", "resetting the BMC") });
+    expect(words.status?.lastOperation?.description).toContain("resetting the BMC");
+    expect(words.because).toEqual([]);
+    const again = decide({ machine: waiting, node: itsNode(), operation }, later(60_000));
+    expect(again).toMatchObject({ actions: [{ kind: "StartOperation", operation: "delete" }], because: [] });
+    expect(again.status).toEqual(waiting.status);
+    // The next process has no outcome: it goes on from the marker.
+    expect(decide({ machine: waiting, node: itsNode() }).actions).toEqual([
+      { kind: "StartOperation", operation: "delete" },
+    ]);
+  });
+
+  it("takes the driver's word that there is none", () => {
+    const decision = decide({ machine, node: itsNode(), operation: failed("delete", "NotFound") });
+    expect(kindsOf(decision)).toEqual(["DeleteNode", "PatchMachine"]);
+    expect(decision.because[0]?.message).toMatch(/^VM not found\. Continuing deletion flow\. /);
+  });
+
+  const others = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter((code) => code !== "NotFound");
+  test.each(others)("stays when the driver fails with %s, and tries again for ever", (code) => {
+    const isSoon = ["Unknown", "DeadlineExceeded", "Aborted", "Unavailable"].includes(code);
+    const operation = failed("delete", code);
+    const decision = decide({ machine, node: itsNode(), operation });
+    const error = `machine codes error: code = [${code}] message = [no luck]`;
+    expect(decision.status?.lastOperation).toMatchObject({
+      state: "Failed",
+      description: isSoon
+        ? `VM deletion failed due to - ${error}. However, will re-try in the next resync. Initiate VM deletion`
+        : `VM deletion failed due to - ${error}. Aborting operation. Initiate VM deletion`,
+    });
+    expect(decision.actions).toEqual([{ kind: "AcknowledgeOperation" }]);
+    expect(decision.wakeAfterMs).toBe(isSoon ? 5_000 : 600_000);
+
+    const acknowledged = { ...operation, isAcknowledged: true };
+    const waiting = machineAfter(aSnapshot({ machine }), decision);
+    const quiet = decide({ machine: waiting, node: itsNode(), operation: acknowledged }, later(1));
+    expect(quiet).toMatchObject({ actions: [], status: waiting.status, because: [] });
+    const retry = decide({ machine: waiting, node: itsNode(), operation: acknowledged }, later(600_000));
+    expect(retry).toMatchObject({ actions: [{ kind: "StartOperation" }], status: waiting.status, because: [] });
+  });
+
+  it("does not mistake the end of another call for its own", () => {
+    expect(
+      kindsOf(decide({ machine, operation: succeeded("find", { providerId: "vm-1", nodeName: "node" }) })),
+    ).toEqual(["StartOperation"]);
+    expect(kindsOf(decide({ machine, operation: failed("find", "NotFound") }))).toEqual(["StartOperation"]);
+    expect(kindsOf(decide({ machine, operation: failed("create", "NotFound") }))).toEqual(["StartOperation"]);
+  });
+
+  it("keeps a machine whose class cannot be used as long as it has a VM", () => {
+    for (const isMissing of [true, false]) {
+      const decision = decide({ machine, classView: unusable("X", "no class", isMissing) });
+      expect(decision.actions).toEqual([]);
+      expect(decision.status?.lastOperation).toMatchObject({
+        state: "Failed",
+        description: "VM vm-1 cannot be deleted: no class. Initiate VM deletion",
+      });
+    }
+  });
+
+  const idless = (...changes: readonly Change<Machine>[]) => aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
+
+  it("lets a machine go that never had a class, and so never a VM", () => {
+    expect(kindsOf(decide({ machine: idless(), classView: unusable("X", "no class", true) }))).toEqual([
+      "PatchMachine",
+    ]);
+  });
+
+  it("keeps a machine that may have a VM when its class cannot be used, unless deletion is forced", () => {
+    const classView = unusable("SecretNotFound", "no secret");
+    expect(textOf({ machine: idless(), classView })).toBe(
+      'Delete Failed: A VM that may exist cannot be deleted: no secret; where there is none, set the label force-deletion to "True". Initiate VM deletion',
+    );
+    const forced = idless(labelled({ "force-deletion": "True" }));
+    expect(kindsOf(decide({ machine: forced, classView }))).toEqual(["PatchMachine"]);
+  });
+});
+
+describe("a machine without a VM whose class the driver refuses", () => {
+  const machine = (...changes: readonly Change<Machine>[]) =>
+    aMachine(beingDeleted("2026-01-01T00:10:00Z"), ...changes);
+  const forced = labelled({ "force-deletion": "True" });
+
+  it("is kept, since nobody can look, and says what to do", () => {
+    const operation = failed("find", "InvalidArgument");
+    expect(textOf({ machine: machine(), operation })).toContain(
+      'Mend the class; or, where there is none, set the label force-deletion to "True"',
+    );
+  });
+
+  it("goes when deletion is forced, which says that there is no VM", () => {
+    expect(kindsOf(decide({ machine: machine(forced), operation: failed("find", "InvalidArgument") }))).toEqual([
+      "StartOperation",
+    ]);
+    expect(
+      kindsOf(
+        decide({
+          machine: at(marker.vm, forced, { spec: { providerID: null } }),
+          operation: failed("delete", "InvalidArgument"),
+        }),
+      ),
+    ).toEqual(["PatchMachine"]);
+  });
+
+  it("stays when its VM is known, forced or not", () => {
+    const operation = failed("delete", "InvalidArgument");
+    expect(kindsOf(decide({ machine: at(marker.vm, forced), operation }))).not.toContain("PatchMachine");
+  });
+});
+
+describe("deleting the node", () => {
+  it("is done when the API server has accepted it, so that the machine goes with the same pass", () => {
+    const node = itsNode({ metadata: { deletionTimestamp: "2026-01-01T00:10:00Z" } });
+    expect(kindsOf(decide({ machine: at(marker.node), node: itsNode() }))).toEqual(["DeleteNode", "PatchMachine"]);
+    expect(kindsOf(decide({ machine: at(marker.node), node }))).toEqual(["PatchMachine"]);
+  });
+
+  it("takes its finalizer off a node that somebody else deleted", () => {
+    const node = itsNode({
+      metadata: {
+        finalizers: ["node.machine.sapcloud.io/machine-controller"],
+        deletionTimestamp: "2026-01-01T00:09:00Z",
+      },
+    });
+    expect(kindsOf(decide({ machine: at(marker.node), node }))).toEqual(["PatchNode", "PatchMachine"]);
+  });
+
+  describe("of a VM that was deleted under its pods and volumes", () => {
+    const gone = "VM deletion was successful. Initiate node object deletion";
+    const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
+    const since = (lastUpdateTime: string): Change<Machine> => ({ status: { lastOperation: { lastUpdateTime } } });
+    const justNow = since("2026-01-01T00:10:00Z");
+    const tainted = itsNode({
+      spec: { taints: [{ key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" }] },
+    });
+
+    it("tells Kubernetes first, which frees them, and leaves other taints alone", () => {
+      const node = itsNode({ spec: { taints: [{ key: "a", effect: "NoSchedule" }] } });
+      const decision = decide({ machine: at(gone, justNow), node, attachments });
+      expect(decision.actions).toEqual([
+        {
+          kind: "PatchNode",
+          name: "node",
+          mayFail: true,
+          patch: {
+            metadata: { resourceVersion: "7" },
+            spec: {
+              taints: [
+                { key: "a", effect: "NoSchedule" },
+                {
+                  key: "node.kubernetes.io/out-of-service",
+                  value: "nodeshutdown",
+                  effect: "NoExecute",
+                  timeAdded: "2026-01-01T00:10:00Z",
+                },
+              ],
+            },
+          },
+        },
+      ]);
+    });
+
+    test.each([
+      ["the driver says so", { machine: at(marker.vm), operation: succeeded("delete") }],
+      ["the driver finds none", { machine: at(marker.vm), operation: failed("delete", "NotFound") }],
+      ["the machine says so", { machine: at(gone, justNow) }],
+      [
+        "the machine says that there was none",
+        { machine: at(`VM not found. Continuing deletion flow. ${marker.node}`, justNow) },
+      ],
+    ])("when %s", (_, change) => {
+      expect(kindsOf(decide({ ...change, node: itsNode(), attachments }))).toEqual(["PatchNode"]);
+      expect(kindsOf(decide({ ...change, node: itsNode(), pods: [aPod("left")] }))).toEqual(["PatchNode"]);
+    });
+
+    it("never while a VM may be there, whose pods would run on", () => {
+      const machine = at("Something else. Initiate node object deletion", justNow);
+      expect(kindsOf(decide({ machine, node: itsNode(), attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
+      // Let go of by force, and no driver was asked.
+      const forced = aMachine(beingDeleted("2026-01-01T00:10:00Z"), labelled({ "force-deletion": "True" }));
+      const classView = unusable("SecretNotFound", "no secret");
+      expect(kindsOf(decide({ machine: forced, classView, node: cordoned(), attachments }))).toEqual([
+        "DeleteVolumeAttachment",
+        "DeleteNode",
+        "PatchMachine",
+      ]);
+      const operation = failed("delete", "Internal");
+      expect(kindsOf(decide({ machine: at(gone, justNow), operation, node: itsNode(), attachments }))).toEqual([
+        "DeleteNode",
+        "PatchMachine",
+      ]);
+    });
+
+    it("waits a minute for it, and goes on as soon as nothing is left", () => {
+      const machine = at(gone, since("2026-01-01T00:09:30Z"));
+      const waiting = decide({ machine, node: tainted, attachments });
+      expect([waiting.actions, waiting.wakeAfterMs]).toEqual([[], 30_000]);
+      expect(kindsOf(decide({ machine, node: tainted, attachments }, later(30_000)))).toEqual([
+        "DeleteNode",
+        "PatchMachine",
+      ]);
+      expect(kindsOf(decide({ machine, node: tainted }))).toEqual(["DeleteNode", "PatchMachine"]);
+    });
+
+    it("bears a machine and a node that say little", () => {
+      const bare: Node = { metadata: { name: "node" } };
+      const decision = decide({ machine: at(marker.vm), operation: succeeded("delete"), node: bare, attachments });
+      expect(decision.actions).toMatchObject([{ kind: "PatchNode", patch: { metadata: {}, spec: { taints: [{}] } } }]);
+      const silent = aMachine(withVm, inPhase("Terminating"), beingDeleted("2026-01-01T00:10:00Z"), {
+        status: { lastOperation: { type: "Delete", state: "Processing", description: gone } },
+      });
+      // Without a time nobody knows how long it has waited.
+      expect(kindsOf(decide({ machine: silent, node: tainted, attachments }))).toEqual(["DeleteNode", "PatchMachine"]);
+    });
+
+    it("does not wait for pods that stay with their node", () => {
+      const mirror = aPod("mirror", { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } });
+      expect(kindsOf(decide({ machine: at(gone, justNow), node: itsNode(), pods: [mirror] }))).toEqual([
+        "DeleteNode",
+        "PatchMachine",
+      ]);
+    });
+  });
+
+  it("bears a node without UID", () => {
+    const node: Node = { metadata: { name: "node" } };
+    expect(decide({ machine: at(marker.node), node }).actions).toContainEqual({
+      kind: "DeleteNode",
+      name: "node",
+      uid: "",
+    });
+  });
+});

@@ -1,0 +1,291 @@
+import { type MachineErrorCode, machineErrorCodes } from "@millwright/core";
+import { describe, expect, it, test } from "vitest";
+import { aMachine, beingDeleted, inPhase } from "../../testing/builders.ts";
+import {
+  aSnapshot,
+  failed,
+  itsNode,
+  kindsOf,
+  lastly,
+  later,
+  machineAfter,
+  running,
+  succeeded,
+  testNow,
+  unusable,
+} from "../../testing/snapshots.ts";
+import { decideDeletion } from "./decide-deletion.ts";
+import { aPod, at, begun, cordoned, decide, going, marker, saysTerminating, textOf } from "../../testing/deletions.ts";
+
+describe("before the flow", () => {
+  it("does nothing to a machine without our finalizer", () => {
+    expect(decide({ machine: going({ metadata: { finalizers: ["other"] } }) })).toEqual({ actions: [], because: [] });
+    expect(decide({ machine: going({ metadata: { finalizers: null } }) })).toEqual({ actions: [], because: [] });
+  });
+
+  it("waits for a VM that is just being made, whatever stage is written", () => {
+    for (const machine of [going(), at(marker.finalizer)]) {
+      expect(decide({ machine, operation: running("create") })).toEqual({ actions: [], because: [] });
+    }
+  });
+
+  it("records a VM that was made meanwhile before it takes anything apart, even when the class is gone", () => {
+    const operation = succeeded("create", { providerId: "vm-1", nodeName: "node" });
+    const snapshot = aSnapshot({
+      machine: aMachine(beingDeleted()),
+      operation,
+      classView: unusable("MachineClassNotFound", "no class", true),
+    });
+    const decision = decideDeletion(snapshot, testNow);
+    expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    expect(machineAfter(snapshot, decision)).toMatchObject({
+      metadata: { labels: { node: "node" } },
+      spec: { providerID: "vm-1" },
+    });
+  });
+});
+
+describe("the whole flow, stage by stage", () => {
+  it("cordons first and looks at the pods of a cordoned node only", () => {
+    const decision = decide({ machine: going(), node: itsNode() });
+    expect(decision).toEqual({
+      actions: [
+        { kind: "PatchNodeStatus", name: "node", patch: { conditions: [saysTerminating] }, mayFail: true },
+        { kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } },
+      ],
+      status: {
+        currentStatus: { phase: "Terminating", timeoutActive: false, lastUpdateTime: "2026-01-01T00:10:00Z" },
+        lastOperation: {
+          description: "Initiate node drain",
+          state: "Processing",
+          type: "Delete",
+          lastUpdateTime: "2026-01-01T00:10:00Z",
+        },
+      },
+      because: [],
+      wakeAfterMs: 5_000,
+    });
+  });
+
+  it("evicts what is on the node, and says whom it waits for", () => {
+    const pods = [aPod("b"), aPod("a")];
+    const decision = decide({ machine: at(marker.drain), node: cordoned(), pods });
+    expect(decision.actions).toEqual([
+      { kind: "EvictPod", namespace: "default", name: "a", uid: "uid-a" },
+      { kind: "EvictPod", namespace: "default", name: "b", uid: "uid-b" },
+    ]);
+    expect(decision.status?.lastOperation?.description).toBe(
+      `${begun}\n* Pods default/a, default/b: deletionTimestamp set, but still not removed from the Node. Initiate node drain`,
+    );
+  });
+
+  it("asks the driver to delete the VM once the node is empty", () => {
+    const decision = decide({ machine: at(marker.drain), node: cordoned() });
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.status?.lastOperation?.description).toBe("Drain successful. Initiate VM deletion");
+    expect(decision.because).toEqual([]);
+  });
+
+  it("leaves the words of the stage alone while the call runs", () => {
+    const machine = at("Drain successful. Initiate VM deletion");
+    const decision = decide({ machine, node: cordoned(), operation: running("delete") });
+    expect(decision).toEqual({ actions: [], status: machine.status, because: [] });
+  });
+
+  it("repeats in its last words that the drain came to its end", () => {
+    const machine = at("Drain successful. Initiate VM deletion");
+    const { because } = decide({ machine, node: cordoned(), operation: succeeded("delete") });
+    expect(because).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^Drain successful\. VM deletion was successful\. .*; the machine is gone after 0s$/,
+        ),
+      },
+    ]);
+  });
+
+  it("deletes the node when the VM is gone, its finalizer first", () => {
+    const node = cordoned({ metadata: { finalizers: ["a", "node.machine.sapcloud.io/machine-controller"] } });
+    const machine = at(marker.vm, beingDeleted("2026-01-01T00:00:00Z"));
+    const decision = decide({ machine, node, operation: succeeded("delete") });
+    expect(decision.actions).toEqual([
+      { kind: "PatchNode", name: "node", patch: { metadata: { finalizers: ["a"], resourceVersion: "7" } } },
+      { kind: "DeleteNode", name: "node", uid: "uid-node" },
+      { kind: "PatchMachine", patch: { metadata: { finalizers: [] } } },
+    ]);
+    expect(decision.status).toBeUndefined();
+    expect(decision.because).toEqual([
+      {
+        type: "Normal",
+        reason: "Deleting",
+        message:
+          'VM deletion was successful. Deletion of Node Object "node" is successful; the machine is gone after 10m0s',
+      },
+    ]);
+  });
+
+  it("removes the finalizer last, and writes no status that nobody could read", () => {
+    const decision = decide({ machine: at(marker.node) });
+    expect(decision).toEqual({
+      actions: [{ kind: "PatchMachine", patch: { metadata: { finalizers: [] } } }],
+      because: [],
+    });
+  });
+
+  it("goes through everything in one pass when nothing is there to wait for", () => {
+    const decision = decide({ machine: at(marker.vm), operation: succeeded("delete") });
+    expect(kindsOf(decision)).toEqual(["PatchMachine"]);
+  });
+
+  it.each([
+    ["a machine without a node", marker.vm, {}, "VM deletion was successful; the machine is gone"],
+    [
+      "a node that somebody else deleted when it was empty",
+      "Drain successful. Initiate VM deletion",
+      {},
+      "Drain successful. VM deletion was successful; the machine is gone after 10m0s",
+    ],
+    [
+      "no target cluster",
+      marker.vm,
+      { hasTarget: false },
+      "VM deletion was successful; the machine is gone after 10m0s",
+    ],
+  ])(
+    "says how long it took where nodes are drained, or there are none at all: %s",
+    (_, description, change, message) => {
+      const machine = at(description, beingDeleted("2026-01-01T00:00:00Z"));
+      const { because } = decide({ machine, operation: succeeded("delete"), ...change });
+      expect(because).toMatchObject([{ message }]);
+    },
+  );
+
+  it("ends a preservation with its first word", () => {
+    const machine = going({ status: { currentStatus: { preserveExpiryTime: "2027-01-01T00:00:00Z" } } });
+    expect(decide({ machine, node: itsNode() }).status?.currentStatus).not.toHaveProperty("preserveExpiryTime");
+  });
+});
+
+describe("markers", () => {
+  const stages = [
+    [marker.status, ["PatchNodeStatus", "PatchNode"]],
+    [marker.drain, ["PatchNodeStatus", "PatchNode"]],
+    [marker.attachments, ["DeleteVolumeAttachment", "StartOperation"]],
+    [marker.vm, ["StartOperation"]],
+    [marker.node, ["DeleteNode", "PatchMachine"]],
+    [marker.finalizer, ["PatchMachine"]],
+  ] as const;
+  const attachments = [{ metadata: { name: "va", uid: "uid-va" } }];
+
+  test.each(stages)("continues where MCM stopped: %s", (text, kinds) => {
+    expect(kindsOf(decide({ machine: at(text), node: itsNode(), attachments }))).toEqual(kinds);
+    const worded = `Whatever happened, code = [Internal] message = [x]. ${text}`;
+    expect(kindsOf(decide({ machine: at(worded), node: itsNode(), attachments }))).toEqual(kinds);
+  });
+
+  it("goes by the marker at the end, not by one that an error message quotes", () => {
+    const quoting = `VM deletion failed due to - ${marker.finalizer}. Aborting operation. ${marker.vm}`;
+    expect(kindsOf(decide({ machine: at(quoting), node: itsNode() }))).toEqual(["StartOperation"]);
+  });
+
+  test.each([
+    ["no last operation", going(inPhase("Terminating"))],
+    ["a text of its own", at("random description")],
+    ["a marker outside of the deletion", going(inPhase("Terminating"), lastly("Create", "Failed", marker.finalizer))],
+    ["a marker in another phase", going(lastly("Delete", "Processing", marker.finalizer))],
+  ])("starts with the first stage at %s", (_, machine) => {
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+  });
+
+  it("ends every description with the marker of its stage, byte for byte", () => {
+    // What is left on the node keeps the machine for a while.
+    const left = [{ metadata: { name: "va", uid: "uid-va" } }];
+    const texts = [
+      textOf({ machine: going(), node: itsNode() }),
+      textOf({ machine: at(marker.drain) }),
+      textOf({ machine: at(marker.vm), node: itsNode(), operation: failed("delete", "Internal") }),
+      textOf({ machine: at(marker.vm), node: itsNode(), operation: succeeded("delete"), attachments: left }),
+      textOf({ machine: aMachine(beingDeleted()), operation: running("find") }),
+    ];
+    expect(texts).toEqual([
+      "Delete Processing: Initiate node drain",
+      "Delete Processing: Node node does not exist any more, skipping node drain. Initiate VM deletion",
+      "Delete Failed: VM deletion failed due to - machine codes error: code = [Internal] message = [no luck]. Aborting operation. Initiate VM deletion",
+      "Delete Processing: VM deletion was successful. Initiate node object deletion",
+      "Delete Processing: Set machine status to termination. Now, getting VM Status",
+    ]);
+  });
+});
+
+describe("finding the node", () => {
+  const unlabelled = aMachine(beingDeleted("2026-01-01T00:10:00Z"));
+
+  it("needs no driver call when the label is there, or the node was found another way", () => {
+    expect(kindsOf(decide({ machine: going({ spec: { providerID: null } }) }))).toEqual(["StartOperation"]);
+    expect(kindsOf(decide({ machine: unlabelled, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+  });
+
+  it("asks the driver for a machine without label", () => {
+    const decision = decide({ machine: unlabelled });
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "find" }]);
+    expect(decision.status?.currentStatus?.phase).toBe("Terminating");
+  });
+
+  it("stores what the driver found and drains in the next pass, when the node can be seen", () => {
+    const snapshot = aSnapshot({
+      machine: unlabelled,
+      operation: succeeded("find", { providerId: "vm-1", nodeName: "node" }),
+    });
+    const decision = decideDeletion(snapshot, testNow);
+    expect(kindsOf(decision)).toEqual(["PatchMachine", "AcknowledgeOperation"]);
+    const machine = machineAfter(snapshot, decision);
+    expect(machine).toMatchObject({ metadata: { labels: { node: "node" } }, spec: { providerID: "vm-1" } });
+    expect(kindsOf(decide({ machine, node: itsNode() }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+  });
+
+  test.each([
+    ["a VM without a node name", succeeded("find", { providerId: "vm-1" }), "Skipping drain as nodeName"],
+    ["no VM", failed("find", "NotFound"), "Skipping drain as nodeName"],
+    ["a VM that was never initialized", failed("find", "Uninitialized"), "Skipping drain as nodeName"],
+    ["that it cannot tell", failed("find", "Unimplemented"), "Skipping drain as nodeName"],
+  ])("goes on without a node when the driver answers %s", (_, operation, text) => {
+    const decision = decide({ machine: unlabelled, operation });
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.status?.lastOperation?.description).toContain(text);
+  });
+
+  const blocking = (Object.keys(machineErrorCodes) as MachineErrorCode[]).filter(
+    (code) => !["NotFound", "Uninitialized", "Unimplemented"].includes(code),
+  );
+  test.each(blocking)("stays, says why and asks again later when the driver fails with %s", (code) => {
+    const operation = failed("find", code);
+    const decision = decide({ machine: unlabelled, operation });
+    const delay = { Unknown: 5, DeadlineExceeded: 5, Aborted: 5, Unavailable: 5, ResourceExhausted: 600 }[
+      code as string
+    ];
+    expect(decision).toMatchObject({
+      actions: [{ kind: "AcknowledgeOperation" }],
+      wakeAfterMs: (delay ?? 180) * 1000,
+      status: { lastOperation: { state: "Failed", type: "Delete" } },
+      because: [{ type: "Warning", reason: "DeletionBlocked" }],
+    });
+    expect(decision.status?.lastOperation?.description).toMatch(new RegExp(`\\[${code}\\].*${marker.status}$`));
+    const acknowledged = { ...operation, isAcknowledged: true };
+    const machine = machineAfter(aSnapshot({ machine: unlabelled }), decision);
+    expect(decide({ machine, operation: acknowledged }, later(1_000))).toMatchObject({ actions: [], because: [] });
+    expect(kindsOf(decide({ machine, operation: acknowledged }, later(600_000)))).toEqual(["StartOperation"]);
+  });
+
+  it("has no node to find where there is no target cluster", () => {
+    const decision = decide({ machine: unlabelled, hasTarget: false });
+    expect(decision.actions).toEqual([{ kind: "StartOperation", operation: "delete" }]);
+    expect(decision.status?.lastOperation?.description).toBe(
+      "Running without target cluster, skipping node drain and volume attachment deletion. Initiate VM deletion",
+    );
+  });
+
+  it("drains although the class cannot be used", () => {
+    const classView = unusable("InvalidMachineClass", "bad class");
+    expect(kindsOf(decide({ machine: going(), node: itsNode(), classView }))).toEqual(["PatchNodeStatus", "PatchNode"]);
+  });
+});

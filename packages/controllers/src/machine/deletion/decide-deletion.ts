@@ -1,0 +1,109 @@
+import {
+  deletionEvents,
+  type DeletionStage,
+  finalizers,
+  machineEventReasons,
+  machineGone,
+  type MachineStatus,
+  type OperationState,
+} from "@millwright/core";
+import type { Reason } from "../../model/decision.ts";
+import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
+import { deleteNode } from "./delete-node.ts";
+import { deleteVm } from "./delete-vm.ts";
+import { deleteVolumeAttachments } from "./delete-volume-attachments.ts";
+import { drain } from "./drain.ts";
+import { getVmStatus } from "./get-vm-status.ts";
+import { statusAt } from "./deletion-status.ts";
+import { markedStage } from "../../model/marked-stage.ts";
+import { removeFinalizer } from "./remove-finalizer.ts";
+import type { Stage } from "./stage.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import { deletionStart } from "../../model/timeouts.ts";
+import { recordIds } from "../state/vm-ids.ts";
+
+/** The deletion flow, in its order. Which stage comes next is the answer of the one before. */
+const stages: Readonly<Record<DeletionStage, Stage>> = {
+  GetVmStatus: getVmStatus,
+  Drain: drain,
+  DeleteVolumeAttachments: deleteVolumeAttachments,
+  DeleteVm: deleteVm,
+  DeleteNode: deleteNode,
+  RemoveFinalizer: removeFinalizer,
+};
+
+/**
+ * One reason when something happened that was not said before; a stage that was merely entered is in the status, and so is a drain that came to its end by
+ * itself, until the last words repeat it.
+ */
+function reasonsOf(
+  snapshot: MachineSnapshot,
+  stage: DeletionStage,
+  happened: string | undefined,
+  state: OperationState,
+  status: MachineStatus,
+): readonly Reason[] {
+  if (
+    happened === undefined ||
+    happened === deletionEvents.drained() ||
+    status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description
+  )
+    return [];
+  const message = `${happened}; stage ${stage}`;
+  return [
+    state === "Failed"
+      ? { type: "Warning", reason: machineEventReasons.deletionBlocked, message }
+      : { type: "Normal", reason: machineEventReasons.deleting, message },
+  ];
+}
+
+/** What happened at the end, for who looks for a machine that is not there any more, and how long it took where a node was drained or there are none. */
+function lastWords(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
+  if (said.length === 0) return [];
+  const { machine, node, hasTarget } = snapshot;
+  const drained = deletionEvents.drained();
+  const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
+  const words = isDrained && !said.includes(drained) ? [drained, ...said] : said;
+  // A cloud's own controller may have deleted the node meanwhile.
+  const hadNode = isDrained || node !== undefined;
+  const tookMs = hadNode || !hasTarget ? now.getTime() - deletionStart(snapshot) : undefined;
+  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineGone(words, tookMs) }];
+}
+
+/**
+ * Takes a machine apart, stage by stage: VM status, drain, volume attachments, VM, node, finalizer. Stages follow each other within one pass as far as
+ * nothing has to be waited for; the Go implementation pauses five seconds after each.
+ */
+export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDecision {
+  if (snapshot.machine.metadata.finalizers?.includes(finalizers.machine) !== true) return nothing;
+  // A VM that is being made must be known before it can be deleted.
+  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "running") return nothing;
+
+  if (snapshot.operation?.kind === "create" && snapshot.operation.state === "done")
+    return { actions: recordIds(snapshot, snapshot.operation.result), because: [] };
+
+  const actions: MachineAction[] = [];
+  let stage = markedStage(snapshot) ?? "GetVmStatus";
+  let happened: string | undefined;
+  const said: string[] = [];
+  for (;;) {
+    const result = stages[stage](snapshot, now);
+    actions.push(...(result.actions ?? []));
+    // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
+    if (result.next === "gone") return { actions, because: lastWords(snapshot, said, now) };
+    if (result.happened !== undefined) said.push(result.happened);
+    happened = result.happened ?? happened;
+    if (result.next === "stay") {
+      const state = result.state ?? "Processing";
+      const status = statusAt(snapshot, stage, happened, state, now);
+      const because = result.because ?? reasonsOf(snapshot, stage, happened, state, status);
+      return {
+        actions,
+        status,
+        because,
+        ...(result.wakeAfterMs === undefined ? {} : { wakeAfterMs: result.wakeAfterMs }),
+      };
+    }
+    stage = result.next;
+  }
+}

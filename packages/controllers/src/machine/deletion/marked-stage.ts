@@ -1,8 +1,0 @@
-import { type DeletionStage, phaseOf, stageOf } from "@millwright/core";
-import type { MachineSnapshot } from "../snapshot.ts";
-
-/** How far the deletion of a machine has come, as its own marker or the Go implementation's says; `undefined` when it has not begun. */
-export function markedStage({ machine }: Pick<MachineSnapshot, "machine">): DeletionStage | undefined {
-  const { type, description } = machine.status?.lastOperation ?? {};
-  return phaseOf(machine) === "Terminating" && type === "Delete" ? stageOf(description) : undefined;
-}

@@ -1,0 +1,39 @@
+import { machineEventReasons } from "@millwright/core";
+import type { Reason } from "../../model/decision.ts";
+
+/** What was told of a machine last, by the reason of the event. */
+export type ToldProblems = ReadonlyMap<string, string>;
+
+/** Remembers, for this process, which lasting problems of each machine were told last, so that each is told once and not in every pass. */
+export interface Told {
+  of(uid: string): ToldProblems;
+  /** Takes note of what a pass told. */
+  remember(uid: string, because: readonly Reason[]): void;
+  forget(uid: string): void;
+}
+
+/** Reasons that tell of a state and not of a change. */
+const lasting: ReadonlySet<string> = new Set([
+  machineEventReasons.invalidDrainRules,
+  machineEventReasons.invalidPreserveValue,
+  machineEventReasons.nodeClaimedTwice,
+]);
+
+const nothing: ToldProblems = new Map();
+
+/** Makes an empty memory; it grows with the number of machines that have a problem. */
+export function createTold(): Told {
+  const last = new Map<string, ToldProblems>();
+  return {
+    of: (uid) => last.get(uid) ?? nothing,
+    remember(uid, because) {
+      const news = because.filter(({ reason }) => lasting.has(reason));
+      if (news.length === 0) return;
+      last.set(
+        uid,
+        new Map([...(last.get(uid) ?? []), ...news.map(({ reason, message }) => [reason, message] as const)]),
+      );
+    },
+    forget: (uid) => void last.delete(uid),
+  };
+}

@@ -1,0 +1,46 @@
+import { annotationKeys, defaultMachinePriority, labelKeys } from "@millwright/core";
+import { intentAnnotation, readIntent } from "../../model/creation-intent.ts";
+import { isStaleNode } from "../../model/stale-node.ts";
+import type { MachineAction } from "./decision.ts";
+import type { OperationResult } from "../../model/operation.ts";
+import type { MachineSnapshot } from "./snapshot.ts";
+
+/** What a VM found out about is compared with. */
+type Known = Pick<MachineSnapshot, "machine" | "hasTarget" | "sameNameNode">;
+
+/** Whether a VM that was just found came up under the name of another's node. */
+export const isVmOfStaleNode = ({ machine, hasTarget, sameNameNode }: Known): boolean =>
+  hasTarget && sameNameNode !== undefined && isStaleNode(sameNameNode, machine);
+
+/**
+ * Stores the id of a VM and the name of its node on the machine, and lets go of the call that found them out. The UID makes the patch
+ * conditional: another machine of the same name never gets this VM. The name of another's node is no link to that node: it is stored as the reason to give the VM up.
+ */
+export function recordIds(known: Known, result: OperationResult): readonly MachineAction[] {
+  const { machine, hasTarget } = known;
+  const { providerId = "", nodeName = "" } = result;
+  const { uid, annotations } = machine.metadata;
+  const priority = annotations?.[annotationKeys.machinePriority];
+  const isStale = isVmOfStaleNode(known);
+  const intent = readIntent(machine) ?? {
+    attempt: 1,
+    class: machine.spec.class?.name ?? "",
+    provider: "",
+    token: uid ?? "",
+  };
+  const own = {
+    ...(priority === undefined || priority === ""
+      ? { [annotationKeys.machinePriority]: String(defaultMachinePriority) }
+      : {}),
+    ...(isStale ? intentAnnotation({ ...intent, staleNode: nodeName }) : {}),
+  };
+  const patch = {
+    metadata: {
+      ...(uid === undefined ? {} : { uid }),
+      ...(hasTarget && !isStale ? { labels: { [labelKeys.node]: nodeName } } : {}),
+      ...(Object.keys(own).length === 0 ? {} : { annotations: own }),
+    },
+    spec: { providerID: providerId },
+  };
+  return [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }];
+}

@@ -1,0 +1,72 @@
+import {
+  type inPlaceUpdateMessages,
+  inPlaceUpdateReasons,
+  labelKeys,
+  type Machine,
+  type MachinePhase,
+  nodeConditionTypes,
+  phaseOf,
+  updateResults,
+} from "@millwright/core";
+import type { Node } from "./node-objects.ts";
+import { conditionOf } from "./node-condition.ts";
+
+/** How far the update of a node is, as its condition says. */
+export type InPlaceReason = keyof typeof inPlaceUpdateMessages;
+
+/** Phases in which the report of the agent is waited for; the second hopes for a late one. */
+export const isUnderUpdate = (phase: MachinePhase | undefined): boolean =>
+  phase === "InPlaceUpdating" || phase === "InPlaceUpdateFailed";
+
+/** The reason of the node's condition, also one that this version does not know; `undefined` without condition. */
+export const inPlaceReasonOf = (node: Node | undefined): string | undefined =>
+  conditionOf(node, nodeConditionTypes.inPlaceUpdate)?.reason;
+
+/** Whether the node is to be emptied for an update: it is selected, and the machine is neither new, nor given up, nor under update already. */
+export function isInPlaceDrainDue(machine: Machine, node: Node | undefined): boolean {
+  const phase = phaseOf(machine);
+  return (
+    inPlaceReasonOf(node) === inPlaceUpdateReasons.selectedForUpdate && (phase === "Running" || phase === "Unknown")
+  );
+}
+
+/** What the agent's report means for an update that is at `reason`. Reports count once the node was handed to the agent, and success is final. */
+function reported(reason: InPlaceReason, result: string | undefined): InPlaceReason | undefined {
+  if (result === updateResults.successful) return inPlaceUpdateReasons.updateSuccessful;
+  if (result === updateResults.failed && reason !== inPlaceUpdateReasons.updateFailed)
+    return inPlaceUpdateReasons.updateFailed;
+  return undefined;
+}
+
+/**
+ * The reason that comes next for a node, by its labels and its machine's phase; `undefined` while nothing changes. A report counts only after the
+ * drain: one that is early, or left of an older update, would pass a node for updated that nobody has touched (unlike in MCM, `machine_util.go` inPlaceUpdate).
+ */
+export function nextReason(node: Node, phase: MachinePhase | undefined): InPlaceReason | undefined {
+  const labels = node.metadata.labels ?? {};
+  const result = labels[labelKeys.updateResult];
+  const isCandidate = labels[labelKeys.candidateForUpdate] !== undefined;
+  const isSelected = labels[labelKeys.selectedForUpdate] !== undefined;
+  const { candidateForUpdate, selectedForUpdate, drainSuccessful, readyForUpdate, updateSuccessful, updateFailed } =
+    inPlaceUpdateReasons;
+  const reason = inPlaceReasonOf(node);
+  switch (reason) {
+    case undefined:
+      return isCandidate ? candidateForUpdate : undefined;
+    case updateSuccessful:
+      return isCandidate && result === undefined ? candidateForUpdate : undefined;
+    case candidateForUpdate:
+      return isCandidate && isSelected ? selectedForUpdate : undefined;
+    case selectedForUpdate:
+      return isUnderUpdate(phase) ? drainSuccessful : undefined;
+    case drainSuccessful:
+    case readyForUpdate:
+    case updateFailed: {
+      // A Failed machine is about to be replaced; should it recover, the report still counts.
+      const next = phase === "Failed" ? undefined : reported(reason, result);
+      return next ?? (reason === drainSuccessful ? readyForUpdate : undefined);
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import type { NodeCondition } from "@millwright/core";
+import type { Node } from "./node-objects.ts";
+import { apiTime, findCondition } from "./set-condition.ts";
+
+/** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: what follows is done all the same. */
+export interface PatchNodeStatus {
+  readonly kind: "PatchNodeStatus";
+  readonly name: string;
+  readonly patch: object;
+  readonly mayFail?: boolean;
+}
+
+/** What a condition of a node is to say; the times follow from what it said before. */
+export interface NodeConditionState {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The condition of that type on a node, if any. */
+export const conditionOf = (node: Node | undefined, type: string): NodeCondition | undefined =>
+  findCondition(node?.status?.conditions, type);
+
+/**
+ * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
+ * counted from it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates).
+ */
+export function sayOnNode(node: Node, state: NodeConditionState, now: Date): readonly PatchNodeStatus[] {
+  const before = conditionOf(node, state.type);
+  const isSameState = before?.status === state.status && before.reason === state.reason;
+  if (isSameState && before.message === state.message) return [];
+  const time = apiTime(now);
+  const lastTransitionTime = (isSameState ? before.lastTransitionTime : undefined) ?? time;
+  const patch = { conditions: [{ ...state, lastHeartbeatTime: time, lastTransitionTime }] };
+  return [{ kind: "PatchNodeStatus", name: node.metadata.name, patch }];
+}

@@ -1,0 +1,44 @@
+import { nodeConditionTypes, preservedMessages, preservedReasons, preserveValues } from "@millwright/core";
+import type { Node } from "./node-objects.ts";
+import { conditionOf, type NodeConditionState } from "./node-condition.ts";
+import type { PreserveValue } from "./preserve-value.ts";
+
+/** How far the drain of a preserved machine's node is. `none`: the machine is not Failed, its pods stay. */
+export type PreservationDrain = "none" | "draining" | "failing" | "drained";
+
+/** What the node of a preserved machine says. `expiry` as it is in the machine's status. */
+export function preservedState(drain: PreservationDrain, value: PreserveValue, expiry: string): NodeConditionState {
+  const until = preservedMessages.until(expiry);
+  const message =
+    drain === "drained"
+      ? `${preservedMessages.drained} ${until}`
+      : drain === "failing"
+        ? `${preservedMessages.notDrained} ${until}`
+        : until;
+  return {
+    type: nodeConditionTypes.preserved,
+    status: drain === "failing" ? "False" : "True",
+    reason: value === preserveValues.autoPreserved ? preservedReasons.byController : preservedReasons.byUser,
+    message,
+  };
+}
+
+/** What the node says once preservation is over. */
+export const stoppedState: NodeConditionState = {
+  type: nodeConditionTypes.preserved,
+  status: "False",
+  reason: preservedReasons.stopped,
+  message: "",
+};
+
+/** Whether the node says that it is drained for a preservation that goes on. MCM looks for the same words. */
+export function isSaidDrained(node: Node | undefined): boolean {
+  const { status, message = "" } = conditionOf(node, nodeConditionTypes.preserved) ?? {};
+  return status === "True" && message.includes(preservedMessages.drained);
+}
+
+/** Whether the node speaks of a preservation that nobody has ended. */
+export function isSaidPreserved(node: Node | undefined): boolean {
+  const reason = conditionOf(node, nodeConditionTypes.preserved)?.reason;
+  return reason === preservedReasons.byUser || reason === preservedReasons.byController;
+}

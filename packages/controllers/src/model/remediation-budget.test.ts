@@ -1,0 +1,161 @@
+import type { Machine, MachinePhase } from "@millwright/core";
+import * as fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  beingDeleted,
+  type Change,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { testNow } from "../testing/snapshots.ts";
+import { isGateOpen, isReplacement, replacementGroupOf, replacementsAllowed } from "./remediation-budget.ts";
+
+const nodeConditions = ["DiskPressure"];
+const counts = (...changes: readonly Change<Machine>[]) => isReplacement(aMachine(...changes), nodeConditions, testNow);
+const wasHealthy = { status: { conditions: [{ type: "Ready", status: "True" }] } };
+const preservedUntil = (preserveExpiryTime: string) => ({ status: { currentStatus: { preserveExpiryTime } } });
+
+describe("replacementGroupOf", () => {
+  it("goes by the deployment's name, whichever set the machine belongs to", () => {
+    const set = aMachineSet(named("pool-1"));
+    expect(replacementGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
+  });
+
+  // In MCM such machines pass without a gate.
+  test.each([
+    [
+      "the set of a machine without that label",
+      aMachine({ metadata: { labels: { name: null } } }, ownedBy(aMachineSet())),
+      "set set",
+    ],
+    ["the class of a machine without set", aMachine({ metadata: { labels: null } }), "class small"],
+    [
+      "the class where the owner is something else",
+      aMachine(labelled({ name: "" }), ownedBy(aMachineDeployment())),
+      "class small",
+    ],
+    ["no class", { metadata: { name: "a" }, spec: {} }, "class "],
+  ])("goes by %s", (_, machine, group) => {
+    expect(replacementGroupOf(machine)).toBe(group);
+  });
+});
+
+describe("isReplacement", () => {
+  test.each<[MachinePhase, boolean]>([
+    ["", true],
+    ["Pending", true],
+    ["CrashLoopBackOff", true],
+    ["Failed", true],
+    ["Terminating", true],
+    ["Running", false],
+    ["Unknown", false],
+    ["Available", false],
+    ["InPlaceUpdating", false],
+    ["InPlaceUpdateSuccessful", false],
+    ["InPlaceUpdateFailed", false],
+  ])("says of a machine in phase %j: %j", (phase, expected) => {
+    expect(counts(inPhase(phase))).toBe(expected);
+  });
+
+  it("does not count a Failed machine that is preserved", () => {
+    expect(counts(inPhase("Failed"), preservedUntil("2026-01-02T00:00:00Z"))).toBe(false);
+    expect(counts(inPhase("Failed"), preservedUntil("2026-01-01T00:00:00Z"))).toBe(true);
+  });
+
+  it("does not count a machine that goes in good health: its deployment shrinks, or is rolled out", () => {
+    expect(counts(inPhase("Terminating"), beingDeleted(), wasHealthy)).toBe(false);
+    expect(counts(inPhase("Running"), beingDeleted(), wasHealthy)).toBe(false);
+    const sick = [
+      { type: "Ready", status: "True" },
+      { type: "DiskPressure", status: "True" },
+    ];
+    expect(counts(inPhase("Terminating"), beingDeleted(), { status: { conditions: sick } })).toBe(true);
+  });
+
+  it("does not count a phase of another version", () => {
+    expect(counts({ status: { currentStatus: { phase: "Hibernating" } } })).toBe(false);
+  });
+});
+
+describe("the limit", () => {
+  test.each([
+    [1, 1, 1],
+    [3, 1, 3],
+    [0, 10, 0],
+    ["10%", 5, 1],
+    ["10%", 29, 2],
+    ["100%", 7, 7],
+    ["0%", 7, 0],
+    [-1, 7, 0],
+    ["x", 7, 0],
+  ])("%j of %j machines allows %j", (limit, machines, expected) => {
+    expect(replacementsAllowed(limit, machines)).toBe(expected);
+  });
+});
+
+describe("the gate", () => {
+  const isOpen = (
+    peers: readonly ReturnType<typeof aMachine>[],
+    more: { limit?: number | string; permitted?: string[] } = {},
+  ) => isGateOpen({ peers, permitted: more.permitted ?? [], limit: more.limit ?? 1 }, nodeConditions, testNow);
+
+  it("is open for one of several machines that timed out together", () => {
+    expect(isOpen([aMachine(named("b"), inPhase("Unknown")), aMachine(named("c"), inPhase("Running"))])).toBe(true);
+    expect(isOpen([])).toBe(true);
+  });
+
+  test.each<[MachinePhase]>([["Failed"], ["Terminating"], [""], ["Pending"], ["CrashLoopBackOff"]])(
+    "is shut while a machine of the deployment is in phase %j, as in MCM",
+    (phase) => {
+      expect(isOpen([aMachine(named("b"), inPhase(phase))])).toBe(false);
+    },
+  );
+
+  // MCM's permit can be lost (`canMarkMachineFailed`).
+  it("is shut while another machine holds the permit, which the cache does not show", () => {
+    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"] })).toBe(false);
+    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"], limit: 2 })).toBe(true);
+  });
+
+  it("counts a machine once that holds a permit and is Failed already", () => {
+    expect(isOpen([aMachine(named("b"), inPhase("Failed"))], { permitted: ["uid-b"], limit: 2 })).toBe(true);
+  });
+
+  it("takes a percentage of the machines that stay", () => {
+    const running = Array.from({ length: 18 }, (_, index) => aMachine(named(`r${index}`), inPhase("Running")));
+    const failed = aMachine(named("f"), inPhase("Failed"));
+    expect(isOpen([...running, failed], { limit: "10%" })).toBe(true);
+    expect(isOpen([...running.slice(1), failed], { limit: "10%" })).toBe(false);
+    const going = aMachine(running[0] ?? {}, beingDeleted(), wasHealthy);
+    expect(isOpen([...running.slice(1), going, failed], { limit: "10%" })).toBe(false);
+  });
+
+  it("is always shut at 0", () => {
+    expect(isOpen([], { limit: 0 })).toBe(false);
+    expect(isOpen([aMachine(named("b"), inPhase("Running"))], { limit: "0%" })).toBe(false);
+  });
+
+  it("lets as many pass as the limit says, whatever the order of the machines", () => {
+    const phases = fc.array(fc.constantFrom<MachinePhase>("Running", "Unknown", "Failed", "Pending"), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(phases, fc.integer({ min: 0, max: 5 }), (drawn, limit) => {
+        const peers = drawn.map((phase, index) => aMachine(named(`m${index}`), inPhase(phase)));
+        const going = drawn.filter((phase) => phase === "Failed" || phase === "Pending").length;
+        expect(isOpen(peers, { limit })).toBe(going < limit);
+        expect(isOpen(peers.toReversed(), { limit })).toBe(going < limit);
+      }),
+    );
+  });
+});
+
+it("takes a machine without UID for one that holds no permit", () => {
+  const nameless = { ...aMachine(inPhase("Unknown")), metadata: { name: "a" } };
+  expect(isGateOpen({ peers: [nameless], permitted: ["uid-x"], limit: 1 }, [], testNow)).toBe(true);
+});

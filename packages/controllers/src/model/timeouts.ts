@@ -1,0 +1,60 @@
+import { annotationKeys, type Machine, parseGoDuration } from "@millwright/core";
+import type { MachineSettings } from "./machine-settings.ts";
+
+/** A machine with the settings that its spec may override. */
+interface MachineTerms {
+  readonly machine: Machine;
+  readonly settings: MachineSettings;
+}
+
+const durationOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : parseGoDuration(text);
+
+/** Time between two tries of MCM to evict a pod. */
+const EVICT_RETRY_MS = 20_000;
+
+const timeOf = (text: string | null | undefined): number => Date.parse(text ?? "") || 0;
+
+/** Milliseconds from creation to a joined node: annotation, then spec, then setting (MCM, `pkg/util/provider/machinecontroller/machine_util.go` getEffectiveCreationTimeout). */
+export const creationTimeoutMs = ({ machine, settings }: MachineTerms): number =>
+  durationOf(machine.metadata.annotations?.[annotationKeys.effectiveCreationTimeout]) ??
+  durationOf(machine.spec.creationTimeout) ??
+  settings.creationTimeoutMs;
+
+/** Wall clock, milliseconds, after which a machine that has not joined is given up. */
+export const creationDeadline = (snapshot: MachineTerms): number =>
+  timeOf(snapshot.machine.metadata.creationTimestamp) + creationTimeoutMs(snapshot);
+
+/** Milliseconds that a drain may take, from whenever it starts, until it is forced. */
+export const drainTimeoutMs = ({ machine, settings }: MachineTerms): number =>
+  durationOf(machine.spec.drainTimeout) ?? settings.drainTimeoutMs;
+
+/** How many milliseconds of a drain budgets are respected; never longer than the drain may take. MCM counts tries, 20 s each (MCM, `pkg/util/provider/drain/drain.go` RunDrain). */
+export const evictionTimeMs = (snapshot: MachineTerms): number =>
+  Math.min(
+    (snapshot.machine.spec.maxEvictRetries ?? snapshot.settings.maxEvictRetries) * EVICT_RETRY_MS,
+    drainTimeoutMs(snapshot),
+  );
+
+/** Milliseconds from a node that is missing or unhealthy to phase Failed. */
+export const healthTimeoutMs = ({ machine, settings }: MachineTerms): number =>
+  durationOf(machine.spec.healthTimeout) ?? settings.healthTimeoutMs;
+
+/** Wall clock, milliseconds: when the deletion was asked for, and with it its drain. A restart does not start it anew. */
+export const deletionStart = ({ machine }: Pick<MachineTerms, "machine">): number =>
+  timeOf(machine.metadata.deletionTimestamp);
+
+/** Wall clock, milliseconds, after which the drain of a deletion is forced. */
+export const drainDeadline = (snapshot: MachineTerms): number => deletionStart(snapshot) + drainTimeoutMs(snapshot);
+
+/** Milliseconds from a drained node to the report of the agent on it. */
+export const inPlaceUpdateTimeoutMs = ({ machine, settings }: MachineTerms): number =>
+  durationOf(machine.spec.inPlaceUpdateTimeout) ?? settings.inPlaceUpdateTimeoutMs;
+
+/** Milliseconds that a preservation lasts. */
+export const preserveTimeoutMs = ({ machine, settings }: MachineTerms): number =>
+  durationOf(machine.spec.machinePreserveTimeout) ?? settings.preserveTimeoutMs;
+
+/** Milliseconds since the object was created. */
+export const ageMs = (machine: Machine, now: Date): number =>
+  now.getTime() - timeOf(machine.metadata.creationTimestamp);

@@ -1,0 +1,109 @@
+import { type Machine, machineResource } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import { aMachine, type Change, inPhase, named, refOf } from "../testing/builders.ts";
+import { aFleet, fleetOf, MINUTE } from "../testing/machine-fleet.ts";
+
+describe("many machines that turn Unknown at once", () => {
+  it("are not replaced within the hour, then one after the other", async () => {
+    const { clock, events, logged, report, inPhases, text } = await aFleet(fleetOf(10));
+    for (const name of ["m00", "m01", "m02"]) report(name, "Unknown");
+    await clock.advance(30 * MINUTE);
+    expect(inPhases("Failed")).toEqual([]);
+    expect(text("m00")).toContain("Not replaced while this many machines are Unknown");
+    expect(events.filter((reason) => reason === "RepairSuspended")).toHaveLength(3);
+    expect(logged.filter((line) => line.startsWith("Many machines turned Unknown"))).toHaveLength(1);
+    await clock.advance(31 * MINUTE);
+    expect(inPhases("Failed")).toHaveLength(1);
+  });
+
+  it("are judged anew as soon as some have recovered", async () => {
+    const { clock, logged, report, inPhases } = await aFleet(fleetOf(10));
+    for (const name of ["m00", "m01", "m02"]) report(name, "Unknown");
+    await clock.advance(15 * MINUTE);
+    expect(inPhases("Failed")).toEqual([]);
+    report("m02", "True");
+    await clock.advance(1_000);
+    expect(inPhases("Running")).toHaveLength(8);
+    expect(inPhases("Failed")).toHaveLength(1);
+    expect(logged).toContain("The machines that turned Unknown at once are few again");
+  });
+
+  it("are told by zone, and another zone goes on", async () => {
+    const zone = (name: string): Change<Machine> => ({
+      spec: { nodeTemplate: { metadata: { labels: { "topology.kubernetes.io/zone": name } } } },
+      metadata: { labels: { name: `pool-${name}` } },
+    });
+    const { clock, report, phase, text } = await aFleet(fleetOf(40, (index) => zone(index < 8 ? "a" : "b")));
+    for (const name of ["m00", "m01", "m02", "m10"]) report(name, "Unknown");
+    await clock.advance(11 * MINUTE);
+    expect(phase("m00")).toBe("Unknown");
+    expect(text("m00")).toContain("machines of zone a");
+    expect(phase("m10")).toBe("Failed");
+  });
+
+  it("are known by a new process as well", async () => {
+    const fleet = await aFleet(fleetOf(10));
+    for (const name of ["m00", "m01", "m02"]) fleet.report(name, "Unknown");
+    await fleet.clock.advance(5 * MINUTE);
+    await fleet.end();
+    await fleet.start();
+    await fleet.clock.advance(20 * MINUTE);
+    expect(fleet.inPhases("Failed")).toEqual([]);
+  });
+});
+
+describe("an API server that is away", () => {
+  it("holds every replacement back, and starts health timeouts anew when it is back", async () => {
+    const { api, clock, events, logged, report, phase, away } = await aFleet(fleetOf(12));
+    report("m00", "Unknown");
+    await clock.advance(MINUTE);
+    away(600);
+    await clock.advance(9 * MINUTE + 5_000);
+    expect(phase("m00")).toBe("Unknown");
+    expect(events).toContain("RepairSuspended");
+    const answers = "An API server answers again; timeouts of nodes start anew";
+    for (let minutes = 0; minutes < 60 && !logged.includes(answers); minutes++) await clock.advance(MINUTE);
+    expect(logged).toContain(answers);
+    expect(events).toContain("HealthTimeoutReset");
+    const resetAt = api.peek<Machine>(machineResource, refOf("m00"))?.status?.currentStatus?.lastUpdateTime ?? "";
+    expect(Date.parse(resetAt)).toBeGreaterThan(clock.now().getTime() - 2 * MINUTE);
+    await clock.advance(8 * MINUTE);
+    expect(phase("m00")).toBe("Unknown");
+    await clock.advance(3 * MINUTE);
+    expect(phase("m00")).toBe("Failed");
+  });
+
+  it("holds a machine that has not joined, says so at once, and gives it its time when it is back", async () => {
+    const { api, clock, phase, away } = await aFleet(fleetOf(1));
+    const created = clock.now().toISOString();
+    const waiting = aMachine(named("late"), inPhase("Pending"), {
+      metadata: { creationTimestamp: created, labels: { node: "node-of-late" } },
+      spec: { providerID: "vm-late", creationTimeout: "10m" },
+    });
+    api.seed(machineResource, waiting);
+    await clock.advance(MINUTE);
+    const text = (): string | undefined =>
+      api.peek<Machine>(machineResource, refOf("late"))?.status?.lastOperation?.description;
+    away(600);
+    await clock.advance(MINUTE);
+    expect(text()).toContain("cannot be seen");
+    await clock.advance(10 * MINUTE);
+    expect(phase("late")).toBe("Pending");
+    for (let minutes = 0; minutes < 60 && text()?.includes("cannot be seen"); minutes++) await clock.advance(MINUTE);
+    expect(text()).toBe("Creating machine on cloud provider");
+    await clock.advance(8 * MINUTE);
+    expect(phase("late")).toBe("Pending");
+    await clock.advance(3 * MINUTE);
+    expect(phase("late")).toBe("Failed");
+  });
+
+  it("is no trouble when it was away for a moment", async () => {
+    const { clock, events, report, phase, away } = await aFleet(fleetOf(12));
+    report("m00", "Unknown");
+    await clock.advance(MINUTE);
+    away(2);
+    await clock.advance(9 * MINUTE + 1_000);
+    expect(phase("m00")).toBe("Failed");
+    expect(events).not.toContain("HealthTimeoutReset");
+  });
+});
