@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { type ArmEmulator, type ArmEmulatorOptions, createArmEmulator } from "@millwright/emulators/arm";
+import { aContext, secretOf, withoutPending } from "@millwright/core/testing";
+import { azureSpecSchema, createAzureDriver, ownerTagKeys } from "@millwright/provider-azure";
 import { closeEmulator } from "./close-emulator.ts";
-import { azureMachineId, azureNode } from "./cloud-controller-manager/azure.ts";
+import { azureNode } from "./cloud-controller-manager/azure.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
-import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+import type { StartLoopCloud } from "./machine-loop-scenario.ts";
+import { requestFor, userData } from "./vm-cloud.ts";
 
 const properties = {
   hardwareProfile: { vmSize: "Standard_D2s_v5" },
@@ -58,9 +61,10 @@ export function armNodes(arm: ArmEmulator): readonly CloudInstance[] {
 export async function startOnArm(
   options: ArmEmulatorOptions = {},
   change: object = {},
-  nodes: NodeOptions = { kubeletProviderId: azureMachineId },
+  nodes: NodeOptions = {},
 ): Promise<{
   readonly arm: ArmEmulator;
+  readonly url: string;
   readonly installation: CloudInstallation;
   /** How many VMs there were, as far as anybody has looked: that of one name is the same one for Azure, unless it was deleted in between. */
   launches(): number;
@@ -93,6 +97,7 @@ export async function startOnArm(
   });
   return {
     arm,
+    url,
     installation,
     launches() {
       look();
@@ -105,12 +110,17 @@ export async function startOnArm(
   };
 }
 
+/** Tags that MCM's driver does not know. */
+const marks: readonly string[] = Object.values(ownerTagKeys);
+
 /** Azure for the machine loop. */
-export const startArmLoop: StartLoopCloud = async (pace, market) => {
-  const { arm, installation, launches, close } = await startOnArm(
+export const startArmLoop: StartLoopCloud = async ({ pace, market, nodes } = {}) => {
+  const { arm, url, installation, launches, close } = await startOnArm(
     pace === "slow" ? { latencyMs: 40, vmMs: 1_000 } : {},
     market === "spot" ? { priority: "Spot" } : {},
+    nodes,
   );
+  const driver = withoutPending(createAzureDriver({ endpoint: url, ca: arm.ca, pollMs: 50 }));
   return {
     installation,
     close,
@@ -129,13 +139,29 @@ export const startArmLoop: StartLoopCloud = async (pace, market) => {
       image: "/images/2",
     },
     vms: () =>
-      arm.inventory().vms.map(({ name, body: { properties: made } }) => ({
+      arm.inventory().vms.map(({ vmId, name, body: { properties: made } }) => ({
+        id: vmId,
         machine: name,
         image: made.storageProfile.imageReference?.id ?? "",
         userData: Buffer.from(made.osProfile.customData ?? "", "base64").toString(),
       })),
     launches,
     things: () => Object.values(arm.inventory()).flat(),
+    async makeAsMcm(machine) {
+      const secret = secretOf({ ...armIdentity, clientSecret: application.secret, userData });
+      const spec = azureSpecSchema.parse(armSpec());
+      const made = await driver.createMachine(requestFor(machine, spec, secret), aContext());
+      for (const resource of Object.values(arm.inventory()).flat()) {
+        if (!resource.name.startsWith(machine)) continue;
+        const tags = Object.entries(resource.tags).filter(([key]) => !marks.includes(key));
+        resource.tags = Object.fromEntries(tags);
+      }
+      return made;
+    },
+    foreignNode: {
+      name: "other000003",
+      providerId: `azure:///subscriptions/sub-1/resourceGroups/shoot/providers/Microsoft.Compute/virtualMachineScaleSets/other/virtualMachines/3`,
+    },
     changeCredentials() {
       arm.world.applications?.set("client", { ...application, secret: "second-secret" });
       arm.world.tokens.clear();

@@ -15,7 +15,9 @@ import {
   type ApiClient,
   createApiClient,
   customResourceDefinitionResource,
+  type KubeObject,
   loadKubeConfig,
+  nodeResource,
   secretResource,
 } from "@millwright/kube";
 import { expect } from "vitest";
@@ -43,7 +45,7 @@ export interface CloudUnderTest {
 }
 
 /** How instances become nodes. */
-export type NodeOptions = Pick<CloudNodesOptions, keyof NodeTimes | "kubeletProviderId">;
+export type NodeOptions = Pick<CloudNodesOptions, keyof NodeTimes | "kubeletProviderId" | "hostname">;
 
 /** A cluster whose nodes follow an emulated cloud, with a class `pool`; `millwright run` looks after it when it is told to. */
 export interface CloudInstallation {
@@ -63,13 +65,23 @@ export interface CloudInstallation {
   changeClass(providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
   setSecret(secret: Readonly<Record<string, string>>): Promise<void>;
   machines(): Promise<readonly Machine[]>;
+  nodes(): Promise<readonly CloudNode[]>;
   untilRunning(count: number, timeoutMs?: number): Promise<void>;
   untilGone(timeoutMs?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-const namespace = "default";
-const name = "fleet";
+/** A Node, as far as tests of clouds look at it. */
+export interface CloudNode extends KubeObject {
+  readonly spec?: { readonly providerID?: string; readonly taints?: readonly { readonly key: string }[] };
+}
+
+/** Where the objects of an installation are, and the name of its deployment. */
+export const namespace = "default";
+export const name = "fleet";
+
+/** For what hangs: processes that load the SDK of a cloud beside whatever else the computer does take their time. */
+export const patienceMs = 240_000;
 
 const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
@@ -110,6 +122,7 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     server,
     declareClass,
     machines,
+    nodes: async () => (await api.list<CloudNode>(nodeResource)).items,
     run() {
       const args = [
         "run",
@@ -141,13 +154,13 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     async setSecret(secret) {
       await api.patch(secretResource, { namespace, name: "cloud" }, { data: encoded(secret) }, { kind: "merge" });
     },
-    async untilRunning(count, timeoutMs = 90_000) {
+    async untilRunning(count, timeoutMs = patienceMs) {
       await eventually(async () => {
         const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
         expect(phases).toEqual(Array.from({ length: count }, () => "Running"));
       }, timeoutMs);
     },
-    async untilGone(timeoutMs = 90_000) {
+    async untilGone(timeoutMs = patienceMs) {
       await eventually(async () => expect(await machines()).toEqual([]), timeoutMs);
     },
     async close() {

@@ -1,9 +1,12 @@
 import { createEc2Emulator, type Ec2Emulator, type Ec2EmulatorOptions } from "@millwright/emulators/ec2";
+import { aContext, secretOf, withoutPending } from "@millwright/core/testing";
+import { awsSpecSchema, createAwsDriver, ownerTagKeys } from "@millwright/provider-aws";
 import { closeEmulator } from "./close-emulator.ts";
-import { ec2MachineId, ec2Node } from "./cloud-controller-manager/aws.ts";
+import { ec2Node } from "./cloud-controller-manager/aws.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
-import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+import type { StartLoopCloud } from "./machine-loop-scenario.ts";
+import { requestFor, userData } from "./vm-cloud.ts";
 
 /** `providerSpec` of the class `pool`. */
 export const ec2Spec = {
@@ -47,8 +50,13 @@ export function ec2Nodes(ec2: Ec2Emulator): readonly CloudInstance[] {
 export async function startOnEc2(
   options: Ec2EmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
-  nodes: NodeOptions = { kubeletProviderId: ec2MachineId },
-): Promise<{ readonly ec2: Ec2Emulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
+  nodes: NodeOptions = {},
+): Promise<{
+  readonly ec2: Ec2Emulator;
+  readonly url: string;
+  readonly installation: CloudInstallation;
+  close(): Promise<void>;
+}> {
   const ec2 = createEc2Emulator({
     pendingMs: 200,
     nameMs: 100,
@@ -70,6 +78,7 @@ export async function startOnEc2(
   });
   return {
     ec2,
+    url,
     installation,
     async close() {
       await installation.close();
@@ -78,12 +87,17 @@ export async function startOnEc2(
   };
 }
 
+/** Tags that MCM's driver does not know. */
+const marks = Object.values(ownerTagKeys).filter((key) => key !== ownerTagKeys.name);
+
 /** EC2 for the machine loop. */
-export const startEc2Loop: StartLoopCloud = async (pace, market) => {
-  const { ec2, installation, close } = await startOnEc2(
+export const startEc2Loop: StartLoopCloud = async ({ pace, market, nodes } = {}) => {
+  const { ec2, url, installation, close } = await startOnEc2(
     pace === "slow" ? { latencyMs: 40, visibilityMs: 400 } : {},
     market === "spot" ? { spotPrice: "" } : {},
+    nodes,
   );
+  const driver = withoutPending(createAwsDriver({ endpoint: url }));
   return {
     installation,
     close,
@@ -93,13 +107,23 @@ export const startEc2Loop: StartLoopCloud = async (pace, market) => {
     thingsPerVm: 3,
     newer: { providerSpec: { ...ec2Spec, ami: "ami-2" }, image: "ami-2" },
     vms: () =>
-      ec2.inventory().instances.map(({ tags, imageId, userData: bytes }) => ({
+      ec2.inventory().instances.map(({ id, tags, imageId, userData: bytes }) => ({
+        id,
         machine: tags.get("Name") ?? "",
         image: imageId,
         userData: Buffer.from(bytes, "base64").toString(),
       })),
     launches: () => ec2.world.instances.size,
     things: () => Object.values(ec2.inventory()).flat(),
+    async makeAsMcm(machine) {
+      const request = requestFor(machine, awsSpecSchema.parse(ec2Spec), secretOf({ ...ec2Keys, userData }));
+      const made = await driver.createMachine(request, aContext());
+      for (const { tags } of Object.values(ec2.inventory()).flat()) {
+        if (tags.get(ownerTagKeys.name) === machine) for (const key of marks) tags.delete(key);
+      }
+      return made;
+    },
+    foreignNode: { name: "ip-10-9-9-9.ec2.internal", providerId: "aws:///us-east-1a/i-0fedcba9876543210" },
     changeCredentials() {
       ec2.world.accessKeys?.set("AKIA2", { secretAccessKey: "second-secret", account: "1" });
       ec2.world.accessKeys?.delete("AKIA1");

@@ -16,6 +16,8 @@ import { eventually } from "../harness/eventually.ts";
 export interface Ec2Server {
   readonly url: string;
   readonly ami: string;
+  /** Another image of the same kind. */
+  readonly otherAmi: string;
   readonly subnet: string;
   readonly securityGroup: string;
   close(): Promise<void>;
@@ -30,9 +32,17 @@ export const clientOf = (url: string): EC2Client =>
 
 /** Our emulator. */
 export async function startEmulator(): Promise<Ec2Server> {
-  const emulator = createEc2Emulator();
+  const images = { "ami-1": { rootDeviceName: "/dev/xvda" }, "ami-2": { rootDeviceName: "/dev/xvda" } };
+  const emulator = createEc2Emulator({ images });
   const { url } = await emulator.listen();
-  return { url, ami: "ami-1", subnet: "subnet-a", securityGroup: "sg-1", close: () => emulator.close() };
+  return {
+    url,
+    ami: "ami-1",
+    otherAmi: "ami-2",
+    subnet: "subnet-a",
+    securityGroup: "sg-1",
+    close: () => emulator.close(),
+  };
 }
 
 /**
@@ -65,9 +75,12 @@ export async function startMoto(): Promise<Ec2Server> {
   const { Subnets } = await client.send(new DescribeSubnetsCommand({}));
   const { SecurityGroups } = await client.send(new DescribeSecurityGroupsCommand({}));
   client.destroy();
+  const [ami, otherAmi] =
+    Images?.flatMap(({ RootDeviceName, ImageId }) => (RootDeviceName === undefined ? [] : [ImageId])) ?? [];
   return {
     url,
-    ami: Images?.find(({ RootDeviceName }) => RootDeviceName !== undefined)?.ImageId ?? "",
+    ami: ami ?? "",
+    otherAmi: otherAmi ?? "",
     subnet: Subnets?.[0]?.SubnetId ?? "",
     securityGroup: SecurityGroups?.[0]?.GroupId ?? "",
     async close() {

@@ -1,11 +1,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createGceEmulator, type GceEmulator, type GceEmulatorOptions } from "@millwright/emulators/gce";
+import { aContext, secretOf, withoutPending } from "@millwright/core/testing";
+import { createGcpDriver, gcpSpecSchema, ownerLabelKeys } from "@millwright/provider-gcp";
 import { closeEmulator } from "./close-emulator.ts";
 import type { CloudInstance } from "./cloud-controller-manager/cloud-instance.ts";
-import { gceMachineId, gceNode } from "./cloud-controller-manager/gcp.ts";
+import { gceNode } from "./cloud-controller-manager/gcp.ts";
 import { type CloudInstallation, type NodeOptions, startCloudInstallation } from "./cloud-installation.ts";
-import { type StartLoopCloud, userData } from "./machine-loop-scenario.ts";
+import type { StartLoopCloud } from "./machine-loop-scenario.ts";
+import { requestFor, userData } from "./vm-cloud.ts";
 
 /** `providerSpec` of the class `pool`. */
 export const gceSpec = {
@@ -56,8 +59,13 @@ export const gceNodes = (gce: GceEmulator): readonly CloudInstance[] =>
 export async function startOnGce(
   options: GceEmulatorOptions = {},
   spec: Readonly<Record<string, unknown>> = {},
-  nodes: NodeOptions = { kubeletProviderId: gceMachineId },
-): Promise<{ readonly gce: GceEmulator; readonly installation: CloudInstallation; close(): Promise<void> }> {
+  nodes: NodeOptions = {},
+): Promise<{
+  readonly gce: GceEmulator;
+  readonly url: string;
+  readonly installation: CloudInstallation;
+  close(): Promise<void>;
+}> {
   const gce = createGceEmulator({
     operationMs: 300,
     provisioningMs: 150,
@@ -79,6 +87,7 @@ export async function startOnGce(
   });
   return {
     gce,
+    url,
     installation,
     async close() {
       await installation.close();
@@ -89,12 +98,20 @@ export async function startOnGce(
 
 const newerImage = "projects/images/global/images/node-2";
 
+const marks: readonly string[] = Object.values(ownerLabelKeys);
+
+/** Labels without those that MCM's driver does not know. */
+const withoutMarks = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => !marks.includes(key)));
+
 /** Compute Engine for the machine loop. */
-export const startGceLoop: StartLoopCloud = async (pace, market) => {
-  const { gce, installation, close } = await startOnGce(
+export const startGceLoop: StartLoopCloud = async ({ pace, market, nodes } = {}) => {
+  const { gce, url, installation, close } = await startOnGce(
     pace === "slow" ? { latencyMs: 40, operationMs: 1_500, provisioningMs: 1_000, stagingMs: 400 } : {},
     market === "spot" ? { scheduling: { provisioningModel: "SPOT", onHostMaintenance: "TERMINATE" } } : {},
+    nodes,
   );
+  const driver = withoutPending(createGcpDriver({ endpoint: url }));
   return {
     installation,
     close,
@@ -107,13 +124,26 @@ export const startGceLoop: StartLoopCloud = async (pace, market) => {
       image: newerImage,
     },
     vms: () =>
-      gce.inventory().instances.map(({ name, resource }) => ({
+      gce.inventory().instances.map(({ id, name, resource }) => ({
+        id,
         machine: name,
         image: resource.disks[0]?.initializeParams?.sourceImage ?? "",
         userData: resource.metadata.items?.find(({ key }) => key === "startup-script")?.value ?? "",
       })),
     launches: () => [...gce.world.operations.values()].filter(({ operationType }) => operationType === "insert").length,
     things: () => Object.values(gce.inventory()).flat(),
+    async makeAsMcm(machine) {
+      const secret = secretOf({ ...first.secret, userData });
+      const made = await driver.createMachine(requestFor(machine, gcpSpecSchema.parse(gceSpec), secret), aContext());
+      for (const [key, disk] of gce.world.disks) {
+        if (disk.name.startsWith(machine)) gce.world.disks.set(key, { ...disk, labels: withoutMarks(disk.labels) });
+      }
+      for (const vm of gce.world.instances.values()) {
+        if (vm.name === machine) vm.resource = { ...vm.resource, labels: withoutMarks(vm.resource.labels) };
+      }
+      return made;
+    },
+    foreignNode: { name: "other", providerId: "gce://other-project/europe-west1-b/other" },
     changeCredentials() {
       gce.world.serviceAccounts?.set(second.email, second.publicKey);
       gce.world.serviceAccounts?.delete(first.email);

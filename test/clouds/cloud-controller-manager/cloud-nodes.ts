@@ -12,6 +12,8 @@ export interface NodeTimes {
   readonly initializeMs?: number;
   /** From the end of an instance to the deletion of its Node, if nothing else deletes it. Default 1 s. */
   readonly removeMs?: number;
+  /** Between two looks at the instances of the cloud. Default 100 ms. */
+  readonly lookMs?: number;
 }
 
 /** Options of {@link followInstances}. */
@@ -25,9 +27,9 @@ export interface CloudNodesOptions extends NodeTimes {
    * register without id, and a cloud controller manager initializes their nodes.
    */
   kubeletProviderId?: ((instance: CloudInstance) => string) | undefined;
+  /** Host name of an instance, after which its kubelet names the node. Default: as the cloud names it. */
+  hostname?: ((instance: CloudInstance) => string) | undefined;
 }
-
-const lookMs = 100;
 
 /**
  * Keeps the nodes of a cluster as the cloud has its instances: their kubelets run with `--cloud-provider=external`, and a cloud
@@ -35,8 +37,8 @@ const lookMs = 100;
  * Runs until the signal aborts.
  */
 export async function followInstances(options: CloudNodesOptions, signal: AbortSignal): Promise<void> {
-  const { api, clock, instances, kubeletProviderId } = options;
-  const { joinMs = 50, initializeMs = 1_000, removeMs = 1_000 } = options;
+  const { api, clock, instances, kubeletProviderId, hostname } = options;
+  const { joinMs = 50, initializeMs = 1_000, removeMs = 1_000, lookMs = 100 } = options;
   const kubelets = createSimulatedNodes({
     api,
     clock,
@@ -62,7 +64,8 @@ export async function followInstances(options: CloudNodesOptions, signal: AbortS
   };
   const followAll = async (): Promise<void> => {
     while (!signal.aborted) {
-      follow(await instances());
+      const current = await instances();
+      follow(hostname === undefined ? current : current.map((each) => ({ ...each, nodeName: hostname(each) })));
       await clock.sleep(lookMs, signal).catch(() => undefined);
     }
   };

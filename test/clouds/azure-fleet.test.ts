@@ -1,0 +1,4 @@
+import { startArmLoop } from "./arm-cloud.ts";
+import { describeFleet } from "./fleet-scenario.ts";
+
+describeFleet("Azure", startArmLoop);

@@ -1,0 +1,4 @@
+import { startArmLoop } from "./arm-cloud.ts";
+import { describeNodes } from "./node-scenario.ts";
+
+describeNodes("Azure", startArmLoop);

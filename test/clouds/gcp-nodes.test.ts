@@ -1,0 +1,4 @@
+import { startGceLoop } from "./gce-cloud.ts";
+import { describeNodes } from "./node-scenario.ts";
+
+describeNodes("Compute Engine", startGceLoop);
