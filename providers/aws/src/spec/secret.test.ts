@@ -26,7 +26,7 @@ describe("the class secret", () => {
     [
       "no access key",
       { secretAccessKey: "b", userData: "u" },
-      /^secret\.providerAccessKeyId: is required \("providerAccessKeyId" or "accessKeyID"\)/,
+      /^secret\.providerAccessKeyId: is required \("providerAccessKeyId" or "accessKeyID" or "accessKeyId"\)/,
     ],
     ["no secret key", { accessKeyID: "a", userData: "u" }, /^secret\.providerSecretAccessKey: is required/],
     ["an access key of blanks", { ...plainSecret, accessKeyID: " \n" }, /^secret\.providerAccessKeyId: /],

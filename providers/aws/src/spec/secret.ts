@@ -3,7 +3,8 @@ import * as z from "zod";
 
 /** Keys of the class secret; of several names the first with a value counts. */
 const secretKeys = {
-  accessKeyId: ["providerAccessKeyId", "accessKeyID"],
+  // The published example of MCM's driver has `accessKeyId` (kubernetes/secret.yaml), its code `accessKeyID` (pkg/aws/apis).
+  accessKeyId: ["providerAccessKeyId", "accessKeyID", "accessKeyId"],
   secretAccessKey: ["providerSecretAccessKey", "secretAccessKey"],
   tokenFile: ["workloadIdentityTokenFile"],
   roleArn: ["roleARN"],
