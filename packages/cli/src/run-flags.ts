@@ -49,6 +49,7 @@ export const addRunFlags = (command: Command): Command =>
         .choices(["debug", "info", "warn", "error"])
         .default("info"),
     )
+    .option("--record-cloud <file>", "record what drivers and their clouds exchange, without secrets, in a new file")
     .optionsGroup("Leader election:")
     .option("--no-leader-elect", "act without leadership: only where nothing else looks after the same namespace")
     .addOption(electionFlag("lease-duration", 15, "how long a leader that no longer renews is still respected"))

@@ -10,6 +10,7 @@ export type { SecretData } from "./secret.ts";
 export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
 export type { DriverDefinition } from "./driver/define-driver.ts";
 export type { ApiCall } from "./driver/api-call.ts";
+export type { CloudExchange } from "./driver/cloud-exchange.ts";
 export { driverContractVersion } from "./driver/driver.ts";
 export type { Driver, DriverCapabilities, DriverContext, DriverLogLevel } from "./driver/driver.ts";
 export { isMachineErrorCode, machineErrorCodes, refusalCodes, retryClassOf } from "./driver/machine-error-code.ts";

@@ -23,4 +23,6 @@ export { createManagerLeadership, leaseNames } from "./leadership.ts";
 export type { ManagerElectionOptions, ManagerLeadership } from "./leadership.ts";
 export { createManager } from "./manager.ts";
 export type { Manager, ManagerOptions } from "./manager.ts";
+export { openCloudRecorder } from "./recording/cloud-recorder.ts";
+export type { CloudRecorder, CloudRecorderOptions } from "./recording/cloud-recorder.ts";
 export type { MachineReport, PodPreview as DrainPodPreview } from "@millwright/controllers";

@@ -29,6 +29,7 @@ import { createMatchVm } from "./drivers/match-vm.ts";
 import { createDriverHost } from "./drivers/driver-host.ts";
 import { createDriverMetrics } from "./metrics/driver-metrics.ts";
 import { createLeaderMetrics, type LeaderMetrics } from "./metrics/leader-metrics.ts";
+import type { CloudRecorder } from "./recording/cloud-recorder.ts";
 import { reportReadiness } from "./report-readiness.ts";
 
 /** How a manager runs. */
@@ -50,6 +51,8 @@ export interface ManagerOptions {
   readonly guardsRolloutsFromScaler?: boolean;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
+  /** Records what drivers send to their clouds. Default: nothing is recorded. */
+  readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   /** Objects of one kind that are worked on at once. Default 10. */
   readonly workers?: number;
   readonly clock?: Clock;
@@ -128,6 +131,7 @@ export function createManager(options: ManagerOptions): Manager {
     clock,
     log,
     ...(leadership === undefined ? {} : { fence: leadership.fence }),
+    ...(options.recorder === undefined ? {} : { recorder: options.recorder }),
   });
   const machine = createMachineController(context, {
     driver,

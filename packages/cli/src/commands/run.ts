@@ -1,4 +1,4 @@
-import type { IntOrPercent } from "@millwright/core";
+import { type IntOrPercent, systemClock } from "@millwright/core";
 import { createApiClient, type ElectionTimes, isLeadershipLost, keepHeapSmall, loadKubeConfig } from "@millwright/kube";
 import { untilTold } from "../terminal/signals.ts";
 
@@ -41,6 +41,8 @@ export interface RunFlags {
   readonly machineSafetyOvershootingPeriod: number;
   readonly clusterApiConditions: boolean;
   readonly autoscalerScaledownAnnotationDuringRollout: boolean;
+  /** A file that does not exist yet. */
+  readonly recordCloud?: string;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -54,7 +56,8 @@ const electionTimes = (flags: RunFlags): ElectionTimes => ({
 export async function run(flags: RunFlags): Promise<number> {
   // Before the caches make it grow: what the room for young objects is now, it stays.
   keepHeapSmall();
-  const { createJsonLog, createManager, createManagerLeadership, loadDriver } = await import("@millwright/runtime");
+  const { createJsonLog, createManager, createManagerLeadership, loadDriver, openCloudRecorder } =
+    await import("@millwright/runtime");
   const log = createJsonLog(flags.logLevel);
   const drivers = await Promise.all(flags.provider.map((name) => loadDriver(name)));
   const config = await loadKubeConfig({ file: flags.controlKubeconfig });
@@ -73,7 +76,10 @@ export async function run(flags: RunFlags): Promise<number> {
   const leadership = flags.leaderElect
     ? createManagerLeadership({ cluster: { kubeConfig }, namespace, log, ...electionTimes(flags) })
     : undefined;
+  const { recordCloud: file } = flags;
+  const recorder = file === undefined ? undefined : await openCloudRecorder({ file, clock: systemClock, log });
   const manager = createManager({
+    ...(recorder === undefined ? {} : { recorder }),
     ...(leadership === undefined ? {} : { leadership }),
     control,
     ...(flags.targetKubeconfig === "none" ? {} : { target }),
@@ -117,6 +123,7 @@ export async function run(flags: RunFlags): Promise<number> {
   } finally {
     // Nothing acts any more: the next leader need not wait for the leases to end.
     await leadership?.stop();
+    await recorder?.close();
     await Promise.all([control.close(), ...(separate ? [target.close()] : [])]);
   }
 }

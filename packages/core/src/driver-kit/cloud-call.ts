@@ -43,4 +43,6 @@ export interface SessionResources {
   readonly env: Environment;
   /** Reports a request that has ended to whoever counts. Never throws. */
   readonly reportApiCall: (call: ApiCall) => void;
+  /** Where exchanges are recorded at the moment; undefined for nowhere. */
+  readonly recorder: () => DriverContext["recordExchange"];
 }

@@ -93,10 +93,17 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
   const patience = { ...defaultPatience, ...options.patience };
   // One request may serve several calls. They all report to the same place, so the newest context will do.
   let reportApiCall: DriverContext["reportApiCall"];
+  let recordExchange: DriverContext["recordExchange"];
   // Starts with the first call: a process that waits to become leader does not see what the leader launches.
   let launches: RecentLaunches | undefined;
   const sessions = createSessionPool((place: Place, credentials: Credentials) =>
-    definition.openSession(place, credentials, { clock, random, env, reportApiCall: (call) => reportApiCall?.(call) }),
+    definition.openSession(place, credentials, {
+      clock,
+      random,
+      env,
+      reportApiCall: (call) => reportApiCall?.(call),
+      recorder: () => recordExchange,
+    }),
   );
 
   const method =
@@ -106,7 +113,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
     ) =>
     async (request: Request, context: DriverContext): Promise<Response> => {
       try {
-        ({ reportApiCall } = context);
+        ({ reportApiCall, recordExchange } = context);
         const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
         context.signal.throwIfAborted();
         const { machineClass } = request;

@@ -14,6 +14,8 @@ export { defineCloudDriver } from "./define-cloud-driver.ts";
 export type { CloudDriverDefinition, CloudDriverOptions } from "./define-cloud-driver.ts";
 export { createInFlightLimit } from "./in-flight-limit.ts";
 export type { InFlightLimit } from "./in-flight-limit.ts";
+export { beginExchange } from "./exchange-record.ts";
+export type { ExchangeRecord, ExchangeRequest } from "./exchange-record.ts";
 export { isMadeFor } from "./is-made-for.ts";
 export type { OwnerMarks } from "./is-made-for.ts";
 export { orAborted } from "../or-aborted.ts";

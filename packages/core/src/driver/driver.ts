@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { ApiCall } from "./api-call.ts";
+import type { CloudExchange } from "./cloud-exchange.ts";
 import type {
   CreateMachineRequest,
   CreateMachineResponse,
@@ -44,6 +45,11 @@ export interface DriverContext {
    * whose requests serve several calls at once may report them with the one that it got last.
    */
   readonly reportApiCall?: (call: ApiCall) => void;
+  /**
+   * Takes a request over HTTP with its answer, tokens and secrets included, for a recording from which they are removed. Absent where nothing is recorded, which is the rule: put an exchange
+   * together only where it is there. Never throws or waits. A host gives all calls the same function.
+   */
+  readonly recordExchange?: (exchange: CloudExchange) => void;
 }
 
 /** Which optional parts of the contract a driver has; derived by `defineDriver` from the methods that are there. */

@@ -1,6 +1,7 @@
 import {
   type ApiCall,
   type Clock,
+  type CloudExchange,
   type Driver,
   type DriverContext,
   isMachineError,
@@ -13,6 +14,7 @@ import type { Log } from "@millwright/kube";
 import type { CallLimit } from "./call-limit.ts";
 import { cleanFields } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
+import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 
 /** What calls of drivers are made with. */
 export interface DriverCallerOptions {
@@ -22,6 +24,8 @@ export interface DriverCallerOptions {
   readonly fence?: (() => void) | undefined;
   /** Absent: nobody counts. */
   readonly metrics?: DriverMetrics | undefined;
+  /** Records what drivers send to their clouds. Absent: nothing is recorded. */
+  readonly recorder?: Pick<CloudRecorder, "protect" | "record"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,12 +52,19 @@ export interface DriverCall {
 export type DriverCaller = (call: DriverCall) => Promise<unknown>;
 
 /** Makes the caller of some drivers. */
-export function createDriverCaller({ drivers, limit, fence, metrics, clock, log }: DriverCallerOptions): DriverCaller {
+export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
+  const { drivers, limit, fence, metrics, recorder, clock, log } = options;
   /** One function for all calls of a driver, so that it may keep it. */
   const reporters = new Map(
     metrics === undefined
       ? []
       : drivers.map((driver) => [driver, (call: ApiCall): void => metrics.countApiCall(driver.name, call)]),
+  );
+
+  const recorders = new Map(
+    recorder === undefined
+      ? []
+      : drivers.map((driver) => [driver, (exchange: CloudExchange): void => recorder.record(driver.name, exchange)]),
   );
 
   /** Another process may act on the same VM by now. The state is in the objects: whoever leads goes on. */
@@ -68,6 +79,7 @@ export function createDriverCaller({ drivers, limit, fence, metrics, clock, log 
   return async ({ driver, method, subject, confidential, invoke, signal: outer, leave }) => {
     const what = `${method} of driver "${driver.name}"`;
     const reportApiCall = reporters.get(driver);
+    const recordExchange = recorders.get(driver);
     let startMs: number | undefined;
     /** What was not even begun does not count. */
     const count = (code: MachineErrorCode): void => {
@@ -85,8 +97,10 @@ export function createDriverCaller({ drivers, limit, fence, metrics, clock, log 
             ...subject,
           }),
         ...(reportApiCall === undefined ? {} : { reportApiCall }),
+        ...(recordExchange === undefined ? {} : { recordExchange }),
       };
       refuseWhenFenced();
+      recorder?.protect(confidential);
       startMs = clock.monotonicMs();
       return invoke(context);
     };

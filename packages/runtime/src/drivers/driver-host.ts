@@ -35,6 +35,7 @@ import {
 } from "./check-reply.ts";
 import { toMachineError } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
+import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
 import { createStragglers } from "./stragglers.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
@@ -50,6 +51,8 @@ export interface DriverHostOptions {
   readonly fence?: () => void;
   /** Absent: nobody counts what drivers do. */
   readonly metrics?: DriverMetrics;
+  /** Absent: nothing that drivers send to their clouds is recorded. */
+  readonly recorder?: Pick<CloudRecorder, "protect" | "record">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,13 +83,13 @@ const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: Machine
 
 /** Hosts drivers: finds the one for a class, reads the class with its schema, sets deadlines, and turns whatever it does into values. */
 export function createDriverHost(options: DriverHostOptions): DriverHost {
-  const { drivers, hasTarget, fence, metrics, clock, log } = options;
+  const { drivers, hasTarget, fence, metrics, recorder, clock, log } = options;
 
   const stragglers = createStragglers(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
-  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, clock, log });
+  const makeCall = createDriverCaller({ drivers, limit, fence, metrics, recorder, clock, log });
 
   /** One call about a machine. */
   const call = <Request>(

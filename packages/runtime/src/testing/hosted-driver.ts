@@ -11,8 +11,7 @@ import type { CreateVmCall } from "@millwright/controllers";
 import type { Log } from "@millwright/kube";
 import { vi } from "vitest";
 import { aDriver } from "./fake-driver.ts";
-import { createDriverHost } from "../drivers/driver-host.ts";
-import type { DriverMetrics } from "../metrics/driver-metrics.ts";
+import { createDriverHost, type DriverHostOptions } from "../drivers/driver-host.ts";
 
 /** The machine of every call. */
 export const machine: Machine = {
@@ -52,7 +51,7 @@ export const unaborted: AbortSignal = new AbortController().signal;
 /** A host of one driver with these methods, beside another driver that nobody asks. */
 export function host(
   driver: Driver | Partial<DriverDefinition<unknown>> = {},
-  options: { readonly hasTarget?: boolean; readonly fence?: () => void; readonly metrics?: DriverMetrics } = {},
+  options: Partial<Pick<DriverHostOptions, "hasTarget" | "fence" | "metrics" | "recorder">> = {},
 ) {
   const clock = createVirtualClock();
   const log = vi.fn<Log>();

@@ -1,12 +1,13 @@
 import type { EC2Client, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, orAborted } from "@millwright/core/driver-kit";
+import { createInFlightLimit, orAborted, type SessionResources } from "@millwright/core/driver-kit";
 import { createEgressAgents, type Environment } from "@millwright/core/egress";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
 import type { ApiService } from "./api-call.ts";
 import { credentialsFor } from "./credential-source.ts";
 import { readSdkFailure } from "./errors.ts";
+import { recordExchanges } from "./record-exchanges.ts";
 import type { Ec2Api } from "./requests.ts";
 import { createRetryStrategy } from "./retry-strategy.ts";
 
@@ -26,6 +27,7 @@ export interface Ec2ApiOptions {
   readonly maxInFlight?: number;
   /** Environment variables, which name the proxy. */
   readonly env: Environment;
+  readonly recorder: SessionResources["recorder"];
 }
 
 const defaultRequestTimeoutMs = 30_000;
@@ -65,6 +67,7 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
       },
       ...(endpoint === undefined ? {} : { endpoint }),
     });
+    recordExchanges(made, options.recorder, clock);
     limitAnswers(made, { clock, timeMs: requestTimeoutMs });
     return made;
   };

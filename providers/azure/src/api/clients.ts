@@ -3,7 +3,7 @@ import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceorderi
 import type { NetworkManagementClient } from "@azure/arm-network";
 import type { HttpClient } from "@azure/core-rest-pipeline";
 import type { ApiCall, Clock } from "@millwright/core";
-import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { createInFlightLimit, type SessionResources } from "@millwright/core/driver-kit";
 import { createEgressAgents, type EgressAgents, type Environment } from "@millwright/core/egress";
 import type { ApiVersions } from "../spec/api-versions.ts";
 import type { Cloud } from "../spec/clouds.ts";
@@ -22,6 +22,7 @@ export interface ClientOptions {
   readonly clock: Clock;
   /** Environment variables, which name the proxy, and the identity of the process. */
   readonly env: Environment;
+  readonly recorder: SessionResources["recorder"];
   readonly reportApiCall?: (call: ApiCall) => void;
   /** What sends requests. Default: the SDK's. */
   readonly httpClient?: HttpClient;
@@ -84,6 +85,7 @@ export function createClients(options: ClientOptions): LazyClients {
         clock,
         limit,
         agents,
+        recorder: options.recorder,
         timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
         ...(reportApiCall === undefined ? {} : { reportApiCall }),
       }),

@@ -1,6 +1,12 @@
 import type { HttpClient, PipelinePolicy } from "@azure/core-rest-pipeline";
 import type { ApiCall, Clock } from "@millwright/core";
-import { answerTooLong, fieldOf, type InFlightLimit } from "@millwright/core/driver-kit";
+import {
+  answerTooLong,
+  beginExchange,
+  fieldOf,
+  type InFlightLimit,
+  type SessionResources,
+} from "@millwright/core/driver-kit";
 import type { EgressAgents } from "@millwright/core/egress";
 import { serviceOf } from "./api-call.ts";
 import { armErrorIn, parseJson } from "./arm-error.ts";
@@ -13,6 +19,7 @@ export interface HttpClientOptions {
   readonly clock: Clock;
   readonly limit: InFlightLimit;
   readonly agents: EgressAgents;
+  readonly recorder: SessionResources["recorder"];
   /** How long one answer may take, milliseconds. */
   readonly timeoutMs: number;
   /** Told of every request over HTTP; one that the SDK repeats is told each time. */
@@ -21,7 +28,7 @@ export interface HttpClientOptions {
 
 /** Sends requests in their turn, with limits of time and size and over connections of its own, and reports them. */
 export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions): HttpClient {
-  const { clock, limit, agents, timeoutMs, reportApiCall } = options;
+  const { clock, limit, agents, recorder, timeoutMs, reportApiCall } = options;
   return {
     async sendRequest(request) {
       const left = new AbortController();
@@ -46,12 +53,20 @@ export function limitedHttpClient(inner: HttpClient, options: HttpClientOptions)
               outcome,
               seconds: (clock.monotonicMs() - startMs) / 1_000,
             });
+          const exchange = beginExchange(recorder(), clock, () => ({
+            method: request.method,
+            url: request.url,
+            requestHeaders: request.headers.toJSON(),
+            requestBody: typeof request.body === "string" ? request.body : "",
+          }));
           try {
             const response = await inner.sendRequest(request);
+            exchange.answered(response.status, response.headers.toJSON(), response.bodyAsText ?? "");
             report(response.status < 400 ? "ok" : String(response.status));
             return response;
           } catch (error) {
             const code = fieldOf(error, "code");
+            exchange.failed(error);
             report(left.signal.aborted ? "aborted" : typeof code === "string" ? code : "error");
             // The SDK would only say that it could not read the answer.
             throw tooLong ?? error;

@@ -27,7 +27,7 @@ export function createMetadataServer(clock: Clock, env: Environment): MetadataSe
     const url = `http://${host}/computeMetadata/v1/${path}`;
     const headers = new Headers({ "metadata-flavor": "Google" });
     // Never through a proxy: the answer is about who asks.
-    const fetch = createEgressFetch({});
+    const fetch = createEgressFetch({ env: {}, recorder: () => undefined });
     try {
       return await sendRequest({ url, method: "GET", headers }, { fetch, clock, signal, timeoutMs });
     } finally {

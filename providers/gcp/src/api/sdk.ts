@@ -1,5 +1,5 @@
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, fieldOf } from "@millwright/core/driver-kit";
+import { createInFlightLimit, fieldOf, type SessionResources } from "@millwright/core/driver-kit";
 import type { Environment } from "@millwright/core/egress";
 import type { GcpCredentials } from "../spec/secret.ts";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
@@ -19,6 +19,7 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
   readonly random: Random;
   /** Environment variables, which name the proxy. */
   readonly env: Environment;
+  readonly recorder: SessionResources["recorder"];
   /** Told of every request, with its repetitions as one, when it has ended. */
   readonly reportApiCall?: (call: ApiCall) => void;
   /** How long Google may take for one answer, milliseconds. Default 30 s. */
@@ -46,7 +47,7 @@ export function createGceApi(options: GceApiOptions): GceApi {
   const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
-  const fetch = createEgressFetch(options.env);
+  const fetch = createEgressFetch(options);
   const tokens = createTokenSource(credentials, {
     clock,
     fetch,

@@ -1,5 +1,5 @@
 import type { Clock } from "@millwright/core";
-import { readAnswer } from "@millwright/core/driver-kit";
+import { beginExchange, readAnswer } from "@millwright/core/driver-kit";
 import type { EgressFetch } from "./egress-fetch.ts";
 import { GceFailure, NoAnswer, readFailure, unreadable } from "./gce-failure.ts";
 
@@ -33,6 +33,12 @@ export async function sendRequest(
   const leave = (): void => stop.abort(signal.reason);
   signal.addEventListener("abort", leave, { once: true });
   const timer = clock.setTimer(timeoutMs, () => stop.abort(new DOMException("no answer in time", "TimeoutError")));
+  const exchange = beginExchange(fetch.recorder(), clock, () => ({
+    method: request.method,
+    url: request.url,
+    requestHeaders: Object.fromEntries(request.headers),
+    requestBody: request.body ?? "",
+  }));
   try {
     const response = await fetch(request.url, {
       method: request.method,
@@ -43,9 +49,11 @@ export async function sendRequest(
       ...(request.body === undefined ? {} : { body: request.body }),
     });
     const text = await readAnswer(response.body);
+    exchange.answered(response.status, Object.fromEntries(response.headers), text);
     if (!response.ok) throw readFailure(response.status, response.headers, text);
     return text;
   } catch (error) {
+    exchange.failed(error);
     // `fetch` wraps the reason when the body is cut off.
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {

@@ -1,0 +1,44 @@
+import type { Clock } from "../clock.ts";
+import type { CloudExchange } from "../driver/cloud-exchange.ts";
+import type { DriverContext } from "../driver/driver.ts";
+import { fieldOf } from "./call-failure.ts";
+
+/** The request of an exchange. */
+export type ExchangeRequest = Pick<CloudExchange, "method" | "url" | "requestHeaders" | "requestBody">;
+
+/** An exchange whose request has been sent. What is called first counts. */
+export interface ExchangeRecord {
+  answered(status: number, headers: Readonly<Record<string, string>>, body: string): void;
+  /** The request failed without an answer, or in the middle of one. */
+  failed(error: unknown): void;
+}
+
+const noRecord: ExchangeRecord = { answered: () => undefined, failed: () => undefined };
+
+/**
+ * Begins to record an exchange.
+ *
+ * @param record that of the context; absent where nobody records
+ * @param request made only where somebody records
+ */
+export function beginExchange(
+  record: DriverContext["recordExchange"],
+  clock: Clock,
+  request: () => ExchangeRequest,
+): ExchangeRecord {
+  if (record === undefined) return noRecord;
+  const startMs = clock.monotonicMs();
+  const sent = request();
+  let isOver = false;
+  const end = (rest: Omit<CloudExchange, keyof ExchangeRequest | "seconds">): void => {
+    if (!isOver) record({ ...sent, ...rest, seconds: (clock.monotonicMs() - startMs) / 1_000 });
+    isOver = true;
+  };
+  return {
+    answered: (status, responseHeaders, responseBody) => end({ status, responseHeaders, responseBody }),
+    failed(error) {
+      const code = fieldOf(error, "code") ?? fieldOf(fieldOf(error, "cause"), "code") ?? fieldOf(error, "name");
+      end({ error: typeof code === "string" ? code : "unknown" });
+    },
+  };
+}
