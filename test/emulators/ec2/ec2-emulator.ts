@@ -13,12 +13,13 @@ import {
   describeNetworkInterfaces,
   modifyNetworkInterfaceAttribute,
 } from "./network-interfaces.ts";
+import { modelDifferences } from "./model/differences.ts";
 import { readParameters } from "./parameters.ts";
 import { Ec2Refusal, refusalReply } from "./refusal.ts";
 import { runInstances } from "./run-instances.ts";
 import { authenticate, signerOf } from "./signature.ts";
 import { terminateInstances } from "./terminate-instances.ts";
-import { assumeRoleWithWebIdentity } from "./web-identity.ts";
+import { assumeRoleWithWebIdentity, stsOperation, stsRefusal } from "./web-identity.ts";
 import { createEc2World, type Ec2World, type Ec2WorldOptions } from "./world.ts";
 import { xmlOf } from "./xml.ts";
 
@@ -78,7 +79,7 @@ function emulatorOf(world: Ec2World): Emulator {
       try {
         const name = new URLSearchParams(request.body).get("Action") ?? "";
         const parameters = readParameters(request.body);
-        if (name === "AssumeRoleWithWebIdentity") return assumeRoleWithWebIdentity(parameters, world);
+        if (name === stsOperation) return assumeRoleWithWebIdentity(parameters, world);
         const { region, account } = authenticate(request, world);
         const action = actions[name];
         if (action === undefined) {
@@ -96,7 +97,9 @@ function emulatorOf(world: Ec2World): Emulator {
         throw error;
       }
     },
-    refuse: (refusal) => refusalReply(refusal, requestId()),
+    refuse: (refusal, operation) =>
+      operation === stsOperation ? stsRefusal(refusal) : refusalReply(refusal, requestId()),
+    findDifferences: (exchange) => modelDifferences(exchange),
     throttled: { code: "RequestLimitExceeded", message: "Request limit exceeded." },
   };
 }

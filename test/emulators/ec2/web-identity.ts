@@ -1,4 +1,4 @@
-import type { EmulatorReply } from "../server/index.ts";
+import type { EmulatorReply, Refusal } from "../server/index.ts";
 import { issueCredentials } from "./issue-credentials.ts";
 import type { Parameters } from "./parameters.ts";
 import type { Ec2World } from "./world.ts";
@@ -12,8 +12,21 @@ const reply = (status: number, root: string, content: Xml): EmulatorReply => ({
   body: xmlOf(root, content, namespace),
 });
 
-const refuse = (Code: string, Message: string): EmulatorReply =>
-  reply(400, "ErrorResponse", { Error: { Type: "Sender", Code, Message }, RequestId: "sts" });
+/** The answer that carries a refusal, as STS writes it. */
+export const stsRefusal = ({ code, status = 400, message }: Refusal): EmulatorReply =>
+  reply(status, "ErrorResponse", {
+    Error: {
+      Type: status < 500 ? "Sender" : "Receiver",
+      Code: code,
+      Message: message ?? `the emulator was told to answer ${code}`,
+    },
+    RequestId: "sts",
+  });
+
+const refuse = (code: string, message: string): EmulatorReply => stsRefusal({ code, message });
+
+/** The one operation of STS. */
+export const stsOperation = "AssumeRoleWithWebIdentity";
 
 /**
  * `AssumeRoleWithWebIdentity` of STS, at the same address. The token `expired` is expired for every role; any other is compared with the one that the world has

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { type Clock, type Random, seededRandom, systemClock } from "@millwright/core";
-import type { Emulator, EmulatorReply, EmulatorRequest, RequestSubject } from "./emulator.ts";
+import type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject } from "./emulator.ts";
 import { createExchangeCheck } from "./exchange-check.ts";
 import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts";
 import { createRequestLog, type RequestEnd, type RequestLog } from "./request-log.ts";
@@ -64,14 +64,16 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
     const delayMs = latencyMs + (fault?.delayMs ?? 0);
     if (delayMs > 0) await clock.sleep(delayMs, signal);
     if (!take(subject.account ?? "")) {
-      return send(response, check(subject, request, emulator.refuse(emulator.throttled)));
+      return send(response, check(subject, request, emulator.refuse(emulator.throttled, subject.operation)));
     }
     if (fault?.end === undefined) return send(response, await answer(subject, request));
     const showsAnswer = fault.end.kind === "truncate" || fault.end.kind === "stall";
     if (fault.afterAcceptance === true && !showsAnswer) await answer(subject, request);
-    else if (fault.end.kind === "refuse") check(subject, request, emulator.refuse(fault.end.refusal));
+    else if (fault.end.kind === "refuse")
+      check(subject, request, emulator.refuse(fault.end.refusal, subject.operation));
     else if (!showsAnswer) check(subject, request, undefined);
-    return endByFault(fault.end, response, emulator, () => answer(subject, request), signal);
+    const refused = (refusal: Refusal): EmulatorReply => emulator.refuse(refusal, subject.operation);
+    return endByFault(fault.end, response, refused, () => answer(subject, request), signal);
   };
 
   const listener: RequestListener = (incoming, response) => {
@@ -158,13 +160,13 @@ function send(response: ServerResponse, reply: EmulatorReply): RequestEnd {
 async function endByFault(
   end: NonNullable<FaultRule["end"]>,
   response: ServerResponse,
-  emulator: Emulator,
+  refused: (refusal: Refusal) => EmulatorReply,
   answer: () => Promise<EmulatorReply>,
   signal: AbortSignal,
 ): Promise<RequestEnd> {
   switch (end.kind) {
     case "refuse":
-      return send(response, emulator.refuse(end.refusal));
+      return send(response, refused(end.refusal));
     case "reply":
       return send(response, end.reply);
     case "reset":

@@ -58,8 +58,8 @@ export interface Emulator {
    * long poll) has to end when the request's signal aborts.
    */
   answer(request: EmulatorRequest): EmulatorReply | Promise<EmulatorReply>;
-  /** The answer of this cloud that carries a refusal. */
-  refuse(refusal: Refusal): EmulatorReply;
+  /** The answer of this cloud that carries a refusal of an operation. */
+  refuse(refusal: Refusal, operation: string): EmulatorReply;
   /** What this cloud says to who asks too often. */
   readonly throttled: Refusal;
   /**
