@@ -1,5 +1,6 @@
 import { createSkippingClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
+import { createAwsDriver } from "./driver.ts";
 import { aCloud, aContext, aMachine, aRequest } from "./testing/aws-cloud.ts";
 
 describe("deleting a machine", () => {
@@ -195,6 +196,24 @@ describe("deleting a machine", () => {
       code: "FailedPrecondition",
       message: expect.stringContaining("termination protection"),
     });
+  });
+
+  it("is pending when the VM takes longer than a call waits, and goes on with the next call", async () => {
+    const { ec2, url, driver } = await aCloud({ shutdownMs: 3_600_000 });
+    const { providerId } = await driver.createMachine(aRequest(), aContext());
+    const request = aRequest(aMachine("m", { providerId }));
+    const clock = createSkippingClock();
+    // Time passes while nothing happens.
+    const sleep = async (ms: number): Promise<void> => clock.skip(ms);
+    const context = { ...aContext(), clock: { ...clock, sleep } };
+    const deleting = createAwsDriver({ endpoint: url });
+    const [vm = never()] = ec2.world.instances.values();
+    await expect(deleting.deleteMachine(request, context)).resolves.toEqual({
+      pending: { message: expect.stringContaining(`VM ${vm.id} is shutting down in eu-west-1`), checkAfterMs: 15_000 },
+    });
+    vm.terminatedAtMs = ec2.world.nowMs() - 3_600_000;
+    await expect(deleting.deleteMachine(request, context)).resolves.toEqual({});
+    expect(ec2.inventory().instances).toEqual([]);
   });
 
   it("stops waiting when the deadline has passed, and goes on the next time", async () => {

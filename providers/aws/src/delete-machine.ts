@@ -1,4 +1,4 @@
-import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { isRefusal } from "./api/errors.ts";
 import { type AwsRequest, type MethodCall, pausesOf } from "./vm/method-call.ts";
@@ -6,11 +6,20 @@ import { isOwnedBy, ownerTagKeys } from "./vm/owner-tags.ts";
 import { readProviderId } from "./vm/provider-id.ts";
 import { isTerminated, type Vm } from "./vm/vm.ts";
 
+/** For how long one call waits for the end of a VM, milliseconds. Most end within a minute; one with instance store or under a hypervisor in trouble takes longer. */
+const terminationWaitMs = 120_000;
+
+/** When a VM that takes longer is looked at again, milliseconds. */
+const checkTerminationAfterMs = 15_000;
+
 /**
- * Terminates the VM of a machine and waits until it has ended, since a kubelet that still runs would register its node again. Volumes and interfaces go with it,
- * unless the class says that they stay.
+ * Terminates the VM of a machine and waits until it has ended, since a kubelet that still runs would register its node again; where that takes more than two minutes, the deletion is pending. Volumes and
+ * interfaces go with the VM, unless the class says that they stay.
  */
-export async function deleteMachine(request: AwsRequest, call: MethodCall): Promise<DeleteMachineResponse> {
+export async function deleteMachine(
+  request: AwsRequest,
+  call: MethodCall,
+): Promise<DeleteMachineResponse | PendingResponse> {
   const { session, context } = call;
   const going = await vmsToDelete(request, call);
   for (const { id } of going) {
@@ -20,8 +29,11 @@ export async function deleteMachine(request: AwsRequest, call: MethodCall): Prom
       if (!isRefusal(error, "InvalidInstanceID.NotFound")) throw error;
     }
   }
-  await Promise.all(going.map((vm) => untilEnded(vm, call)));
-  return {};
+  const hasEnded = await Promise.all(going.map((vm) => endsInTime(vm, call)));
+  const left = going.filter((_, index) => hasEnded[index] === false).map(({ id }) => id);
+  if (left.length === 0) return {};
+  const message = `VM ${left.join(", ")} is shutting down in ${session.region}: EC2 has accepted its termination`;
+  return { pending: { message, checkAfterMs: checkTerminationAfterMs } };
 }
 
 /** The VMs of a machine that have not ended. Where one may have been accepted and is not shown yet, what is not found is looked for once more. */
@@ -53,9 +65,11 @@ async function findOwn({ machine }: AwsRequest, { session, keys, context }: Meth
   );
 }
 
-async function untilEnded({ id }: Vm, call: MethodCall): Promise<void> {
-  await poll(pausesOf(call), async () => {
+/** Whether a VM ends while this call waits. */
+async function endsInTime({ id }: Vm, call: MethodCall): Promise<boolean> {
+  const ended = await poll({ ...pausesOf(call), limitMs: terminationWaitMs }, async () => {
     const vm = await call.session.byId(id, call.context);
     return vm === undefined || isTerminated(vm) ? true : undefined;
   });
+  return ended ?? false;
 }
