@@ -178,7 +178,7 @@ describe("api-versions", () => {
         },
       },
     ]);
-    const put = await send(emulator.ca, "PUT", at("m", "2023-07-01"), {});
+    const put = await send(emulator.ca, "PUT", at("m", "2023-07-01"), { location: "westeurope" });
     expect([put.status, put.body]).toEqual([
       400,
       {

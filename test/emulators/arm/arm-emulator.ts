@@ -13,6 +13,7 @@ import { checkApiVersion } from "./api-versions.ts";
 import { type ArmAction, type ArmCall, empty, json } from "./call.ts";
 import { checkGroup, getAgreement, getImage, getSubnet, listSkus, putAgreement } from "./catalogue.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
+import { modelDifferences } from "./model/differences.ts";
 import { deleteNic, getNic, listNics, putNic } from "./network-interfaces.ts";
 import { authorize } from "./permissions.ts";
 import { ArmRefusal, refusalReply } from "./refusal.ts";
@@ -184,6 +185,7 @@ function emulatorOf(world: ArmWorld): Omit<Emulator, "answer"> & Pick<ArmEmulato
       }
     },
     refuse: (refusal) => identified(refusalReply(refusal)),
+    findDifferences: (exchange) => modelDifferences(exchange),
     throttled: { code: "TooManyRequests", message: "The request is being throttled.", retryAfterS: 1 },
   };
 }

@@ -44,14 +44,16 @@ export function vmAnswer(vm: VirtualMachine, isExpanded = false) {
   const [osDisk, ...dataDisks] = disks;
   const { storageProfile } = body.properties;
   const shown = (
-    { diskId, deleteOption, toBeDetached }: AttachedDisk,
+    { diskId, lun, deleteOption, toBeDetached }: AttachedDisk,
     asked: { readonly managedDisk?: object | undefined } | undefined,
   ) => ({
+    // Of a disk that was attached later.
+    createOption: "Attach",
     ...asked,
     name: nameOf(diskId),
     deleteOption,
     managedDisk: { ...asked?.managedDisk, id: diskId },
-    ...(toBeDetached ? { toBeDetached } : {}),
+    ...(toBeDetached && lun !== undefined ? { toBeDetached } : {}),
   });
   return {
     id: vm.id,
