@@ -2,8 +2,8 @@ import {
   type ControllerContext,
   createCapacityController,
   createControlCaches,
-  createDefinitionGuard,
-  createDefinitionWatch,
+  createCrdGuard,
+  createCrdWatch,
   createMachineClassController,
   createMachineController,
   createMachineDeploymentController,
@@ -104,9 +104,9 @@ export function createManager(options: ManagerOptions): Manager {
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target === undefined ? undefined : createTargetCaches({ api: target, clock, random, log });
-  const watchedDefinitions = createDefinitionWatch({ api: control, clock, random, log });
+  const watchedDefinitions = createCrdWatch({ api: control, clock, random, log });
   const guarded = [caches.machines, caches.sets, caches.deployments];
-  const definitions = createDefinitionGuard(
+  const definitions = createCrdGuard(
     watchedDefinitions,
     guarded.map(({ store }) => store),
   );

@@ -32,7 +32,7 @@ import {
 } from "@millwright/kube";
 import { classNamesOf, secretNamesOf } from "../model/class-references.ts";
 import { claimNames } from "../model/pod-claims.ts";
-import { replacementGroupOf } from "../model/remediation-budget.ts";
+import { remediationGroupOf } from "../model/remediation-budget.ts";
 import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "../model/node-objects.ts";
 import { readInto } from "./readable.ts";
 import { createSecretCache, type SecretCache } from "./secret-cache.ts";
@@ -89,7 +89,7 @@ export function createControlCaches(options: CacheOptions & { readonly namespace
         class: classNamesOf,
         node: (machine: Machine) => machine.metadata.labels?.[labelKeys.node],
         providerId: (machine: Machine) => providerIdKey(machine.spec.providerID),
-        group: replacementGroupOf,
+        group: remediationGroupOf,
       },
     }),
     sets: createInformer({

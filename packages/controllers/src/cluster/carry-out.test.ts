@@ -100,6 +100,6 @@ describe("carryOut", () => {
   it("asks to be woken when the decision does", async () => {
     const { options } = setUp();
     expect(await carryOut(nothing, noAction, options)).toEqual({ done: true });
-    expect(await carryOut({ ...nothing, wakeAfterMs: 5 }, noAction, options)).toEqual({ requeueAfterMs: 5 });
+    expect(await carryOut({ ...nothing, requeueAfterMs: 5 }, noAction, options)).toEqual({ requeueAfterMs: 5 });
   });
 });

@@ -43,5 +43,5 @@ export async function carryOut<T extends ApiObject, Action, Status extends Reado
     events.record(object, reason);
     log(reason.type === "Warning" ? "warn" : "info", reason.reason, { object: keyOf(object), because: reason.message });
   }
-  return decision.wakeAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.wakeAfterMs };
+  return decision.requeueAfterMs === undefined ? { done: true } : { requeueAfterMs: decision.requeueAfterMs };
 }

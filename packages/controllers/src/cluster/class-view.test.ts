@@ -5,7 +5,7 @@ import type { ControlCaches } from "./caches.ts";
 import type { SecretObject } from "../model/node-objects.ts";
 import { readInto } from "./readable.ts";
 import { aMachine, aMachineClass, testNamespace } from "../testing/builders.ts";
-import { isClassNews, isSecretNews, resolveClass } from "./class-view.ts";
+import { isClassChange, isSecretChange, resolveClass } from "./class-view.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const aSecret = (name: string, data: Readonly<Record<string, string>>, resourceVersion = "1"): SecretObject => ({
@@ -164,7 +164,7 @@ describe("what wakes the machines of a class", () => {
     ["nothing that is the same", small, small, false],
     ["no finalizer", small, held, false],
   ])("is %s", (_, old, current, expected) => {
-    expect(isClassNews(old, current)).toBe(expected);
+    expect(isClassChange(old, current)).toBe(expected);
   });
 
   it.each([
@@ -178,6 +178,6 @@ describe("what wakes the machines of a class", () => {
       false,
     ],
   ])("is %s", (_, old, current, expected) => {
-    expect(isSecretNews(old, current)).toBe(expected);
+    expect(isSecretChange(old, current)).toBe(expected);
   });
 });

@@ -119,7 +119,7 @@ function resolveContent(
 }
 
 /** Whether a class changed in what machines read of it. Its finalizers come and go with them, and no machine cares. */
-export const isClassNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
+export const isClassChange = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
   const content = (machineClass: MachineClass | undefined): unknown => {
     if (machineClass === undefined) return undefined;
     const { metadata, ...rest } = machineClass;
@@ -129,7 +129,7 @@ export const isClassNews = (old: MachineClass | undefined, current: MachineClass
 };
 
 /** Whether a secret changed in what machines read of it: it came, went, or has other values. */
-export const isSecretNews = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
+export const isSecretChange = (old: SecretObject | undefined, current: SecretObject | undefined): boolean =>
   old?.metadata.uid !== current?.metadata.uid || old?.digest !== current?.digest;
 
 /** Why machines of a class cannot be made. */

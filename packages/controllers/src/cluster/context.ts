@@ -1,7 +1,7 @@
 import type { Clock, Random } from "@millwright/core";
 import type { ApiClient, EventRecorder, Log } from "@millwright/kube";
 import type { ConditionOptions } from "../model/machine-settings.ts";
-import type { DefinitionGuard } from "../model/crd-guard.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
 import type { ControlCaches, TargetCaches } from "./caches.ts";
 import type { MatchVm } from "../model/node-match.ts";
 
@@ -25,7 +25,7 @@ export interface ControllerContext {
   /** Whether a Node is that of a VM. Default: `matchNodeByProviderId`. */
   readonly matchVm?: MatchVm;
   /** Absent: what the deletion of a CustomResourceDefinition takes along is deleted, VMs too. */
-  readonly definitions?: DefinitionGuard;
+  readonly definitions?: CrdGuard;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */
   readonly conditions?: ConditionOptions;
 }

@@ -9,7 +9,7 @@ import {
   type ObjectRef,
   type ReadonlyStore,
 } from "@millwright/kube";
-import type { DefinitionGuard } from "../model/crd-guard.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
 
 /**
  * Writes objects of one type and puts every answer back into the cache, so that the next pass sees what this one did. An object that is
@@ -31,7 +31,7 @@ export interface WriterOptions<T extends ApiObject> {
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
   /** Learns which deletions are our own. Default: nobody. */
-  readonly definitions?: Pick<DefinitionGuard, "noteAsked" | "takeBack"> | undefined;
+  readonly definitions?: Pick<CrdGuard, "noteAsked" | "takeBack"> | undefined;
 }
 
 /** Makes what writes objects of one kind and puts the answers into their store. */

@@ -45,7 +45,7 @@ interface Outcome {
   /** Absent when no status is written. */
   readonly conditions: readonly Condition[] | undefined;
   /** Infinity when only a change of an object brings another pass. */
-  readonly wakeAfterMs: number;
+  readonly requeueAfterMs: number;
 }
 
 /** A machine with its conditions in Cluster API's sense. */
@@ -217,7 +217,7 @@ function passOverDeployment(state: OwnerState): Outcome {
     actions: decision.actions.map(({ kind }) => kind),
     before: snapshot.deployment.status?.conditions ?? [],
     conditions: decision.status?.conditions,
-    wakeAfterMs: decision.wakeAfterMs ?? Infinity,
+    requeueAfterMs: decision.requeueAfterMs ?? Infinity,
   };
 }
 
@@ -248,7 +248,7 @@ function passOverSet(state: OwnerState): Outcome {
     actions: decision.actions.map(({ kind }) => kind),
     before: snapshot.set.status?.machineSetCondition ?? [],
     conditions: decision.status?.machineSetCondition,
-    wakeAfterMs: decision.wakeAfterMs ?? Infinity,
+    requeueAfterMs: decision.requeueAfterMs ?? Infinity,
   };
 }
 
@@ -313,7 +313,7 @@ describe("docs/conditions.md", () => {
             expectedOf(row, outcome.values, asTold(outcome.before, type)),
           );
           const ms = row.next === undefined ? Infinity : Number(outcome.values[row.next]);
-          expect(outcome.wakeAfterMs).toBeLessThanOrEqual(ms + 1000);
+          expect(outcome.requeueAfterMs).toBeLessThanOrEqual(ms + 1000);
           reached.set(row, new Set([...(reached.get(row) ?? []), ...outcome.actions]));
         }),
         { seed: 9, numRuns: 500 },
@@ -332,11 +332,11 @@ describe("docs/conditions.md", () => {
   it("leaves out no moment at which time alone changes a text, and names none without need", () => {
     fc.assert(
       fc.property(ownerStates, fc.constantFrom<Owner>("MachineDeployments", "MachineSets"), (state, owner) => {
-        const { values, wakeAfterMs, conditions } = passOver[owner](state);
+        const { values, requeueAfterMs, conditions } = passOver[owner](state);
         if (conditions === undefined) return;
         const due = Math.min(Number(values["untilAny"]), Number(values["untilCounted"]));
-        expect(wakeAfterMs === Infinity).toBe(due === Infinity);
-        expect(wakeAfterMs).toBeLessThanOrEqual(due + 1000);
+        expect(requeueAfterMs === Infinity).toBe(due === Infinity);
+        expect(requeueAfterMs).toBeLessThanOrEqual(due + 1000);
       }),
       { seed: 6, numRuns: 300 },
     );

@@ -1,13 +1,13 @@
 import { definitionsStandConditionType, definitionsStandReason, eventReasons } from "@millwright/core";
 import { type Condition, type ConditionTimes, findCondition, setCondition } from "../model/set-condition.ts";
 import type { Reason } from "../model/decision.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import { standstillText } from "./hold-texts.ts";
 
 /** How an object that stands still says so: in one condition, the others stay as they were, and once in an event. */
 export function tellStandstill(
   before: readonly Condition[],
-  definition: DefinitionState,
+  definition: CrdState,
   now: Date,
   times: ConditionTimes,
 ): { readonly conditions: readonly Condition[]; readonly because: readonly Reason[] } {

@@ -13,9 +13,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ControlCaches, createControlCaches } from "../cluster/caches.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { aMachine, aMachineSet, beingDeleted, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";
-import { createDefinitionGuard, kindsOf } from "./crd-guard.ts";
-import { type DefinitionGuard } from "../model/crd-guard.ts";
-import { createDefinitionWatch } from "./crd-watch.ts";
+import { createCrdGuard, kindsOf } from "./crd-guard.ts";
+import { type CrdGuard } from "../model/crd-guard.ts";
+import { createCrdWatch } from "./crd-watch.ts";
 import { definitionName } from "../model/crd-state.ts";
 
 const machines = definitionName("Machine");
@@ -48,11 +48,11 @@ describe("the guard of deletions", () => {
     void api.seed(customResourceDefinitionResource, {
       metadata: { name, creationTimestamp: "2026-01-01T00:00:00Z", finalizers: ["cleanup"] },
     });
-  const start = async (): Promise<DefinitionGuard> => {
+  const start = async (): Promise<CrdGuard> => {
     const options = { api, clock, random: seededRandom(3), log };
     caches = createControlCaches({ ...options, namespace: testNamespace });
-    const watch = createDefinitionWatch(options);
-    const guard = createDefinitionGuard(watch, [caches.machines.store, caches.sets.store]);
+    const watch = createCrdWatch(options);
+    const guard = createCrdGuard(watch, [caches.machines.store, caches.sets.store]);
     void watch.run(stop.signal);
     for (const cache of [caches.machines, caches.sets]) void cache.run(stop.signal);
     await settle();

@@ -1,8 +1,8 @@
-import type { DefinitionGuard } from "../model/crd-guard.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
 import { type MachineKind, machineKinds } from "@millwright/core";
 import { type ApiObject, controllerRefOf, type ReadonlyStore } from "@millwright/kube";
 import { decideHold, type Suspect } from "./decide-hold.ts";
-import type { DefinitionWatch } from "./crd-watch.ts";
+import type { CrdWatch } from "./crd-watch.ts";
 
 const isKind = (kind: string | undefined): kind is MachineKind =>
   kind !== undefined && Object.hasOwn(machineKinds, kind);
@@ -18,10 +18,10 @@ export function kindsOf(kind: MachineKind, object: ApiObject): readonly MachineK
  *
  * @param stores caches of all objects that it is asked about
  */
-export function createDefinitionGuard(
-  watch: DefinitionWatch,
+export function createCrdGuard(
+  watch: CrdWatch,
   stores: readonly Pick<ReadonlyStore<ApiObject, string>, "subscribe">[],
-): DefinitionGuard {
+): CrdGuard {
   // Invariant: what counts moments only grows; a question is asked after everything that was seen at a lower moment.
   let moment = 0;
   /** When the deletion of an object was seen, by UID; only of objects that are there. */

@@ -3,7 +3,7 @@ import type { ApiObject } from "@millwright/kube";
 import { markedStage } from "../model/marked-stage.ts";
 import { decideHold } from "./decide-hold.ts";
 import { kindsOf } from "./crd-guard.ts";
-import { type DefinitionState, definitionName, stateOfDefinition } from "../model/crd-state.ts";
+import { type CrdState, definitionName, stateOfDefinition } from "../model/crd-state.ts";
 
 /**
  * The definition whose deletion is the reason why a machine that is marked for deletion is kept, if there is one. For commands that look from outside: they know only what objects say now.
@@ -13,10 +13,10 @@ import { type DefinitionState, definitionName, stateOfDefinition } from "../mode
 export async function definitionHolding(
   machine: Machine,
   read: (name: string) => Promise<ApiObject | undefined>,
-): Promise<DefinitionState | undefined> {
+): Promise<CrdState | undefined> {
   const { deletionTimestamp } = machine.metadata;
   if (deletionTimestamp == null) return undefined;
-  const stateOf = async (name: string): Promise<DefinitionState> => {
+  const stateOf = async (name: string): Promise<CrdState> => {
     const found = await read(name);
     return found === undefined ? { name, state: "unguarded" } : stateOfDefinition(found, name);
   };

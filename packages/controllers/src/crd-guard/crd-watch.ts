@@ -13,14 +13,14 @@ import {
   noLog,
 } from "@millwright/kube";
 import type { CacheOptions } from "../cluster/caches.ts";
-import { type DefinitionState, definitionName, stateOfDefinition } from "../model/crd-state.ts";
+import { type CrdState, definitionName, stateOfDefinition } from "../model/crd-state.ts";
 import { createComplaint } from "./report-crd-failure.ts";
 import { shareFresh } from "./fresh-answer.ts";
-import { tellChange } from "./log-crd-change.ts";
+import { logCrdChange } from "./log-crd-change.ts";
 
 /** The CustomResourceDefinitions of our kinds, without their schemas: four watches in which next to nothing happens. */
-export interface DefinitionWatch {
-  stateOf(kind: MachineKind): DefinitionState;
+export interface CrdWatch {
+  stateOf(kind: MachineKind): CrdState;
   /**
    * Asks the API server how the definition of a kind stands now. Questions that come together share an answer that is younger than all of them.
    *
@@ -84,7 +84,7 @@ const noticing = (
 });
 
 interface WatchedDefinition {
-  readonly state: () => DefinitionState;
+  readonly state: () => CrdState;
   readonly look: () => Promise<void>;
   readonly first: Promise<void>;
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -94,7 +94,7 @@ function watchDefinition(
   kind: MachineKind,
   { api, clock, random }: CacheOptions,
   complaint: ReturnType<typeof createComplaint>,
-  changed: (now: DefinitionState, before: DefinitionState) => void,
+  changed: (now: CrdState, before: CrdState) => void,
 ): WatchedDefinition {
   const name = definitionName(kind);
   const first = Promise.withResolvers<void>();
@@ -134,7 +134,7 @@ function watchDefinition(
   void informer.synced().then(first.resolve);
   informer.contact.onRegained(() => complaint.sees(kind));
 
-  const state = (): DefinitionState => {
+  const state = (): CrdState => {
     const object = informer.store.get(name);
     if (object !== undefined) return stateOfDefinition(object, name);
     return { name, state: wasSeen ? "gone" : "unguarded" };
@@ -151,12 +151,12 @@ function watchDefinition(
 }
 
 /** Makes a watch of the definitions of our kinds. Nothing is asked before it runs, or before somebody looks. */
-export function createDefinitionWatch(options: CacheOptions): DefinitionWatch {
+export function createCrdWatch(options: CacheOptions): CrdWatch {
   const complaint = createComplaint(options.log ?? noLog);
   const listeners: ((kind: MachineKind) => void)[] = [];
   const watch = (kind: MachineKind): WatchedDefinition =>
     watchDefinition(kind, options, complaint, (now, before) => {
-      tellChange(options.log ?? noLog, now, before);
+      logCrdChange(options.log ?? noLog, now, before);
       for (const listener of listeners) listener(kind);
     });
   const watched: Readonly<Record<MachineKind, WatchedDefinition>> = {

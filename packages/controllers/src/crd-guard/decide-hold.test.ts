@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { type Deletion, decideHold, type Suspect } from "./decide-hold.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 
 const name = "machines.machine.sapcloud.io";
 const at = 10_000_000;
-const standing: DefinitionState = { name, state: "standing", createdAt: 1, isMeant: false };
-const going: DefinitionState = { name, state: "going", createdAt: 1, deletedAt: at, isMeant: false };
-const gone: DefinitionState = { name, state: "gone" };
-const unguarded: DefinitionState = { name, state: "unguarded" };
+const standing: CrdState = { name, state: "standing", createdAt: 1, isMeant: false };
+const going: CrdState = { name, state: "going", createdAt: 1, deletedAt: at, isMeant: false };
+const gone: CrdState = { name, state: "gone" };
+const unguarded: CrdState = { name, state: "unguarded" };
 const deletion = (change: Partial<Deletion> = {}): Deletion => ({
   deletedAt: at,
   hasBegun: false,
   isAsked: false,
   ...change,
 });
-const suspected = (definition: DefinitionState, isCleared = false): Suspect => ({ definition, isCleared });
+const suspected = (definition: CrdState, isCleared = false): Suspect => ({ definition, isCleared });
 
 describe("decideHold", () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { Hold } from "../model/crd-guard.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 
 /**
  * API servers stamp deletions with their own clocks, which may differ by this much, milliseconds. What was deleted even earlier than its definition was not deleted because of it. Within
@@ -19,7 +19,7 @@ export interface Deletion {
 
 /** A definition that may be the cause of a deletion. */
 export interface Suspect {
-  readonly definition: DefinitionState;
+  readonly definition: CrdState;
   /** Whether it was seen to stand after the deletion was seen; lost with the process. */
   readonly isCleared: boolean;
 }

@@ -1,10 +1,10 @@
 import { annotationKeys } from "@millwright/core";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 
 const meant = `${annotationKeys.letObjectsGo}=true`;
 
 /** What became of a definition, in the same words in every place. */
-export function whatHappened(definition: DefinitionState): string {
+export function whatHappened(definition: CrdState): string {
   const { name } = definition;
   switch (definition.state) {
     case "going":
@@ -18,7 +18,7 @@ export function whatHappened(definition: DefinitionState): string {
 }
 
 /** How to get out of it. */
-export const remedy = (definition: DefinitionState): string => {
+export const remedy = (definition: CrdState): string => {
   const back = "save the objects, remove their finalizers, then apply the definition and the objects again";
   return definition.state === "gone"
     ? back
@@ -26,9 +26,9 @@ export const remedy = (definition: DefinitionState): string => {
 };
 
 /** Of an object on its way out that is kept. */
-export const heldText = (definition: DefinitionState): string =>
+export const heldText = (definition: CrdState): string =>
   `Deletion held, nothing is drained and no VM is deleted: ${whatHappened(definition)}. To go on: ${remedy(definition)}`;
 
 /** Of an object that makes and deletes nothing meanwhile. */
-export const standstillText = (definition: DefinitionState): string =>
+export const standstillText = (definition: CrdState): string =>
   `Makes and deletes nothing: ${whatHappened(definition)}. To go on: ${remedy(definition)}`;

@@ -1,9 +1,9 @@
 import type { Log } from "@millwright/kube";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import { remedy } from "./hold-texts.ts";
 
 /** One line for each change of a definition that people should know of. */
-export function tellChange(log: Log, definition: DefinitionState, before: DefinitionState): void {
+export function logCrdChange(log: Log, definition: CrdState, before: CrdState): void {
   const { name, state } = definition;
   if (state === "going" && !definition.isMeant)
     log("warn", "A CustomResourceDefinition is being deleted; its objects and their VMs are held", {

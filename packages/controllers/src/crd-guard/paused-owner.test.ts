@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Hold } from "../model/crd-guard.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import { heldText, standstillText } from "./hold-texts.ts";
 import { tellStandstill } from "./crd-condition.ts";
 import { decideWhenKnown, standstillBy } from "./paused-owner.ts";
 
-const standing: DefinitionState = { name: "own", state: "standing", createdAt: 0, isMeant: false };
-const going: DefinitionState = { name: "own", state: "going", createdAt: 0, deletedAt: 1, isMeant: false };
-const below: DefinitionState = { ...going, name: "below" };
-const gone: DefinitionState = { name: "below", state: "gone" };
+const standing: CrdState = { name: "own", state: "standing", createdAt: 0, isMeant: false };
+const going: CrdState = { name: "own", state: "going", createdAt: 0, deletedAt: 1, isMeant: false };
+const below: CrdState = { ...going, name: "below" };
+const gone: CrdState = { name: "below", state: "gone" };
 const goes: Hold = { verdict: "goes" };
 const held: Hold = { verdict: "held", definition: going };
 const now = new Date("2026-01-01T00:00:00Z");

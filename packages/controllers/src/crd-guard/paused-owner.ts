@@ -1,15 +1,15 @@
 import type { MachineKind } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
 import type { Hold } from "../model/crd-guard.ts";
-import type { DefinitionGuard } from "../model/crd-guard.ts";
-import { type DefinitionState, isFalling } from "../model/crd-state.ts";
+import type { CrdGuard } from "../model/crd-guard.ts";
+import { type CrdState, isTerminatingOrDeleted } from "../model/crd-state.ts";
 
 /** What is known about the definitions on which a set or deployment hangs. */
 export interface Footing {
   /** Definition of the object's own kind. */
-  readonly own: DefinitionState;
+  readonly own: CrdState;
   /** Definitions of the kinds that it owns, directly or not. */
-  readonly below: readonly DefinitionState[];
+  readonly below: readonly CrdState[];
   readonly isDeleting: boolean;
   /** Of its deletion. */
   readonly hold: Hold;
@@ -19,24 +19,24 @@ export interface Footing {
  * The definition because of which an object stands still, if any: it makes, scales and deletes nothing while what it owns is being taken away, or while it is only on its way out
  * because its own definition is. A deletion that somebody asked for before goes on.
  */
-export function standstillBy({ own, below, isDeleting, hold }: Footing): DefinitionState | undefined {
-  const falling = below.find(isFalling);
+export function standstillBy({ own, below, isDeleting, hold }: Footing): CrdState | undefined {
+  const falling = below.find(isTerminatingOrDeleted);
   if (falling !== undefined) return falling;
   if (isDeleting) return hold.verdict === "held" ? hold.definition : undefined;
-  return isFalling(own) ? own : undefined;
+  return isTerminatingOrDeleted(own) ? own : undefined;
 }
 
 /** What is decided about, and from what. */
 export interface Consideration<T extends ApiObject, Decided> {
   /** Default: nothing ever stands still. */
-  readonly guard: Pick<DefinitionGuard, "stateOf" | "holdOf" | "ask"> | undefined;
+  readonly guard: Pick<CrdGuard, "stateOf" | "holdOf" | "ask"> | undefined;
   readonly kind: MachineKind;
   /** Kinds that objects of the kind own, directly or not. */
   readonly below: readonly MachineKind[];
   /** The object as it is in the cache now. */
   readonly read: () => T | undefined;
   /** `standstill`: see {@link standstillBy}. */
-  readonly decide: (object: T, standstill: DefinitionState | undefined) => Decided;
+  readonly decide: (object: T, standstill: CrdState | undefined) => Decided;
 }
 
 /**

@@ -22,7 +22,7 @@ export type DrainProgress =
       /** The same for people; absent when there is nothing to say yet. */
       readonly message?: string;
       readonly actions: readonly DrainAction[];
-      readonly wakeAfterMs: number;
+      readonly requeueAfterMs: number;
     };
 
 /** An empty node is looked at once more after its cordon was written; that write wakes the drain, this is the fallback. */
@@ -135,7 +135,7 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     // A pod may have been bound until now: only a node that was empty after its cordon is.
     return cordon.length === 0
       ? { state: "drained", isForced: false, actions: record(view, []) }
-      : { state: "draining", blockers: [], actions: cordon, wakeAfterMs: CORDON_CHECK_MS };
+      : { state: "draining", blockers: [], actions: cordon, requeueAfterMs: CORDON_CHECK_MS };
   }
 
   const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);
@@ -159,6 +159,6 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
       ...plan.questions,
       ...plan.actions,
     ],
-    wakeAfterMs: Math.min(...wakes.filter((at) => at > nowMs)) - nowMs,
+    requeueAfterMs: Math.min(...wakes.filter((at) => at > nowMs)) - nowMs,
   };
 }

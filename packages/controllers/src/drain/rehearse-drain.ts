@@ -100,7 +100,7 @@ function leave(view: DrainView, gone: ReadonlySet<string>): DrainView {
 }
 
 /** Time passes until the drain would look again: pods that end by themselves have ended, and budgets that wait for pods have them. */
-function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Blocker[], wakeAfterMs: number): void {
+function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Blocker[], requeueAfterMs: number): void {
   const { view } = scene;
   const passing = new Set(
     blockers.filter(({ kind }) => kind === "leaving" || kind === "completion").map(({ pod }) => pod),
@@ -117,7 +117,7 @@ function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Bloc
   const budgets = view.budgets.map((budget) => (concerned.has(budget) ? withRoom(budget) : budget));
   scene.view = leave({ ...view, budgets }, gone);
   // What holds it up for good gives way only at a deadline.
-  if (gone.size === 0 && concerned.size === 0) scene.nowMs += wakeAfterMs;
+  if (gone.size === 0 && concerned.size === 0) scene.nowMs += requeueAfterMs;
 }
 
 function previewPod(pod: Pod, view: DrainView, now: Date): PodPreview {
@@ -174,7 +174,7 @@ export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
     steps.push(...[...byHow].map(([how, names]) => ({ how, pods: names, ...at })));
     if (progress.state === "draining") {
       progress.blockers.filter(isForGood).forEach(block);
-      moveOn(scene, told, progress.blockers, progress.wakeAfterMs);
+      moveOn(scene, told, progress.blockers, progress.requeueAfterMs);
     }
   }
 

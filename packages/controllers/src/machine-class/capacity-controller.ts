@@ -9,7 +9,7 @@ import { type Controller, createController, createMergePatch, messageOf, watchTr
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { isClassNews, isSecretNews, resolveNamedClass } from "../cluster/class-view.ts";
+import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
 import { createCapacityQuestions } from "./capacity-questions.ts";
@@ -132,7 +132,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     },
   });
 
-  watchTriggers({ store, controller, when: isClassNews, keys: ({ metadata }) => [keyOf(metadata.name)] });
+  watchTriggers({ store, controller, when: isClassChange, keys: ({ metadata }) => [keyOf(metadata.name)] });
   store.subscribe((old, current) => {
     const uid = old?.metadata.uid;
     if (uid === undefined || uid === current?.metadata.uid) return;
@@ -142,7 +142,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
   watchTriggers({
     store: caches.secrets.store,
     controller,
-    when: isSecretNews,
+    when: isSecretChange,
     keys: ({ metadata }) =>
       store.byIndex("secret", metadata.name).map((machineClass) => keyOf(machineClass.metadata.name)),
   });

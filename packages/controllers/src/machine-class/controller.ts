@@ -3,7 +3,7 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { isFalling } from "../model/crd-state.ts";
+import { isTerminatingOrDeleted } from "../model/crd-state.ts";
 import { createHoldingController } from "../ownership/holding-controller.ts";
 import { classNamesOf } from "../model/class-references.ts";
 
@@ -29,7 +29,7 @@ export function createMachineClassController(context: ControllerContext, workers
     store: caches.classes.store,
     writer: createWriter({ api: control, type: machineClassResource, store: caches.classes.store }),
     waitFor: [caches.classes, caches.machines, ...(definitions === undefined ? [] : [definitions])],
-    isDefinitionFalling: () => definitions !== undefined && isFalling(definitions.stateOf("MachineClass")),
+    isDefinitionFalling: () => definitions !== undefined && isTerminatingOrDeleted(definitions.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
     unreadable: () =>
       caches.machines.store

@@ -94,7 +94,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
       return nothing;
     case "known": {
       const waitMs = filled?.version === version ? filled.at + REFILL_MS - time : 0;
-      if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+      if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
       const message = `nodeTemplate was filled in with what the cloud says of ${describe(answer.nodeTemplate)}`;
       return {
         actions: [{ kind: "Fill", nodeTemplate: answer.nodeTemplate }],
@@ -107,7 +107,7 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
       return {
         actions: waitMs > 0 ? [] : [{ kind: "Ask" }],
         because: answer.isTold ? [] : [{ type: "Warning", reason: eventReasons.nodeTemplateUnknown, message }],
-        ...(waitMs > 0 ? { wakeAfterMs: waitMs } : {}),
+        ...(waitMs > 0 ? { requeueAfterMs: waitMs } : {}),
       };
     }
   }

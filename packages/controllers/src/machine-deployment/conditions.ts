@@ -16,9 +16,9 @@ import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, type ConditionState, findCondition } from "../model/set-condition.ts";
-import { factsOf, type Surroundings } from "../conditions/owner/condition-inputs.ts";
+import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
-import { setsToCome } from "./coming-machines.ts";
+import { pendingSets } from "./pending-machines.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { SetView } from "./state/set-size.ts";
 import { allOf, type MachineDeploymentDecision, type MachineDeploymentSnapshot, viewSets } from "./state/snapshot.ts";
@@ -28,7 +28,7 @@ export interface DeploymentConditionFacts {
   readonly deployment: MachineDeployment;
   /** All sets of the deployment with their machines, in any order. */
   readonly sets: readonly SetView[];
-  readonly surroundings: Surroundings;
+  readonly surroundings: ConditionInputs;
   /** MCM's conditions as this pass finds them. */
   readonly legacy: readonly Condition[];
   /** What holds the rollout up besides a pause and a freeze: a clause each, as `RollingOut` tells it. Default: nothing. */
@@ -87,7 +87,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
   const classKind = deployment.spec.template.spec.class?.kind ?? "MachineClass";
   const ofSpec = surroundings.isSpecReadable
     ? [
-        rollingOut(machines, classKind, setsToCome(deployment, sets), holdsOf(facts)),
+        rollingOut(machines, classKind, pendingSets(deployment, sets), holdsOf(facts)),
         scalingDown(scale, machines, now),
         scalingUp(scale, blocksOf(facts), "sentence"),
         machinesUpToDate(machines, now),
@@ -109,7 +109,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
 export function withDeploymentConditions(
   decision: MachineDeploymentDecision,
   snapshot: MachineDeploymentSnapshot,
-  surroundings: Surroundings | undefined,
+  surroundings: ConditionInputs | undefined,
   now: Date,
 ): MachineDeploymentDecision {
   const { status } = decision;

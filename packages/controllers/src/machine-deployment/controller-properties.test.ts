@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findCondition } from "../model/set-condition.ts";
 import { isAvailable } from "../model/phase.ts";
-import { createTroubledRollout, pool, type Trouble, troubles } from "../testing/troubled-rollout.ts";
+import { createTroubledRollout, pool, type Trouble, troubles } from "../testing/faulty-rollout.ts";
 
 const { canarySteps, onDelete, maintenanceWindows } = annotationKeys;
 const ofClass = (name: string) => ({ spec: { template: { spec: { class: { name } } } } });

@@ -14,9 +14,9 @@ import { adoptPatch, type Controller, keyOf, newControllerRef, releasePatch, wat
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import { createStatusPace } from "../conditions/status-pace.ts";
-import { observeSurroundings } from "../conditions/owner/condition-inputs.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
+import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import { decideWhenKnown } from "../crd-guard/paused-owner.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
@@ -25,7 +25,7 @@ import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetMaker } from "./sets/make-machine-set.ts";
-import { isNodeNews } from "./nodes/node-news.ts";
+import { isNodeNews } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type {
@@ -117,17 +117,14 @@ export function createMachineDeploymentController(
     }
   };
 
-  const decide = (
-    deployment: MachineDeployment,
-    standstill: DefinitionState | undefined,
-  ): MachineDeploymentDecision => {
+  const decide = (deployment: MachineDeployment, standstill: CrdState | undefined): MachineDeploymentDecision => {
     const now = clock.now();
     const snapshot = { ...observe(deployment, now), standstill };
     if (standstill !== undefined) return decideMachineDeployment(snapshot, now);
-    const surroundings = observeSurroundings(context, deployment, [...snapshot.machines.values()].flat());
+    const surroundings = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
   };
-  const pace = createStatusPace<MachineDeploymentStatus>(clock, (status, change) => ({
+  const pace = createStatusUpdateThrottle<MachineDeploymentStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
     readyReplicas: 0,

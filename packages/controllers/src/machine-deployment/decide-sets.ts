@@ -18,7 +18,7 @@ import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { newSetReplicas } from "./sizes/plan-rolling-update.ts";
 import { type RolloutBounds } from "./state/rollout-bounds.ts";
 import { isScalingPass, type RolloutStep } from "./plan-sizes.ts";
-import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
+import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
 import { newRevision, revisionOf } from "./sets/revision.ts";
@@ -51,7 +51,7 @@ export function decideCreation(
   sets: Sets,
   bounds: RolloutBounds,
   now: Date,
-  limits: RolloutLimits = unlimited,
+  limits: RolloutGates = unlimited,
 ): MachineDeploymentDecision {
   const { deployment } = snapshot;
   const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(repairedSize), limits);

@@ -212,10 +212,10 @@ describe("decideMachineDeployment", () => {
           },
         },
         both,
-      ).wakeAfterMs;
+      ).requeueAfterMs;
     expect(at("2026-01-01T23:59:50Z")).toBe(50_000);
     expect(at("2026-01-01T00:00:00Z")).toBe(0);
-    expect(decide({}, both).wakeAfterMs).toBeUndefined();
+    expect(decide({}, both).requeueAfterMs).toBeUndefined();
   });
 
   it("counts down in its status while it is deleted", () => {
@@ -290,7 +290,7 @@ describe("decideMachineDeployment", () => {
     const limits = { mayStart: false, wakeAt: new Date(now.getTime() + 5000) };
     const claim = { owned: [], adopt: [], release: [] };
     const decision = decideMachineDeployment({ deployment, claim, machines: new Map(), problems: [], limits }, now);
-    expect(decision.wakeAfterMs).toBe(5000);
+    expect(decision.requeueAfterMs).toBe(5000);
     expect(decision.actions.map(line)).toEqual(["CreateMachineSet of 0"]);
   });
 });

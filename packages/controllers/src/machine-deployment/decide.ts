@@ -10,7 +10,7 @@ import { planRollback } from "./sets/plan-rollback.ts";
 import { planScalerMarks } from "./nodes/plan-scaler-marks.ts";
 import { planSizes } from "./plan-sizes.ts";
 import { untilDeadline } from "./progress.ts";
-import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
+import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import {
   type MachineDeploymentAction,
   type MachineDeploymentDecision,
@@ -19,7 +19,7 @@ import {
 } from "./state/snapshot.ts";
 import { statusOf } from "./status.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
-import { decideStandstill } from "./stand-still.ts";
+import { decideStandstill } from "./paused-by-crd.ts";
 
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -79,7 +79,7 @@ function decideScalerMarks(
 function decideRollout(
   snapshot: MachineDeploymentSnapshot,
   now: Date,
-  limits: RolloutLimits,
+  limits: RolloutGates,
 ): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   const rollback = deployment.spec.paused === true ? undefined : planRollback(deployment, claim.owned);
@@ -97,7 +97,7 @@ function decideRollout(
 }
 
 /** The earlier of what the progress deadline and the limits wait for. */
-function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutLimits, now: Date): number | undefined {
+function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutGates, now: Date): number | undefined {
   const waits = [untilDeadline(deployment, now), wakeAt === undefined ? undefined : wakeAt.getTime() - now.getTime()];
   const known = waits.filter((wait) => wait !== undefined);
   return known.length === 0 ? undefined : Math.max(0, Math.min(...known));
@@ -127,6 +127,6 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   // What is marked counts once it is stored: the writes bring the next pass.
   if (marks.length > 0) return { actions: marks, because: [] };
   const decision = decideRollout(snapshot, now, limits);
-  const wakeAfterMs = wakeAfter(deployment, limits, now);
-  return wakeAfterMs === undefined ? decision : { ...decision, wakeAfterMs };
+  const requeueAfterMs = wakeAfter(deployment, limits, now);
+  return requeueAfterMs === undefined ? decision : { ...decision, requeueAfterMs };
 }

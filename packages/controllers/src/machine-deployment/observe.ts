@@ -10,7 +10,7 @@ import {
 import { claimObjects } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { problemsOf } from "../cluster/readable.ts";
-import { withLimits } from "./gates/with-gates.ts";
+import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
@@ -68,5 +68,5 @@ export function observeMachineDeployment(
     guardsFromScaler,
     problems,
   };
-  return withLimits(snapshot, now);
+  return withGates(snapshot, now);
 }

@@ -7,7 +7,7 @@ import { planRecreate } from "./sizes/plan-recreate.ts";
 import { planRollingUpdate } from "./sizes/plan-rolling-update.ts";
 import { type RolloutBounds, type Sizes } from "./state/rollout-bounds.ts";
 import { planScaling, type ScalableSet } from "./sizes/plan-scaling.ts";
-import { type RolloutLimits, unlimited } from "./state/rollout-gates.ts";
+import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { type SetView, sum } from "./state/set-size.ts";
 import { allOf, type MachineDeploymentSnapshot, type Sets } from "./state/snapshot.ts";
 
@@ -58,7 +58,7 @@ const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
  * Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest of the replicas. The surge is left
  * free: it is for replacements, and a limited rollout would give up again at once what was made with it.
  */
-function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutLimits): Sizes {
+function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutGates): Sizes {
   const olds = oldSets.map(repairedSize);
   const old = olds.findLast(({ spec }) => spec > 0);
   if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
@@ -75,7 +75,7 @@ function planStep(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
   bounds: RolloutBounds,
-  limits: RolloutLimits,
+  limits: RolloutGates,
   now: Date,
 ): RolloutStep | "create the new set" {
   const { deployment } = snapshot;
@@ -124,7 +124,7 @@ export function planSizes(
   sets: Sets,
   bounds: RolloutBounds,
   now: Date,
-  limits: RolloutLimits = unlimited,
+  limits: RolloutGates = unlimited,
 ): RolloutStep | "create the new set" {
   const step = planStep(snapshot, sets, bounds, limits, now);
   if (step === "create the new set") return step;

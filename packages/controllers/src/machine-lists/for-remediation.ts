@@ -1,6 +1,6 @@
 import { isFailed, isPreserved } from "../model/phase.ts";
 import type { Machine } from "@millwright/core";
-import { isToBePreserved, wishesOf } from "../model/preserve-value.ts";
+import { isToBePreserved, preserveAnnotationsOf } from "../model/preserve-value.ts";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 
 /**
@@ -10,5 +10,5 @@ import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 export function isForReplacement(machine: Machine, nodes: NodesOfMachines, now: Date): boolean {
   if (!isFailed(machine)) return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return !isPreserved(machine, now);
-  return !isToBePreserved(wishesOf(machine, nodes.get(machine.metadata.name)));
+  return !isToBePreserved(preserveAnnotationsOf(machine, nodes.get(machine.metadata.name)));
 }

@@ -1,7 +1,7 @@
 import { annotationKeys, type Machine, type MachineSet, validateMachineSet } from "@millwright/core";
 import { claimObjects } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import {
   aMachine,
   aMachineSet,
@@ -17,7 +17,7 @@ import { decideMachineSet } from "./decide.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
-const falling: DefinitionState = {
+const falling: CrdState = {
   name: "machines.machine.sapcloud.io",
   state: "going",
   createdAt: 0,

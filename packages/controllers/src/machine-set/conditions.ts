@@ -20,7 +20,7 @@ import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
 import { type Condition, findCondition } from "../model/set-condition.ts";
-import { factsOf, type Surroundings } from "../conditions/owner/condition-inputs.ts";
+import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import type { Blockade } from "./plan-replicas.ts";
@@ -30,7 +30,7 @@ import type { MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
 export interface SetConditionFacts {
   readonly set: MachineSet;
   readonly owned: readonly Machine[];
-  readonly surroundings: Surroundings;
+  readonly surroundings: ConditionInputs;
   /** MCM's conditions as this pass finds them. */
   readonly legacy: readonly Condition[];
   /** What the pass found to stand against making machines. */
@@ -118,7 +118,7 @@ export function setConditionsOf(facts: SetConditionFacts, now: Date): GroupCondi
 export function withSetConditions(
   decision: MachineSetDecision,
   { set, claim }: Pick<MachineSetSnapshot, "set" | "claim">,
-  surroundings: Surroundings | undefined,
+  surroundings: ConditionInputs | undefined,
   now: Date,
 ): MachineSetDecision {
   const { status } = decision;

@@ -17,9 +17,9 @@ import {
 import { carryOut } from "../cluster/carry-out.ts";
 import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
-import { createStatusPace } from "../conditions/status-pace.ts";
-import { observeSurroundings } from "../conditions/owner/condition-inputs.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
+import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import { decideWhenKnown } from "../crd-guard/paused-owner.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -97,7 +97,7 @@ export function createMachineSetController(
     }
   };
 
-  const decide = (set: MachineSet, standstill: DefinitionState | undefined): MachineSetDecision => {
+  const decide = (set: MachineSet, standstill: CrdState | undefined): MachineSetDecision => {
     const key = keyOf(set);
     const ofMachines = context.definitions?.stateOf("Machine");
     const isLossMeant = ofMachines !== undefined && "isMeant" in ofMachines && ofMachines.isMeant;
@@ -113,10 +113,10 @@ export function createMachineSetController(
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();
     if (standstill !== undefined) return decideMachineSet(snapshot, now);
-    const surroundings = observeSurroundings(context, set, snapshot.claim.owned);
+    const surroundings = observeConditionInputs(context, set, snapshot.claim.owned);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
   };
-  const pace = createStatusPace<MachineSetStatus>(clock, (status, change) => ({
+  const pace = createStatusUpdateThrottle<MachineSetStatus>(clock, (status, change) => ({
     ...status,
     availableReplicas: 0,
     fullyLabeledReplicas: 0,

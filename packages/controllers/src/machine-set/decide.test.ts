@@ -270,10 +270,10 @@ describe("decideMachineSet", () => {
       const until = (preserveExpiryTime: string) =>
         ({ status: { currentStatus: { phase: "Failed", preserveExpiryTime } } }) as const;
       const owned = [until("2026-01-02T02:00:00Z"), until("2026-01-02T01:00:00Z"), until("2026-01-01T00:00:00Z"), {}];
-      expect(decide({ owned }).wakeAfterMs).toBe(3_600_000);
+      expect(decide({ owned }).requeueAfterMs).toBe(3_600_000);
       const pending = { count: 0, leaving: new Set<string>(), expiresInMs: 5_000 };
-      expect(decide({ owned, pending }).wakeAfterMs).toBe(5_000);
-      expect(decide({}).wakeAfterMs).toBeUndefined();
+      expect(decide({ owned, pending }).requeueAfterMs).toBe(5_000);
+      expect(decide({}).requeueAfterMs).toBeUndefined();
     });
   });
 

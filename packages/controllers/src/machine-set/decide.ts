@@ -7,7 +7,7 @@ import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-li
 import { arrivedPatch, awaitedMachines, isAwaiting } from "./awaited-machines.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
-import { decideStandstill } from "./stand-still.ts";
+import { decideStandstill } from "./paused-by-crd.ts";
 import { machineSetStatus } from "./status.ts";
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -28,12 +28,12 @@ export const changesReplicas = (actions: readonly MachineSetAction[]): boolean =
   actions.some(({ kind }) => kind === "CreateMachines" || kind === "DeleteMachine");
 
 /** When time alone changes what is to be done: an answer that does not come, or the end of a preservation. */
-function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly wakeAfterMs?: number } {
+function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly requeueAfterMs?: number } {
   const expiries = machinesWhere(claim.owned, isFailed)
     .map(({ status }) => Date.parse(status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime())
     .filter((leftMs) => leftMs > 0);
-  const wakeAfterMs = Math.min(pending?.expiresInMs ?? Infinity, ...expiries);
-  return wakeAfterMs === Infinity ? {} : { wakeAfterMs };
+  const requeueAfterMs = Math.min(pending?.expiresInMs ?? Infinity, ...expiries);
+  return requeueAfterMs === Infinity ? {} : { requeueAfterMs };
 }
 
 /** Whether the set has all that it waited for, so that the note goes. */

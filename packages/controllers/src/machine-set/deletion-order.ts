@@ -101,17 +101,17 @@ export function inDeletionOrder(machines: readonly Machine[], now: Date): readon
 }
 
 /** The first so many machines, in {@link inDeletionOrder}, of those that may go. */
-export function firstToGo(
+export function selectForDeletion(
   machines: readonly Machine[],
   count: number,
-  mayGo: (machine: Machine) => boolean,
+  isDeletable: (machine: Machine) => boolean,
   now: Date,
 ): readonly Machine[] {
   const first: Machine[] = [];
   if (count === 0) return first;
   for (const machine of inDeletionOrder(machines, now)) {
     if (first.length === count) break;
-    if (mayGo(machine)) first.push(machine);
+    if (isDeletable(machine)) first.push(machine);
   }
   return first;
 }

@@ -2,7 +2,7 @@ import { annotationKeys, type Machine, type MachineSet, preserveValues } from "@
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
 import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
-import { isNodeInControl, preserveValueOf, wishesOf } from "../model/preserve-value.ts";
+import { isNodeInControl, preserveValueOf, preserveAnnotationsOf } from "../model/preserve-value.ts";
 import { olderFirst } from "./deletion-order.ts";
 
 /** Machines by name, with what their annotation `preserve` becomes; null takes it away. */
@@ -21,7 +21,7 @@ export const countAutoPreserved = (machines: readonly Machine[]): number => coun
 function isCandidate(machine: Machine, nodes: NodesOfMachines): boolean {
   if (isDeleting(machine)) return false;
   if (machine.status?.currentStatus?.preserveExpiryTime != null) return false;
-  const wishes = wishesOf(machine, nodes.get(machine.metadata.name));
+  const wishes = preserveAnnotationsOf(machine, nodes.get(machine.metadata.name));
   return !isNodeInControl(wishes) && preserveValueOf(wishes) === "";
 }
 

@@ -4,8 +4,8 @@ import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { isDeleting, isFailed } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
 import { countWhere, machinesWhere } from "../machine-lists/machines-where.ts";
-import { firstToGo } from "./deletion-order.ts";
-import { goesFirst, isMarkedForDeletion } from "./scale-in-mark.ts";
+import { selectForDeletion } from "./deletion-order.ts";
+import { isPrioritizedForDeletion, isMarkedForDeletion } from "./scale-in-mark.ts";
 
 /** At most this many machines are created, and as many deleted, in one pass, so that one large set cannot flood the API server. */
 export const BURST = 100;
@@ -63,15 +63,19 @@ function blockadeOf({ set, isFrozen = false, room = Infinity }: ReplicaFacts, mi
 export function planReplicas(facts: ReplicaFacts): ReplicaPlan {
   const { set, owned, now, pending = 0, nodes = new Map(), leaving = new Set(), room = Infinity } = facts;
   const wanted = set.spec?.replicas ?? 0;
-  const mayGo = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
-  const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, mayGo);
+  const isDeletable = (machine: Machine): boolean => isSettled(machine) && !leaving.has(machine.metadata.uid ?? "");
+  const settled = leaving.size === 0 ? countWhere(owned, isSettled) : countWhere(owned, isDeletable);
 
   const missing = Math.max(0, wanted - countMachines(owned).present - pending);
   const surplus = Math.max(0, settled - wanted);
   const remove = new Set([
-    ...firstToGo(owned, surplus, mayGo, now),
-    ...machinesWhere(owned, goesFirst).filter((machine) => mayGo(machine) && isMarkedForDeletion(machine, set)),
-    ...machinesWhere(owned, isFailed).filter((machine) => mayGo(machine) && isForReplacement(machine, nodes, now)),
+    ...selectForDeletion(owned, surplus, isDeletable, now),
+    ...machinesWhere(owned, isPrioritizedForDeletion).filter(
+      (machine) => isDeletable(machine) && isMarkedForDeletion(machine, set),
+    ),
+    ...machinesWhere(owned, isFailed).filter(
+      (machine) => isDeletable(machine) && isForReplacement(machine, nodes, now),
+    ),
   ]);
   const plan = { create: Math.min(missing, BURST), remove: [...remove].slice(0, BURST) };
 

@@ -1,7 +1,7 @@
 import { annotationKeys, deletionMachinePriority, type Machine, type MachineSet } from "@millwright/core";
 
 /** Whether the machine is the first to go when there are too many: the priority that the cluster-autoscaler gives, or a person. */
-export const goesFirst = ({ metadata: { annotations } }: Machine): boolean =>
+export const isPrioritizedForDeletion = ({ metadata: { annotations } }: Machine): boolean =>
   annotations?.[annotationKeys.machinePriority] === String(deletionMachinePriority);
 
 /**
@@ -10,7 +10,7 @@ export const goesFirst = ({ metadata: { annotations } }: Machine): boolean =>
  * mark, set by hand, does not delete, it only comes first when there are too many.
  */
 export function isMarkedForDeletion(machine: Machine, set: MachineSet): boolean {
-  if (!goesFirst(machine)) return false;
+  if (!isPrioritizedForDeletion(machine)) return false;
   const marked = Date.parse(machine.metadata.annotations?.[annotationKeys.markedForDeletionTime] ?? "");
   // Its deployment hands the time down together with the size, to old sets as well.
   return marked <= Date.parse(set.metadata.annotations?.[annotationKeys.lastReplicaChangeByScaler] ?? "");

@@ -2,7 +2,7 @@ import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetSt
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../model/decision.ts";
-import type { DefinitionState } from "../model/crd-state.ts";
+import type { CrdState } from "../model/crd-state.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { Blockade } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -26,7 +26,7 @@ export interface MachineSetSnapshot {
   /** Requests that got no answer and whose effect has not been seen. */
   readonly pending?: Pending | undefined;
   /** The definition because of which the set stands still. Default: none. */
-  readonly standstill?: DefinitionState | undefined;
+  readonly standstill?: CrdState | undefined;
   /** Whether somebody wrote on the definition of machines that they may be lost: then none of them are waited for. Default: not. */
   readonly isLossMeant?: boolean;
   /** Whether the definition of machines is being deleted, so that the API server takes no new ones. Default: not. */

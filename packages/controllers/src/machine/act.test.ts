@@ -220,8 +220,8 @@ describe("deletions", () => {
 
 it("takes and gives back permits to be replaced", async () => {
   const { act, repairs } = await setUp();
-  await act({ kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" });
+  await act({ kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" });
   expect(repairs.take).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
-  await act({ kind: "ReleaseReplacementPermit", uid: "uid-machine" });
+  await act({ kind: "CancelRemediation", uid: "uid-machine" });
   expect(repairs.release).toHaveBeenCalledExactlyOnceWith("uid-machine");
 });

@@ -10,7 +10,7 @@ import type { ResolvedClass } from "../cluster/class-view.ts";
 import { createBootstrapTokens } from "./creation/bootstrap-tokens.ts";
 import type { MachineAction } from "./state/decision.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
-import type { RepairWatch } from "../remediation/remediation-watch.ts";
+import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
@@ -27,7 +27,7 @@ export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
-  readonly repairs: Pick<RepairWatch, "take" | "release">;
+  readonly repairs: Pick<RemediationWatch, "take" | "release">;
   /** Orders to pods; absent where there is no target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
   readonly volumeIds: Pick<VolumeIds, "ask">;
@@ -118,9 +118,9 @@ export function createMachineExecutor(
           return operations.acknowledge(machine.metadata.uid ?? "");
         case "DeleteMachine":
           return machines.delete(ref, action.uid);
-        case "TakeReplacementPermit":
+        case "StartRemediation":
           return repairs.take(action.uid, action.group);
-        case "ReleaseReplacementPermit":
+        case "CancelRemediation":
           return repairs.release(action.uid);
         case "PatchNode":
           return onNode(action, nodes().patch({ name: action.name }, action.patch));

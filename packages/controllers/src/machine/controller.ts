@@ -17,16 +17,16 @@ import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction } from "./state/decision.ts";
 import { interruptedDeletion } from "./deletion/interrupted.ts";
-import { mayNeedStandIn } from "./creation/stand-in-class.ts";
-import { isClassNews, isSecretNews } from "../cluster/class-view.ts";
+import { mayNeedStandIn } from "./creation/fallback-class.ts";
+import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
-import { createRepairWatch } from "../remediation/remediation-watch.ts";
+import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { isDeleting } from "../model/phase.ts";
 import { wireTargetCluster } from "./target-triggers.ts";
-import { createTold, type Told } from "./state/reported-problems.ts";
+import { createReportedProblems, type ReportedStates } from "./state/reported-problems.ts";
 
 /** The controller of machines and the driver calls that it has under way. */
 export interface MachineController {
@@ -63,7 +63,7 @@ export function createMachineController(
     inAll: settings.creationsInAll,
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
   });
-  const told = createTold();
+  const told = createReportedProblems();
   const interests = createDrainInterests();
   const volumeIds = createVolumeIds(clock);
   const evictions =
@@ -138,7 +138,7 @@ export function createMachineController(
     },
   });
 
-  const repairs = createRepairWatch(context, settings, controller);
+  const repairs = createRemediationWatch(context, settings, controller);
   wireControlCluster(context, controller, operations, told);
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
@@ -160,7 +160,7 @@ function wireControlCluster(
   { caches, namespace, definitions }: ControllerContext,
   controller: Controller,
   operations: Operations,
-  told: Told,
+  told: ReportedStates,
 ): void {
   // Another class than its own may stand in for the deletion of a machine.
   const keysOfClass = (name: string): string[] =>
@@ -185,13 +185,13 @@ function wireControlCluster(
   watchTriggers({
     store: caches.classes.store,
     controller,
-    when: isClassNews,
+    when: isClassChange,
     keys: ({ metadata }) => keysOfClass(metadata.name),
   });
   watchTriggers({
     store: caches.secrets.store,
     controller,
-    when: isSecretNews,
+    when: isSecretChange,
     keys: ({ metadata }) =>
       caches.classes.store
         .byIndex("secret", metadata.name)

@@ -219,8 +219,8 @@ describe("whatever the snapshot", () => {
   it("never asks to be woken at a time that is none, or that has passed", () => {
     fc.assert(
       fc.property(snapshots, times, (snapshot, now) => {
-        const { wakeAfterMs = 0 } = decideMachine(snapshot, now);
-        expect(wakeAfterMs).toBeGreaterThanOrEqual(0);
+        const { requeueAfterMs = 0 } = decideMachine(snapshot, now);
+        expect(requeueAfterMs).toBeGreaterThanOrEqual(0);
       }),
       { numRuns: 1_000 },
     );
@@ -320,7 +320,7 @@ describe("a deletion", () => {
           const decision = decideMachine(snapshot, now);
           if (removesFinalizer(decision)) return;
           snapshot = obey(snapshot, decision);
-          now = new Date(now.getTime() + Math.min(decision.wakeAfterMs ?? 0, 600_000) + 1);
+          now = new Date(now.getTime() + Math.min(decision.requeueAfterMs ?? 0, 600_000) + 1);
         }
         expect.unreachable(`stands at: ${snapshot.machine.status?.lastOperation?.description}`);
       }),

@@ -76,7 +76,7 @@ describe("decideMachine", () => {
     const { status } = decideMachine(aSnapshot({ machine, operation, node: itsNode() }), testNow);
     expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { state: "Successful" } });
     const waits = decideMachine(aSnapshot({ machine, operation }), testNow);
-    expect([waits.actions, waits.wakeAfterMs]).toEqual([[], 5_000]);
+    expect([waits.actions, waits.requeueAfterMs]).toEqual([[], 5_000]);
   });
 
   it("makes no VM for a Failed machine", () => {
@@ -105,7 +105,7 @@ describe("decideMachine", () => {
     const machine = aMachine(withVm, inPhase("Pending"), lastly("Create", "Processing", "x"));
     const node = { ...unlabelledNode, status: { conditions: [{ type: "Ready", status: "False" }] } };
     const decision = decideMachine(aSnapshot({ machine, node }), testNow);
-    expect(decision).toMatchObject({ actions: [{ kind: "PatchNode" }], wakeAfterMs: 600_001, because: [] });
+    expect(decision).toMatchObject({ actions: [{ kind: "PatchNode" }], requeueAfterMs: 600_001, because: [] });
   });
 
   it("does nothing in steady state", () => {

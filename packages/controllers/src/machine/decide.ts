@@ -3,7 +3,7 @@ import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { hasId } from "../model/provisioning.ts";
 import { decideCreation, needsCreation } from "./creation/decide-creation.ts";
 import { intentAnnotation, isStored, readIntent } from "../model/creation-intent.ts";
-import { obstacleOf } from "./creation/refuse.ts";
+import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
@@ -11,7 +11,7 @@ import { decideHeld } from "./deletion/held.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
-import { inTurn } from "./in-turn.ts";
+import { runSteps } from "./run-steps.ts";
 import type { MachineDecision } from "./state/decision.ts";
 import { decidePreservation } from "./preservation/decide-preservation.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
@@ -42,7 +42,7 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };
   }
   if (needsCreation(snapshot)) return decideWithoutVm(snapshot, now);
-  const decision = inTurn(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
+  const decision = runSteps(snapshot, now, [decideHealth, decideNodeSync, decideInPlace, decidePreservation]);
   return withTokenRemoval(snapshot, decision);
 }
 
@@ -62,7 +62,7 @@ function firstPatch(snapshot: MachineSnapshot): object {
   const { machine } = snapshot;
   const patch = addFinalizerPatch(machine, finalizers.machine);
   const intent = needsCreation(snapshot) && !hasId(machine) ? plannedIntent(snapshot) : undefined;
-  if (intent === undefined || obstacleOf(snapshot) !== undefined || isStored(machine, intent)) return patch;
+  if (intent === undefined || unmetPrecondition(snapshot) !== undefined || isStored(machine, intent)) return patch;
   return { metadata: { ...patch.metadata, annotations: intentAnnotation(intent) } };
 }
 
@@ -70,6 +70,6 @@ function firstPatch(snapshot: MachineSnapshot): object {
 function decideWithoutVm(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node } = snapshot;
   if (node === undefined || !hasId(machine) || phaseOf(machine) !== "CrashLoopBackOff")
-    return inTurn(snapshot, now, [decideCreation, decidePreservation]);
-  return withTokenRemoval(snapshot, inTurn(snapshot, now, [decideHealth, decideCreation, decidePreservation]));
+    return runSteps(snapshot, now, [decideCreation, decidePreservation]);
+  return withTokenRemoval(snapshot, runSteps(snapshot, now, [decideHealth, decideCreation, decidePreservation]));
 }

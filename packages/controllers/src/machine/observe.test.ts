@@ -6,12 +6,12 @@ import { aMachine, aMachineClass, aNode, beingDeleted, named, testNamespace } fr
 import { createTestCluster } from "../testing/cluster.ts";
 import { createFakeDriver } from "../testing/fake-driver.ts";
 import { withVm } from "../testing/snapshots.ts";
-import { createRepairWatch } from "../remediation/remediation-watch.ts";
+import { createRemediationWatch } from "../remediation/remediation-watch.ts";
 import { observeMachine } from "./observe.ts";
 import { createVolumeIds } from "../drain/volume-ids.ts";
 import { createOperations } from "./operations/operations.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
-import { createTold } from "./state/reported-problems.ts";
+import { createReportedProblems } from "./state/reported-problems.ts";
 
 const stop = new AbortController();
 
@@ -47,8 +47,8 @@ async function observe(
     ...observeMachine(cached, {
       context,
       operations,
-      told: createTold(),
-      repairs: createRepairWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
+      told: createReportedProblems(),
+      repairs: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },
@@ -161,7 +161,7 @@ describe("other machines that claim the node", () => {
     const spec = others === "" ? {} : { providerID: own === "" ? others : own.replace("/b/", "/zone/") };
     const nodes = [aNode({ metadata: { name: "node" }, spec })];
     const { snapshot } = await observe(machine, nodes, { others: [twin(others)] });
-    expect(snapshot.betterClaims).toEqual(expected);
+    expect(snapshot.competingMachines).toEqual(expected);
   });
 });
 

@@ -21,28 +21,28 @@ import type { VolumeIds } from "../drain/volume-ids.ts";
 import { shapeProblemsOf } from "../cluster/readable.ts";
 import { type ResolvedClass, resolveClass } from "../cluster/class-view.ts";
 import { hasId } from "../model/provisioning.ts";
-import { remedyFor, standInFor } from "./creation/stand-in-class.ts";
+import { remedyFor, fallbackClassFor } from "./creation/fallback-class.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { markedStage } from "../model/marked-stage.ts";
-import { betterClaims } from "./node-sync/claims.ts";
+import { competingMachines } from "./node-sync/competing-machines.ts";
 import type { OperationView } from "../model/operation.ts";
 import { type DrainRulesView, drainRulesOf } from "./drain/drain-rules.ts";
 import { isDraining } from "./drain/draining.ts";
-import type { RepairWatch } from "../remediation/remediation-watch.ts";
+import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
 import { isDeleting } from "../model/phase.ts";
 import type { MachineSnapshot } from "./state/snapshot.ts";
 import type { MatchedNode } from "../model/node-match.ts";
 import type { ClassView } from "../cluster/class-view.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
-import type { Told } from "./state/reported-problems.ts";
+import type { ReportedStates } from "./state/reported-problems.ts";
 
 /** Where a machine's snapshot is read from. */
 export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
-  readonly told: Told;
-  readonly repairs: Pick<RepairWatch, "read">;
+  readonly told: ReportedStates;
+  readonly repairs: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
   /** What is remembered of drains. */
@@ -61,7 +61,7 @@ const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCach
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
   if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
-  const standIn = standInFor(machine, caches, namespace, driver);
+  const standIn = fallbackClassFor(machine, caches, namespace, driver);
   if (standIn !== undefined) return standIn;
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
 }
@@ -151,7 +151,8 @@ export function observeMachine(
     hasTarget: target !== undefined,
     node,
     nodeMatch: node === undefined ? "unknown" : found.match,
-    betterClaims: node === undefined ? [] : betterClaims(node, machine, machinesMatching(node, context.caches), match),
+    competingMachines:
+      node === undefined ? [] : competingMachines(node, machine, machinesMatching(node, context.caches), match),
     foreignNode: isKept ? found.node : found.foreignNode,
     ...repairs.read(machine, node),
     sameNameNode: sameNameNodeOf(machine, operation, target, match),

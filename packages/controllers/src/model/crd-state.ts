@@ -2,7 +2,7 @@ import { annotationKeys, type MachineKind, machineKinds } from "@millwright/core
 import { type ApiObject, describeType } from "@millwright/kube";
 
 /** How the CustomResourceDefinition of one of our kinds stands. Times are wall clock, milliseconds. */
-export type DefinitionState = { readonly name: string } & (
+export type CrdState = { readonly name: string } & (
   | {
       readonly state: "standing";
       readonly createdAt: number;
@@ -21,7 +21,7 @@ export type DefinitionState = { readonly name: string } & (
 export const definitionName = (kind: MachineKind): string => describeType(machineKinds[kind]);
 
 /** What a definition that is there says of itself. */
-export function stateOfDefinition({ metadata }: ApiObject, name: string): DefinitionState {
+export function stateOfDefinition({ metadata }: ApiObject, name: string): CrdState {
   const isMeant = metadata.annotations?.[annotationKeys.letObjectsGo] === "true";
   const createdAt = Date.parse(metadata.creationTimestamp ?? "") || 0;
   const deletedAt = Date.parse(metadata.deletionTimestamp ?? "");
@@ -31,5 +31,5 @@ export function stateOfDefinition({ metadata }: ApiObject, name: string): Defini
 }
 
 /** Whether objects of the kind are lost, or about to be, without anybody having said that they may be. */
-export const isFalling = (definition: DefinitionState): boolean =>
+export const isTerminatingOrDeleted = (definition: CrdState): boolean =>
   definition.state === "gone" || (definition.state === "going" && !definition.isMeant);

@@ -19,6 +19,6 @@ export interface Decision<Action, Status> {
    * Milliseconds until a deadline wants another pass although nothing changed. Absent: changes of the objects that were
    * read are enough.
    */
-  readonly wakeAfterMs?: number;
+  readonly requeueAfterMs?: number;
   readonly because: readonly Reason[];
 }

@@ -26,7 +26,7 @@ export const conditionOf = (node: Node | undefined, type: string): NodeCondition
  * Lets a node say something of its machine; no action when it says so already. The transition time is kept while status and reason are: deadlines are
  * counted from it (MCM, `pkg/util/provider/machinecontroller/machine_util.go` syncNodeTemplates).
  */
-export function sayOnNode(node: Node, state: NodeConditionState, now: Date): readonly PatchNodeStatus[] {
+export function setNodeCondition(node: Node, state: NodeConditionState, now: Date): readonly PatchNodeStatus[] {
   const before = conditionOf(node, state.type);
   const isSameState = before?.status === state.status && before.reason === state.reason;
   if (isSameState && before.message === state.message) return [];

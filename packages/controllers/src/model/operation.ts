@@ -30,7 +30,7 @@ export const isPending = (result: OperationResult | PendingOperation): result is
   "pending" in result;
 
 /** Why machines of a class cannot be made at present, as the last one that tried found out. */
-export interface LaneTrouble {
+export interface ClassBackoff {
   readonly code: MachineErrorCode;
   readonly message: string;
 }
@@ -44,7 +44,7 @@ export type OperationView =
       readonly inputs: string;
       /** Wall clock, milliseconds. */
       readonly since: number;
-      readonly trouble?: LaneTrouble;
+      readonly trouble?: ClassBackoff;
     }
   | { readonly kind: OperationKind; readonly state: "running" }
   | {
@@ -86,7 +86,7 @@ export type PendingView = Extract<OperationView, { readonly state: "pending" }>;
 export type FailedOperation = Extract<OperationView, { readonly state: "failed" }>;
 
 /** Where a creation waits for its turn, and what is known of the creations of the machine before it. */
-export interface LaneRequest {
+export interface LaunchRequest {
   /** Machines with the same name share a lane: they ask for the same, and so run out of the same quota and capacity. */
   readonly name: string;
   /** Whether the machine has failed before, perhaps in another process: then one goes first. */

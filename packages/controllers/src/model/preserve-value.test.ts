@@ -8,7 +8,7 @@ import {
   preserveValueOf,
   preserveValueProblem,
   type PreserveWishes,
-  wishesOf,
+  preserveAnnotationsOf,
 } from "./preserve-value.ts";
 
 const wishes = (
@@ -53,9 +53,9 @@ describe("the value that counts (MCM, `pkg/util/provider/machinecontroller/machi
       annotated({ [annotationKeys.preserve]: "now", [annotationKeys.lastAppliedNodePreserveValue]: "false" }),
     );
     const node = itsNode({ metadata: { annotations: { [annotationKeys.preserve]: "" } } });
-    expect(wishesOf(machine, node)).toEqual(wishes("", "now", "false"));
-    expect(wishesOf(aMachine(), undefined)).toEqual(wishes(undefined, undefined, "", false));
-    expect(isNodeInControl(wishesOf(machine, undefined))).toBe(false);
+    expect(preserveAnnotationsOf(machine, node)).toEqual(wishes("", "now", "false"));
+    expect(preserveAnnotationsOf(aMachine(), undefined)).toEqual(wishes(undefined, undefined, "", false));
+    expect(isNodeInControl(preserveAnnotationsOf(machine, undefined))).toBe(false);
   });
 });
 

@@ -20,7 +20,7 @@ export interface PreserveWishes {
   readonly hasNode: boolean;
 }
 
-export const wishesOf = ({ metadata }: Machine, node: Node | undefined): PreserveWishes => ({
+export const preserveAnnotationsOf = ({ metadata }: Machine, node: Node | undefined): PreserveWishes => ({
   machine: metadata.annotations?.[annotationKeys.preserve],
   node: node?.metadata.annotations?.[annotationKeys.preserve],
   lastApplied: metadata.annotations?.[annotationKeys.lastAppliedNodePreserveValue] ?? "",

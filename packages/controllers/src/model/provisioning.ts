@@ -1,7 +1,7 @@
 import { type Machine, phaseOf } from "@millwright/core";
 
 /** The phases that creation starts from. A machine in another one has lost nothing but its id, and keeps its phase. */
-export function isComingUp(machine: Machine): boolean {
+export function isProvisioning(machine: Machine): boolean {
   const phase = phaseOf(machine);
   return phase === "" || phase === "CrashLoopBackOff";
 }

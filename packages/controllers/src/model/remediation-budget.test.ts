@@ -13,17 +13,18 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { testNow } from "../testing/snapshots.ts";
-import { isGateOpen, isReplacement, replacementGroupOf, replacementsAllowed } from "./remediation-budget.ts";
+import { isGateOpen, isInFlightRemediation, remediationGroupOf, replacementsAllowed } from "./remediation-budget.ts";
 
 const nodeConditions = ["DiskPressure"];
-const counts = (...changes: readonly Change<Machine>[]) => isReplacement(aMachine(...changes), nodeConditions, testNow);
+const counts = (...changes: readonly Change<Machine>[]) =>
+  isInFlightRemediation(aMachine(...changes), nodeConditions, testNow);
 const wasHealthy = { status: { conditions: [{ type: "Ready", status: "True" }] } };
 const preservedUntil = (preserveExpiryTime: string) => ({ status: { currentStatus: { preserveExpiryTime } } });
 
-describe("replacementGroupOf", () => {
+describe("remediationGroupOf", () => {
   it("goes by the deployment's name, whichever set the machine belongs to", () => {
     const set = aMachineSet(named("pool-1"));
-    expect(replacementGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
+    expect(remediationGroupOf(aMachine(ownedBy(set)))).toBe("deployment pool");
   });
 
   // In MCM such machines pass without a gate.
@@ -41,11 +42,11 @@ describe("replacementGroupOf", () => {
     ],
     ["no class", { metadata: { name: "a" }, spec: {} }, "class "],
   ])("goes by %s", (_, machine, group) => {
-    expect(replacementGroupOf(machine)).toBe(group);
+    expect(remediationGroupOf(machine)).toBe(group);
   });
 });
 
-describe("isReplacement", () => {
+describe("isInFlightRemediation", () => {
   test.each<[MachinePhase, boolean]>([
     ["", true],
     ["Pending", true],

@@ -17,7 +17,7 @@ import { isDeleting, isPreserved } from "./phase.ts";
  * What shares one replacement gate (MCM, `pkg/util/provider/machinecontroller/machine_util.go` tryMarkingMachineFailed): the machines of a deployment, by the label `name`, whichever set they belong to. A machine without that
  * label shares it with those of its set, one without set with those of its class, since a gate that nobody stands at protects nobody. The key is in words, for people read it.
  */
-export function replacementGroupOf({ metadata, spec }: Pick<Machine, "metadata" | "spec">): string {
+export function remediationGroupOf({ metadata, spec }: Pick<Machine, "metadata" | "spec">): string {
   const deployment = metadata.labels?.[labelKeys.name] ?? "";
   if (deployment !== "") return `deployment ${deployment}`;
   const owner = controllerRefOf({ metadata });
@@ -37,7 +37,7 @@ const inCreation: ReadonlySet<string | undefined> = new Set(["", "Pending", "Cra
  *
  * MCM counts every phase but Running and Unknown: also Available, the phases of an update in place, and those that leave in good health.
  */
-export function isReplacement(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
+export function isInFlightRemediation(machine: Machine, nodeConditions: readonly string[], now: Date): boolean {
   if (isDeleting(machine)) return unhealthyConditions(machine.status?.conditions ?? [], nodeConditions).length > 0;
   const phase = phaseOf(machine);
   return phase === "Failed" ? !isPreserved(machine, now) : inCreation.has(phase);
@@ -51,16 +51,16 @@ export function replacementsAllowed(limit: IntOrPercent, machines: number): numb
 }
 
 /** How many machines of a group may be replaced at once, and what is wrong with what somebody wrote about it. */
-export interface ReplacementLimit {
+export interface RemediationLimit {
   readonly limit: IntOrPercent;
   readonly note: string | undefined;
 }
 
 /** The limit that a deployment asks for, else the one of the settings; with a note on what cannot be read. */
-export function replacementLimitOf(
+export function remediationLimitOf(
   deployment: Pick<MachineDeployment, "metadata"> | undefined,
   setting: IntOrPercent,
-): ReplacementLimit {
+): RemediationLimit {
   const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
   if (written === undefined) return { limit: setting, note: undefined };
   const limit = readIntOrPercent(written);
@@ -71,7 +71,7 @@ export function replacementLimitOf(
 }
 
 /** Who wants to pass the gate, and who else is there. */
-export interface GateView {
+export interface RemediationBudgetView {
   /** The other machines of the group. */
   readonly peers: readonly Machine[];
   /** UIDs of peers that have passed the gate, and whose Failed phase the cache does not show yet. */
@@ -81,7 +81,7 @@ export interface GateView {
 
 /** Whether one more machine of the group may be replaced now. */
 export function isGateOpen(
-  { peers, permitted, limit }: GateView,
+  { peers, permitted, limit }: RemediationBudgetView,
   nodeConditions: readonly string[],
   now: Date,
 ): boolean {
@@ -89,7 +89,7 @@ export function isGateOpen(
   let going = 0;
   for (const peer of peers) {
     if (going >= allowed) return false;
-    if (permitted.includes(peer.metadata.uid ?? "") || isReplacement(peer, nodeConditions, now)) going++;
+    if (permitted.includes(peer.metadata.uid ?? "") || isInFlightRemediation(peer, nodeConditions, now)) going++;
   }
   return going < allowed;
 }

@@ -2,7 +2,7 @@ import type { MachineErrorCode } from "@millwright/core";
 import { describe, expect, it, test } from "vitest";
 import { failed, later, testNow } from "../testing/snapshots.ts";
 import type { OperationKind } from "./operation.ts";
-import { delayAfter, jitterOf, untilRetry } from "./retry.ts";
+import { backoffMs, jitterOf, msUntilRetry } from "./retry.ts";
 
 const inputs = "class-1/secret-1";
 const rows: readonly [MachineErrorCode, OperationKind, number][] = [
@@ -18,26 +18,26 @@ const rows: readonly [MachineErrorCode, OperationKind, number][] = [
   ["OK", "delete", 600_000],
 ];
 
-describe("untilRetry", () => {
+describe("msUntilRetry", () => {
   test.each(rows)("%s of a %s call is tried again after %i ms", (code, kind, delay) => {
-    expect(untilRetry(failed(kind, code), inputs, testNow)).toBe(delay);
-    expect(untilRetry(failed(kind, code), inputs, later(delay - 1))).toBe(1);
-    expect(untilRetry(failed(kind, code), inputs, later(delay + 1))).toBe(0);
+    expect(msUntilRetry(failed(kind, code), inputs, testNow)).toBe(delay);
+    expect(msUntilRetry(failed(kind, code), inputs, later(delay - 1))).toBe(1);
+    expect(msUntilRetry(failed(kind, code), inputs, later(delay + 1))).toBe(0);
   });
 
   it("waits longer when the cloud asks for it, never shorter", () => {
-    expect(untilRetry(failed("create", "Unavailable", { retryAfterMs: 60_000 }), inputs, testNow)).toBe(60_000);
-    expect(untilRetry(failed("create", "Unavailable", { retryAfterMs: 1 }), inputs, testNow)).toBe(5_000);
+    expect(msUntilRetry(failed("create", "Unavailable", { retryAfterMs: 60_000 }), inputs, testNow)).toBe(60_000);
+    expect(msUntilRetry(failed("create", "Unavailable", { retryAfterMs: 1 }), inputs, testNow)).toBe(5_000);
   });
 
   it("ends when what the call was made from has changed", () => {
-    expect(untilRetry(failed("create", "Internal"), "class-2/secret-1", testNow)).toBe(0);
+    expect(msUntilRetry(failed("create", "Internal"), "class-2/secret-1", testNow)).toBe(0);
   });
 });
 
 describe("the delays of one call", () => {
   const after = (code: MachineErrorCode, failures: number, jitter = 0) =>
-    delayAfter({ code, kind: "create", failures, jitter });
+    backoffMs({ code, kind: "create", failures, jitter });
 
   it("double from try to try up to those of MCM", () => {
     const row = (code: MachineErrorCode) =>
@@ -53,11 +53,11 @@ describe("the delays of one call", () => {
   });
 
   it("end at the configured period for quota and capacity", () => {
-    expect(delayAfter({ code: "ResourceExhausted", kind: "create", failures: 9, jitter: 0 }, 540_000)).toBe(540_000);
+    expect(backoffMs({ code: "ResourceExhausted", kind: "create", failures: 9, jitter: 0 }, 540_000)).toBe(540_000);
   });
 
   it("are short for an initialization: the VM costs money and serves nobody", () => {
-    expect(delayAfter({ code: "Internal", kind: "initialize", failures: 9, jitter: 0 })).toBe(5_000);
+    expect(backoffMs({ code: "Internal", kind: "initialize", failures: 9, jitter: 0 })).toBe(5_000);
   });
 });
 

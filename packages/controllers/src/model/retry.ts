@@ -38,7 +38,7 @@ export function backoffBounds(
 const JITTER = 0.2;
 
 /** A call that failed, as far as its next time depends on it. */
-export interface Setback {
+export interface FailedAttempt {
   readonly code: MachineErrorCode;
   readonly kind: OperationKind;
   readonly failures: number;
@@ -50,7 +50,7 @@ export interface Setback {
  * Milliseconds after a failure until the next try: doubles from try to try up to MCM's period, less up to a fifth so that not all come at once
  *. What the cloud asks for is never undercut.
  */
-export function delayAfter(setback: Setback, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
+export function backoffMs(setback: FailedAttempt, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
   const { code, kind, failures, jitter, retryAfterMs = 0 } = setback;
   const { firstMs, longestMs } = backoffBounds(retryClassOf(code), kind, exhaustedRetryMs);
   const delay = Math.min(longestMs, firstMs * 2 ** Math.min(30, failures - 1));
@@ -61,9 +61,9 @@ export function delayAfter(setback: Setback, exhaustedRetryMs = DEFAULT_EXHAUSTE
  * Milliseconds until the call may be made again; 0 when it may be made now. A change of the class or its secrets ends the wait: whoever
  * mends what a driver refused sees the effect at once.
  */
-export function untilRetry(failed: FailedOperation, inputs: string, now: Date, exhaustedRetryMs?: number): number {
+export function msUntilRetry(failed: FailedOperation, inputs: string, now: Date, exhaustedRetryMs?: number): number {
   if (failed.inputs !== inputs) return 0;
-  return Math.max(0, failed.endedAt + delayAfter(failed, exhaustedRetryMs) - now.getTime());
+  return Math.max(0, failed.endedAt + backoffMs(failed, exhaustedRetryMs) - now.getTime());
 }
 
 /** A number from 0 to 1 that follows from a text (FNV-1a): the same for the same text, spread over different ones. */

@@ -7,7 +7,7 @@ import {
   watchTriggers,
 } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
-import { type OwnerKeys, watchSurroundings } from "../conditions/owner/watch-condition-inputs.ts";
+import { type OwnerKeys, watchConditionInputs } from "../conditions/owner/watch-condition-inputs.ts";
 
 /** What a controller of objects that own machines is made of. */
 export interface OwningControllerOptions<T extends ApiObject> {
@@ -50,6 +50,6 @@ export function createOwningController<T extends ApiObject>(
   definitions?.onChange(() => {
     for (const key of allKeys()) controller.enqueue(key);
   });
-  watchSurroundings(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });
+  watchConditionInputs(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });
   return controller;
 }

@@ -1,8 +1,8 @@
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
-import type { RolloutLimits } from "../machine-deployment/state/rollout-gates.ts";
+import type { RolloutGates } from "../machine-deployment/state/rollout-gates.ts";
 
 /** What holds the rollout of a deployment back at a time, in a world where nothing happens any more. */
-export type LimitsAt = (deployment: MachineDeployment, at: Date) => RolloutLimits | undefined;
+export type LimitsAt = (deployment: MachineDeployment, at: Date) => RolloutGates | undefined;
 
 /** Windows open and close for ever, whatever comes of it; the other limits that time changes are passed once. */
 function withoutWindows(deployment: MachineDeployment): MachineDeployment {
@@ -17,7 +17,7 @@ function withoutWindows(deployment: MachineDeployment): MachineDeployment {
  * @param lastAt when something happened last
  * @param end how far it was looked at
  */
-export function cameToStand(deployment: MachineDeployment, limitsAt: LimitsAt, lastAt: Date, end: Date): Date {
+export function settledAt(deployment: MachineDeployment, limitsAt: LimitsAt, lastAt: Date, end: Date): Date {
   const atAnyHour = withoutWindows(deployment);
   let at = lastAt;
   for (;;) {
@@ -31,7 +31,7 @@ export function cameToStand(deployment: MachineDeployment, limitsAt: LimitsAt, l
  * Whether nothing will ever move again once nothing moves at a time: no limit changes by itself but for windows, and they are open. A rollout that an open window
  * does not move no later one does, however many a year has.
  */
-export function standsForGood(deployment: MachineDeployment, limitsAt: LimitsAt, at: Date): boolean {
+export function isStable(deployment: MachineDeployment, limitsAt: LimitsAt, at: Date): boolean {
   const { wakeAt, holds: atAnyHour = [] } = limitsAt(withoutWindows(deployment), at) ?? {};
   const { holds = [] } = limitsAt(deployment, at) ?? {};
   return wakeAt === undefined && holds.length === atAnyHour.length;

@@ -50,7 +50,7 @@ function changeNode(
 ): void {
   const before = isAvoided(cluster.nodes.get(name));
   if (patch !== undefined) cluster.patchNode(name, patch);
-  if (condition !== undefined) cluster.sayOnNode(name, condition, now);
+  if (condition !== undefined) cluster.setNodeCondition(name, condition, now);
   const after = isAvoided(cluster.nodes.get(name));
   if (after && !before && isRealNode(name)) notes.nodesTainted.push(name);
   if (before && !after && isRealNode(name)) notes.nodesUntainted.push(name);

@@ -1,3 +1,3 @@
 /** The least of numbers, of which there may be more than a function has room for arguments; Infinity of none. */
-export const leastOf = (numbers: readonly number[]): number =>
+export const minOf = (numbers: readonly number[]): number =>
   numbers.reduce((least, number) => Math.min(least, number), Infinity);

@@ -53,7 +53,7 @@ export interface ModelCluster extends Pick<
   patchMachine(name: string, patch: object): void;
   patchNode(name: string, patch: object): void;
   /** What the node says of its machine, in place of what it said before. */
-  sayOnNode(name: string, condition: NodeConditionState, now: Date): void;
+  setNodeCondition(name: string, condition: NodeConditionState, now: Date): void;
   /** All goes well with a machine that is coming up: it serves. */
   join(name: string, now: Date): void;
   /** The machine, its VM and its node are gone. */
@@ -106,7 +106,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     const changed = node === undefined ? undefined : applyMergePatch(node, patch);
     if (isNode(changed) && !equalJson(node, changed)) own.putNode(changed);
   };
-  const sayOnNode = (name: string, condition: NodeConditionState, now: Date): void => {
+  const setNodeCondition = (name: string, condition: NodeConditionState, now: Date): void => {
     const others = (nodes.get(name)?.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
     patchNode(name, { status: { conditions: [...others, { ...condition, lastTransitionTime: apiTime(now) }] } });
   };
@@ -131,7 +131,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
     patchSet: patcher(sets, readMachineSet),
     patchMachine,
     patchNode,
-    sayOnNode,
+    setNodeCondition,
     join(name, now) {
       setPhase(name, hasTarget ? "Running" : "Available", now);
       if (!hasTarget) return;
@@ -149,7 +149,7 @@ export function createModelCluster(objects: PreviewObjects): ModelCluster {
       patchNode(nodeName, { metadata: { labels: { [labelKeys.updateResult]: updateResults.successful } } });
       const reason = inPlaceUpdateReasons.updateSuccessful;
       const message = inPlaceUpdateMessages[reason];
-      sayOnNode(nodeName, { type: nodeConditionTypes.inPlaceUpdate, status: "True", reason, message }, now);
+      setNodeCondition(nodeName, { type: nodeConditionTypes.inPlaceUpdate, status: "True", reason, message }, now);
     },
   };
 }

@@ -77,8 +77,8 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
     if (stillHolds(decided.get(`deployment ${name}`), from, now)) return false;
     decisions++;
     const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
-    const { actions, status, because, wakeAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
-    const untilMs = now.getTime() + wakeAfterMs;
+    const { actions, status, because, requeueAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
+    const untilMs = now.getTime() + requeueAfterMs;
     decided.set(`deployment ${name}`, { from, untilMs, wakeAt: snapshot.limits?.wakeAt });
     for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
     const patch = statusPatch(deployment.status, status);
@@ -101,8 +101,8 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
       deployment: (each) => cluster.deployments.get(each),
       nodesOf: () => cluster.nodesByMachine,
     });
-    const { actions, status, because, wakeAfterMs = Infinity } = decideMachineSet(snapshot, now);
-    decided.set(`set ${name}`, { from, untilMs: now.getTime() + wakeAfterMs });
+    const { actions, status, because, requeueAfterMs = Infinity } = decideMachineSet(snapshot, now);
+    decided.set(`set ${name}`, { from, untilMs: now.getTime() + requeueAfterMs });
     for (const action of actions) carryOutForSet(cluster, set, action, { notes, now, isRealNode });
     const patch = statusPatch(set.status, status);
     if (patch !== undefined) cluster.patchSet(name, patch);

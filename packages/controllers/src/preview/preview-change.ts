@@ -15,12 +15,12 @@ import { type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/
 import { boundsOf } from "../machine-deployment/state/rollout-bounds.ts";
 import { deploymentProblems } from "../machine-deployment/observe.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
-import { cameToStand, type LimitsAt, standsForGood } from "./came-to-stand.ts";
+import { settledAt, type LimitsAt, isStable } from "./came-to-stand.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
-import { leastOf } from "./least.ts";
+import { minOf } from "./least.ts";
 import { observeInModel } from "./model-passes.ts";
-import { type Play, playThrough } from "./play-through.ts";
+import { type Play, simulate } from "./simulate.ts";
 import type { PreviewCounts, PreviewStep } from "./preview-step.ts";
 
 /** What becomes of a deployment, or of a set that nobody controls, if all goes well. */
@@ -162,21 +162,21 @@ export function previewChange(
         : validateMachineSet(set)
       : deploymentProblems(deployment, cluster.hasTarget);
 
-  const play = playThrough(cluster, {
+  const play = simulate(cluster, {
     start: now,
     durations,
     guardsFromScaler,
     isRealNode: (name) => known.has(name),
     countNow: () => count(now),
-    standsForGood: (at) => {
+    isStable: (at) => {
       const present = cluster.deployments.get(root.name);
-      return present !== undefined && standsForGood(present, limitsAt, at);
+      return present !== undefined && isStable(present, limitsAt, at);
     },
   });
   const last = count(play.end);
   const left = cluster.deployments.get(root.name);
   const lastAt = new Date(now.getTime() + play.lastMs);
-  const stoodFrom = (each: MachineDeployment): Date => cameToStand(each, limitsAt, lastAt, play.end);
+  const stoodFrom = (each: MachineDeployment): Date => settledAt(each, limitsAt, lastAt, play.end);
   const waitsFor = left === undefined || problems.length > 0 ? [] : waitsOf(cluster, see(left, stoodFrom(left)), last);
   const { cutShort } = play;
   const isRefused = problems.length > 0 && deployment?.metadata.deletionTimestamp == null;
@@ -194,7 +194,7 @@ export function previewChange(
       used: surges.reduce((most, each) => Math.max(most, each), 0),
       allowed: deployment === undefined || problems.length > 0 ? 0 : boundsOf(deployment).maxSurge,
     },
-    fewestServing: leastOf(play.counts.map(({ serving }) => serving)),
+    fewestServing: minOf(play.counts.map(({ serving }) => serving)),
     durations,
     expectedMs: play.lastMs,
   };

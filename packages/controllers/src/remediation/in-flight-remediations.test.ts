@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createReplacementPermits } from "./in-flight-remediations.ts";
+import { createInFlightRemediations } from "./in-flight-remediations.ts";
 
 it("holds one permit for each machine until it is given back", () => {
-  const permits = createReplacementPermits();
+  const permits = createInFlightRemediations();
   permits.take("a", "deployment x");
   permits.take("a", "deployment x");
   permits.take("b", "deployment y");

@@ -12,7 +12,7 @@ export interface ReplacementPermits {
   release(uid: string): string | undefined;
 }
 
-export function createReplacementPermits(): ReplacementPermits {
+export function createInFlightRemediations(): ReplacementPermits {
   /** Group by UID. One entry per machine whose write is under way: what fails for good is released by the next pass of that machine, or with its object. */
   const groups = new Map<string, string>();
   return {

@@ -1,4 +1,4 @@
-import type { GateView } from "../model/remediation-budget.ts";
+import type { RemediationBudgetView } from "../model/remediation-budget.ts";
 
 /** How far the caches of machines and nodes can be trusted. */
 export interface ContactView {
@@ -17,25 +17,25 @@ export interface OutageView {
 }
 
 /** What may hold back the replacement of an unhealthy machine. Read only in phases in which it may come to that. */
-export interface RepairView extends GateView {
+export interface RemediationView extends RemediationBudgetView {
   /** In words: `deployment pool`. */
   readonly group: string;
   /** What is wrong with the limit that somebody set. */
   readonly note: string | undefined;
   /** The machine was allowed to be replaced, and its phase does not show it yet. */
-  readonly holdsPermit: boolean;
+  readonly isInFlight: boolean;
   readonly outage: OutageView | undefined;
   readonly contact: ContactView;
 }
 
 /** Nothing in the way, nobody else there. */
-export const noObstacle: RepairView = {
+export const noRemediationHold: RemediationView = {
   group: "",
   peers: [],
   permitted: [],
   limit: 1,
   note: undefined,
-  holdsPermit: false,
+  isInFlight: false,
   outage: undefined,
   contact: { isLost: false, regainedAt: undefined },
 };

@@ -3,28 +3,28 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
 import type { Node } from "../model/node-objects.ts";
 import {
-  isReplacement,
-  replacementGroupOf,
-  type ReplacementLimit,
-  replacementLimitOf,
+  isInFlightRemediation,
+  remediationGroupOf,
+  type RemediationLimit,
+  remediationLimitOf,
 } from "../model/remediation-budget.ts";
-import { createReplacementPermits } from "./in-flight-remediations.ts";
+import { createInFlightRemediations } from "./in-flight-remediations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createContactWatch } from "./connectivity-watch.ts";
 import { badConditionsOf, unhealthySinceOf } from "./bad-conditions.ts";
 import { type NodeHistory, noHistory } from "./flapping.ts";
 import { createNodeHistories } from "./node-histories.ts";
 import { createOutageWatch } from "./outage-watch.ts";
-import { noObstacle, type RepairView } from "./remediation-view.ts";
+import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
 
 /** What a snapshot says about the repair of a machine. */
 export interface RepairPart {
   readonly history: NodeHistory;
-  readonly repair: RepairView;
+  readonly repair: RemediationView;
 }
 
 /** What is known of all machines together, as far as the repair of one depends on it. */
-export interface RepairWatch {
+export interface RemediationWatch {
   /** A machine passes the gate of its group. Must be called in the turn of the event loop in which that was decided. */
   take(uid: string, group: string): void;
   /** The machine passed the gate and is not replaced after all: others may. */
@@ -32,7 +32,7 @@ export interface RepairWatch {
   read(machine: Machine, node: Node | undefined): RepairPart;
 }
 
-const nothingInTheWay: RepairPart = { history: noHistory, repair: noObstacle };
+const nothingInTheWay: RepairPart = { history: noHistory, repair: noRemediationHold };
 
 /** Phases from which a machine can become Failed, or come back, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
@@ -50,21 +50,21 @@ function limitOf(
   machine: Machine,
   { caches, namespace }: ControllerContext,
   { maxReplacements }: MachineSettings,
-): ReplacementLimit {
+): RemediationLimit {
   const name = machine.metadata.labels?.[labelKeys.name] ?? "";
   const deployment = caches.deployments.store.getByRef({ namespace, name });
-  return replacementLimitOf(deployment, maxReplacements);
+  return remediationLimitOf(deployment, maxReplacements);
 }
 
 /** Starts to watch, and wakes machines whose replacement was held back when what held it is over. */
-export function createRepairWatch(
+export function createRemediationWatch(
   context: ControllerContext,
   settings: MachineSettings,
   controller: Pick<Controller, "enqueue">,
-): RepairWatch {
+): RemediationWatch {
   const { caches, target, clock, log, namespace } = context;
   const { store } = caches.machines;
-  const permits = createReplacementPermits();
+  const permits = createInFlightRemediations();
   const keyOf = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
   const isWaiting = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine));
   const waitingIn = (group: string): readonly string[] => store.byIndex("group", group).filter(isWaiting).map(keyOf);
@@ -107,11 +107,11 @@ export function createRepairWatch(
   });
 
   const isGoing = (machine: Machine | undefined): boolean =>
-    machine !== undefined && isReplacement(machine, settings.nodeConditions, clock.now());
+    machine !== undefined && isInFlightRemediation(machine, settings.nodeConditions, clock.now());
   watchTriggers({
     store,
     controller,
-    keys: (machine) => waitingIn(replacementGroupOf(machine)),
+    keys: (machine) => waitingIn(remediationGroupOf(machine)),
     when: (old, current) => isGoing(old) && !isGoing(current),
     priority: () => "routine",
   });
@@ -139,23 +139,24 @@ export function createRepairWatch(
     release,
     read(machine, node) {
       if (target === undefined) return nothingInTheWay;
-      if (phaseOf(machine) === "Pending") return { history: noHistory, repair: { ...noObstacle, contact: contact() } };
+      if (phaseOf(machine) === "Pending")
+        return { history: noHistory, repair: { ...noRemediationHold, contact: contact() } };
       if (!isWaiting(machine)) return nothingInTheWay;
       const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
       const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
       const history = histories.note(machine, bad?.length === 0, since);
-      if (phaseOf(machine) === "Failed") return { history, repair: noObstacle };
+      if (phaseOf(machine) === "Failed") return { history, repair: noRemediationHold };
       const uid = machine.metadata.uid ?? "";
-      const group = replacementGroupOf(machine);
+      const group = remediationGroupOf(machine);
       const peers = store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid);
       const permitted = permits.heldIn(group).filter((holder) => holder !== uid);
-      const holdsPermit = permits.holds(uid);
+      const isInFlight = permits.holds(uid);
       const outage = outageOf(machine, clock.now().getTime());
       const repair = {
         group,
         peers,
         permitted,
-        holdsPermit,
+        isInFlight,
         ...limitOf(machine, context, settings),
         outage,
         contact: contact(),

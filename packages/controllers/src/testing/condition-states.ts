@@ -7,7 +7,7 @@ import {
   type FieldProblem,
 } from "@millwright/core";
 import * as fc from "fast-check";
-import type { Surroundings } from "../conditions/owner/condition-inputs.ts";
+import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";
 import type { MachineSetSnapshot } from "../machine-set/snapshot.ts";
 import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named, ownedBy } from "./builders.ts";
@@ -183,7 +183,7 @@ const marksOf = ({ isFrozen, isRefused }: OwnerState): Change<MachineSet> => ({
   },
 });
 
-const surroundingsOf = ({ hasClass, target }: OwnerState, deployment: MachineDeployment | undefined): Surroundings =>
+const surroundingsOf = ({ hasClass, target }: OwnerState, deployment: MachineDeployment | undefined): ConditionInputs =>
   someSurroundings({
     hasTarget: target !== "none",
     isTargetReachable: target !== "unreachable",
@@ -200,7 +200,7 @@ export interface Member {
 /** A state as objects. */
 export interface BuiltState<Snapshot> {
   readonly snapshot: Snapshot;
-  readonly surroundings: Surroundings;
+  readonly surroundings: ConditionInputs;
   readonly deployment: MachineDeployment | undefined;
   readonly members: readonly Member[];
 }

@@ -33,7 +33,7 @@ export const wakeOf = (
   now = testNow,
 ): number | undefined => {
   const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
-  return progress.state === "draining" ? progress.wakeAfterMs : undefined;
+  return progress.state === "draining" ? progress.requeueAfterMs : undefined;
 };
 
 /** The pods of these names were told to go, and may. */

@@ -185,7 +185,7 @@ export function runDrainModel(
     repeated += again.actions.filter(
       ({ kind, ...rest }) => kind === "EvictPod" && "uid" in rest && evictions.get(rest.uid)?.state === "accepted",
     ).length;
-    nowMs += Math.min(progress.wakeAfterMs, 2_000);
+    nowMs += Math.min(progress.requeueAfterMs, 2_000);
   }
   return { tookMs: undefined, isForced: false, asked, refused, violations, silent, mostMoving, repeated };
 }

@@ -1,12 +1,12 @@
 import type { ConditionStatus, Machine } from "@millwright/core";
 import type { DerivedCondition } from "../conditions/derived-condition.ts";
 import type { JudgedMachine } from "../conditions/group/judged-machine.ts";
-import type { Surroundings } from "../conditions/owner/condition-inputs.ts";
+import type { ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, type Change, named } from "./builders.ts";
 
 /** No target cluster, all classes of the builders: the phase of a machine decides. */
-export const someSurroundings = (change: Partial<Surroundings> = {}): Surroundings => ({
+export const someSurroundings = (change: Partial<ConditionInputs> = {}): ConditionInputs => ({
   hasTarget: false,
   isTargetReachable: true,
   nodes: new Map(),

@@ -2,7 +2,7 @@ import { type Machine, readMachine } from "@millwright/core";
 import { applyMergePatch, isRecord } from "@millwright/kube";
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { MachineAction, MachineDecision } from "../machine/state/decision.ts";
-import type { Step } from "../machine/in-turn.ts";
+import type { Step } from "../machine/run-steps.ts";
 import { defaultMachineSettings, type MachineSettings } from "../model/machine-settings.ts";
 import { aSnapshot } from "./snapshots.ts";
 

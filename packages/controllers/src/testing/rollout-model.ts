@@ -12,8 +12,8 @@ import {
 import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { apiTime } from "../model/set-condition.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { withLimits } from "../machine-deployment/gates/with-gates.ts";
-import type { RolloutLimits } from "../machine-deployment/state/rollout-gates.ts";
+import { withGates } from "../machine-deployment/gates/with-gates.ts";
+import type { RolloutGates } from "../machine-deployment/state/rollout-gates.ts";
 import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
 import { isDeleting } from "../model/phase.ts";
 import { decideMachineSet } from "../machine-set/decide.ts";
@@ -33,7 +33,7 @@ export interface RolloutModel {
   readonly sets: () => readonly MachineSet[];
   readonly machines: () => readonly Machine[];
   /** One pass of the deployment's controller; what it said. Killed after so many actions, it says nothing and writes no status. */
-  decideDeployment(killedAfter?: number, limits?: RolloutLimits): readonly string[];
+  decideDeployment(killedAfter?: number, limits?: RolloutGates): readonly string[];
   /** One pass of every set's controller; what they did: `+1 pool-abcde`, `-1 pool-abcde`. */
   decideSets(): readonly string[];
   /** One pass of the machines' controller over every machine that is updated in place. */
@@ -157,13 +157,13 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
     deployment: () => deployment,
     sets: () => sets,
     machines: () => machines,
-    decideDeployment(killedAfter = Number.POSITIVE_INFINITY, limits?: RolloutLimits) {
+    decideDeployment(killedAfter = Number.POSITIVE_INFINITY, limits?: RolloutGates) {
       passes++;
       const claim = claimObjects(deployment, sets, ({ metadata }) =>
         selectorMatches(deployment.spec.selector, metadata.labels),
       );
       const byUid = new Map(sets.map((set) => [set.metadata.uid ?? "", ownedBy(set)]));
-      const snapshot = withLimits(
+      const snapshot = withGates(
         {
           deployment,
           claim,

@@ -2,10 +2,10 @@ import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } 
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/state/decision.ts";
 import { noHistory } from "../remediation/flapping.ts";
-import { noObstacle } from "../remediation/remediation-view.ts";
+import { noRemediationHold } from "../remediation/remediation-view.ts";
 import type {
   FailedOperation,
-  LaneTrouble,
+  ClassBackoff,
   OperationKind,
   OperationResult,
   OperationView,
@@ -32,10 +32,10 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   hasTarget: true,
   node: undefined,
   nodeMatch: "unknown",
-  betterClaims: [],
+  competingMachines: [],
   foreignNode: undefined,
   history: noHistory,
-  repair: noObstacle,
+  repair: noRemediationHold,
   sameNameNode: undefined,
   wantsToken: false,
   // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
@@ -74,7 +74,7 @@ export const pending = (kind: OperationKind, message = "wiping disks", checkAfte
 });
 
 /** A call that has waited for its turn since now. */
-export const waiting = (kind: OperationKind, trouble?: LaneTrouble): OperationView => ({
+export const waiting = (kind: OperationKind, trouble?: ClassBackoff): OperationView => ({
   kind,
   state: "waiting",
   inputs: "class-1/secret-1",

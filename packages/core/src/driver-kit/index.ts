@@ -5,8 +5,8 @@ export { answerTooLong, isAnswerTooLong, mostAnswerBytes, readAnswer } from "./a
 export { createBatch } from "./batch.ts";
 export type { Asking, BatchOptions } from "./batch.ts";
 export type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
-export { complainTo } from "./complain.ts";
-export type { Check, Complain } from "./complain.ts";
+export { issueCollector } from "./issue-collector.ts";
+export type { Check, Complain } from "./issue-collector.ts";
 export { csiHandleOf } from "./csi-handle.ts";
 export { differencesFound } from "./differences.ts";
 export type { Comparable, Compare, IsSame } from "./differences.ts";

@@ -22,7 +22,7 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
     if (groups.length === 0 && uid === "" && extra.size === 0) return user;
     throw badRequest(`requested ${goReferences(groups, uid, extra)} without impersonating a user`);
   }
-  for (const part of wishesOf(name, groups, uid, extra)) {
+  for (const part of preserveAnnotationsOf(name, groups, uid, extra)) {
     const wish = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
     if (!authorizer.allows(user, { ...wish, ...part })) refuse(user, { ...wish, ...part });
   }
@@ -34,7 +34,7 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
   };
 }
 
-function wishesOf(
+function preserveAnnotationsOf(
   name: string,
   groups: readonly string[],
   uid: string,

@@ -9,7 +9,7 @@ export interface SimilarEvents {
   isToBeCombined(kind: string, message: string, nowMs: number): boolean;
 }
 
-interface Told {
+interface ReportedStates {
   readonly messages: Set<string>;
   lastMs: number;
 }
@@ -27,7 +27,7 @@ export interface SimilarEventsOptions {
 /** Makes an empty memory of events, after the aggregation in client-go's correlator. */
 export function createSimilarEvents({ most, spanMs, capacity }: SimilarEventsOptions): SimilarEvents {
   // Invariants: no set of messages is larger than `most`; the kinds are in the order in which they were last told.
-  const kinds = new Map<string, Told>();
+  const kinds = new Map<string, ReportedStates>();
   return {
     isToBeCombined(kind, message, nowMs) {
       const known = kinds.get(kind);

@@ -1,4 +1,4 @@
-import { type DefinitionState, definitionHolding } from "@millwright/controllers";
+import { type CrdState, definitionHolding } from "@millwright/controllers";
 import type { Machine } from "@millwright/core";
 import {
   type ApiClient,
@@ -16,7 +16,7 @@ import {
 export async function heldBy(
   machine: Machine,
   { control, signal }: { readonly control: Pick<ApiClient, "get">; readonly signal?: AbortSignal },
-): Promise<DefinitionState | undefined> {
+): Promise<CrdState | undefined> {
   const read = async (name: string): Promise<KubeObject | undefined> => {
     try {
       return await control.get(customResourceDefinitionResource, { name }, { metadataOnly: true, signal });

@@ -41,7 +41,7 @@ export interface DriverCall {
   readonly invoke: (context: DriverContext) => Promise<unknown>;
   readonly signal: AbortSignal;
   /** Handed a call that is left behind because it ignores its signal. Absent: nobody need wait for it. */
-  readonly leave?: (what: string, running: Promise<unknown>) => void;
+  readonly onAbandoned?: (what: string, running: Promise<unknown>) => void;
 }
 
 /**
@@ -76,7 +76,7 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
     }
   };
 
-  return async ({ driver, method, subject, confidential, invoke, signal: outer, leave }) => {
+  return async ({ driver, method, subject, confidential, invoke, signal: outer, onAbandoned }) => {
     const what = `${method} of driver "${driver.name}"`;
     const reportApiCall = reporters.get(driver);
     const recordExchange = recorders.get(driver);
@@ -105,7 +105,12 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
       return invoke(context);
     };
     try {
-      const reply = await limit(what, outer, run, leave === undefined ? undefined : (left) => leave(what, left));
+      const reply = await limit(
+        what,
+        outer,
+        run,
+        onAbandoned === undefined ? undefined : (left) => onAbandoned(what, left),
+      );
       count("OK");
       return reply;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { type Clock, MachineError } from "@millwright/core";
 
 /**
- * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts, and handed to `leave`: the machine can be worked
+ * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts, and handed to `onAbandoned`: the machine can be worked
  * on again.
  *
  * @throws MachineError DeadlineExceeded, or the reason of the signal
@@ -10,12 +10,12 @@ export type CallLimit = <Result>(
   what: string,
   signal: AbortSignal,
   run: (signal: AbortSignal) => Promise<Result>,
-  leave?: (running: Promise<Result>) => void,
+  onAbandoned?: (running: Promise<Result>) => void,
 ) => Promise<Result>;
 
 export const createCallLimit =
   (clock: Clock, timeoutMs: number): CallLimit =>
-  async (what, signal, run, leave) => {
+  async (what, signal, run, onAbandoned) => {
     const deadline = new AbortController();
     const timer = clock.setTimer(timeoutMs, () =>
       deadline.abort(new MachineError("DeadlineExceeded", `${what} took longer than ${timeoutMs / 1000} s`)),
@@ -27,7 +27,7 @@ export const createCallLimit =
     try {
       combined.throwIfAborted();
       const running = run(combined);
-      const onLeft = (): void => leave?.(running);
+      const onLeft = (): void => onAbandoned?.(running);
       combined.addEventListener("abort", onLeft, { once: true });
       try {
         return await Promise.race([running, aborted.promise]);

@@ -37,7 +37,7 @@ import { toMachineError } from "./driver-failure.ts";
 import type { DriverMethod, DriverMetrics } from "../metrics/driver-metrics.ts";
 import type { CloudRecorder } from "../recording/cloud-recorder.ts";
 import { createClassReader, identityOf, type ReadClass } from "./read-class.ts";
-import { createStragglers } from "./stragglers.ts";
+import { createAbandonedCalls } from "./abandoned-calls.ts";
 import { asksForToken, userDataFor } from "./user-data.ts";
 
 /** How drivers are hosted. */
@@ -85,7 +85,7 @@ const withSpentToken = ({ code, message, retryAfterMs, lastKnownState }: Machine
 export function createDriverHost(options: DriverHostOptions): DriverHost {
   const { drivers, hasTarget, fence, metrics, recorder, clock, log } = options;
 
-  const stragglers = createStragglers(clock, log);
+  const abandonedCalls = createAbandonedCalls(clock, log);
   const limit = createCallLimit(clock, options.callTimeoutMs ?? DEFAULT_CALL_TIMEOUT_MS);
 
   const classes = createClassReader(drivers);
@@ -109,7 +109,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       // What changes nothing need not be waited for by whoever comes next.
       ...(method === "getVolumeIds" || method === "findDrift"
         ? {}
-        : { leave: (what, running) => stragglers.add(request.machine.uid, what, running) }),
+        : { onAbandoned: (what, running) => abandonedCalls.add(request.machine.uid, what, running) }),
     });
 
   /** Reads the class, acts with it, and makes a value of whatever is thrown. */
@@ -138,7 +138,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
   ): Promise<DriverOutcome<Result>> =>
     toValue(vmCall, signal, async ({ driver, machineClass, secret }, confidential) => {
       const machine = identityOf(vmCall.machine);
-      await stragglers.settled(machine.uid, signal);
+      await abandonedCalls.settled(machine.uid, signal);
       return run({ driver, confidential, request: { machine, machineClass, secret } });
     });
 

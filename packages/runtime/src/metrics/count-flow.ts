@@ -1,4 +1,4 @@
-import { type ControlCaches, replacementGroupOf, shapeProblemsOf } from "@millwright/controllers";
+import { type ControlCaches, remediationGroupOf, shapeProblemsOf } from "@millwright/controllers";
 import { type Clock, labelKeys, type Machine } from "@millwright/core";
 import type { Registry } from "prom-client";
 import { createFlowMetrics, type MachineLabels } from "./flow-metrics.ts";
@@ -11,7 +11,7 @@ const isReadable = (machine: Machine | undefined): boolean =>
 
 /** The value of the machines' index `group` for those of a deployment. */
 const groupOf = (name: string): string =>
-  replacementGroupOf({ metadata: { name, labels: { [labelKeys.name]: name } }, spec: {} });
+  remediationGroupOf({ metadata: { name, labels: { [labelKeys.name]: name } }, spec: {} });
 
 /**
  * Counts what happens to the machines of the caches from now on. To be called by the one process that leads: each of several would count everything.

@@ -1,4 +1,4 @@
-import type { DefinitionGuard } from "@millwright/controllers";
+import type { CrdGuard } from "@millwright/controllers";
 import { createControlCaches } from "@millwright/controllers";
 import { machineResource, machineSetResource, systemClock, systemRandom } from "@millwright/core";
 import { createFakeApi } from "@millwright/kube/testing";
@@ -21,7 +21,7 @@ it("counts what is held at the moment, by kind", async () => {
     await cache.synced(stop.signal);
   }
   let held: readonly string[] = [];
-  const definitions: Pick<DefinitionGuard, "holdOf"> = {
+  const definitions: Pick<CrdGuard, "holdOf"> = {
     holdOf: (_, { metadata: { name = "" } }, hasBegun) =>
       held.includes(name) && !hasBegun
         ? { verdict: "held", definition: { name: "d", state: "gone" } }

@@ -1,4 +1,4 @@
-import { type ControlCaches, type DefinitionGuard, markedStage } from "@millwright/controllers";
+import { type ControlCaches, type CrdGuard, markedStage } from "@millwright/controllers";
 import { ownMetricNames } from "@millwright/core";
 import { Gauge, type Registry } from "prom-client";
 
@@ -8,7 +8,7 @@ import { Gauge, type Registry } from "prom-client";
  */
 export function measureHeldObjects(
   registry: Registry,
-  definitions: Pick<DefinitionGuard, "holdOf">,
+  definitions: Pick<CrdGuard, "holdOf">,
   { machines, sets, deployments }: Pick<ControlCaches, "machines" | "sets" | "deployments">,
 ): void {
   const gauge = new Gauge({

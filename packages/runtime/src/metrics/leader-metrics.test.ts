@@ -1,4 +1,4 @@
-import { createControlCaches, type DefinitionGuard } from "@millwright/controllers";
+import { createControlCaches, type CrdGuard } from "@millwright/controllers";
 import {
   type Clock,
   machineDeploymentResource,
@@ -15,7 +15,7 @@ import { samplesIn } from "../testing/metric-lines.ts";
 import { createLeaderMetrics } from "./leader-metrics.ts";
 
 const namespace = "shoot";
-const definitions: Pick<DefinitionGuard, "holdOf"> = { holdOf: () => ({ verdict: "goes" }) };
+const definitions: Pick<CrdGuard, "holdOf"> = { holdOf: () => ({ verdict: "goes" }) };
 
 let stop = new AbortController();
 afterEach(() => {

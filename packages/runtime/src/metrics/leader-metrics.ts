@@ -1,4 +1,4 @@
-import type { ControlCaches, DefinitionGuard } from "@millwright/controllers";
+import type { ControlCaches, CrdGuard } from "@millwright/controllers";
 import type { Clock } from "@millwright/core";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
@@ -20,7 +20,7 @@ export function createLeaderMetrics({
   clock,
 }: {
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
-  readonly definitions: Pick<DefinitionGuard, "holdOf">;
+  readonly definitions: Pick<CrdGuard, "holdOf">;
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();

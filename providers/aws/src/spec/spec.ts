@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, complainTo } from "@millwright/core/driver-kit";
+import { type Complain, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
@@ -114,7 +114,7 @@ export type AwsSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: AWS`: that of MCM's driver, keys in any case, and what was added. */
 export const awsSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = complainTo(check);
+  const complain = issueCollector(check);
   checkIam(spec, complain);
   checkTags(spec, complain);
   checkCapacityReservation(spec, complain);

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, complainTo } from "@millwright/core/driver-kit";
+import { type Complain, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
@@ -137,7 +137,7 @@ export type AzureSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: Azure`: that of MCM's driver, keys in any case, and what was added. */
 export const azureSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = complainTo(check);
+  const complain = issueCollector(check);
   checkTags(spec, complain);
   checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], complain);
   checkStorage(spec.properties.storageProfile, complain);

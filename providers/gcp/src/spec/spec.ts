@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, complainTo } from "@millwright/core/driver-kit";
+import { type Complain, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkDisks, diskSchema } from "./disks.ts";
 import { goText, goTexts } from "./go-text.ts";
@@ -111,7 +111,7 @@ export type GcpSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: GCP`: that of MCM's driver, keys in any case, and what was added. */
 export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = complainTo(check);
+  const complain = issueCollector(check);
   checkDisks(spec.disks, complain);
   checkNetworkInterfaces(spec.networkInterfaces, complain);
   checkScheduling(spec, complain);

@@ -300,6 +300,6 @@ it("speaks of one generation in all conditions, where the object has one", () =>
   expect(groupConditions([state], [], 7, now)).toEqual({ states: [{ ...state, observedGeneration: 7 }] });
   expect(groupConditions([state], [created("m", 3_000)], undefined, now)).toEqual({
     states: [state],
-    wakeAfterMs: 8_000,
+    requeueAfterMs: 8_000,
   });
 });

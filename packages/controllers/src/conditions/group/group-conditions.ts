@@ -6,7 +6,7 @@ import type { JudgedMachine } from "./judged-machine.ts";
 export interface GroupConditions {
   readonly states: readonly ConditionState[];
   /** When time alone changes one of them, milliseconds from now; absent when only a change of an object can. */
-  readonly wakeAfterMs?: number;
+  readonly requeueAfterMs?: number;
 }
 
 /** Puts the conditions of one pass together: all speak of the same generation. */
@@ -16,9 +16,9 @@ export function groupConditions(
   generation: number | undefined,
   now: Date,
 ): GroupConditions {
-  const wakeAfterMs = untilGroupChanges(machines, now);
+  const requeueAfterMs = untilGroupChanges(machines, now);
   return {
     states: generation === undefined ? states : states.map((state) => ({ ...state, observedGeneration: generation })),
-    ...(wakeAfterMs === undefined ? {} : { wakeAfterMs }),
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
   };
 }

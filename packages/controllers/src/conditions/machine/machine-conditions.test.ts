@@ -6,7 +6,7 @@ import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots
 import { slowToGoText } from "./deleting.ts";
 import type { MachineFacts } from "./facts.ts";
 import { machineConditions, untilConditionsChange } from "./machine-conditions.ts";
-import { facts, going, kubelet, MINUTE, reporting, running, tell } from "../../testing/told-conditions.ts";
+import { facts, going, kubelet, MINUTE, reporting, running, tell } from "../../testing/written-conditions.ts";
 
 describe("the conditions of a machine", () => {
   it("of a sound one are all there, in their order", () => {

@@ -9,7 +9,7 @@ import {
 } from "@millwright/core";
 import type { DerivedCondition } from "../derived-condition.ts";
 import { apiTime } from "../../model/set-condition.ts";
-import type { DefinitionState } from "../../model/crd-state.ts";
+import type { CrdState } from "../../model/crd-state.ts";
 import { heldText, remedy } from "../../crd-guard/hold-texts.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
@@ -95,7 +95,7 @@ const unknownPhase: PhaseGuide = {
 function nextOf(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
-  heldBy: DefinitionState | undefined,
+  heldBy: CrdState | undefined,
   now: Date,
 ): MachineReport["next"] {
   if (heldBy !== undefined) {
@@ -131,7 +131,7 @@ export function machineReport(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
   now: Date,
-  heldBy?: DefinitionState,
+  heldBy?: CrdState,
 ): MachineReport {
   const { machine, set, deployment, hasClass } = facts;
   const { name, namespace = "", labels } = machine.metadata;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { itsNode, lastly, withVm } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
-import { facts, going, running, tell, withConditions } from "../../testing/told-conditions.ts";
+import { facts, going, running, tell, withConditions } from "../../testing/written-conditions.ts";
 
 describe("InfrastructureReady", () => {
   it.each<[string, Change<Machine>, Partial<MachineFacts>, string]>([

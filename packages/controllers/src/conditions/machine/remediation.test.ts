@@ -4,7 +4,7 @@ import { aMachine, aMachineDeployment, inPhase } from "../../testing/builders.ts
 import { itsNode, lastly, later, testNow } from "../../testing/snapshots.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import type { MachineFacts } from "./facts.ts";
-import { facts, going, MINUTE, running, tell, withConditions } from "../../testing/told-conditions.ts";
+import { facts, going, MINUTE, running, tell, withConditions } from "../../testing/written-conditions.ts";
 
 describe("HealthCheckSucceeded and OwnerRemediated", () => {
   const failedBy = (type: string, text: string): Machine =>

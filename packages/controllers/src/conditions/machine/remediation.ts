@@ -10,7 +10,7 @@ import { cutText } from "../message-lines.ts";
 import { findCondition } from "../../model/set-condition.ts";
 import { isForReplacement } from "../../machine-lists/for-remediation.ts";
 import { isDeleting } from "../../model/phase.ts";
-import { replacementLimitOf } from "../../model/remediation-budget.ts";
+import { remediationLimitOf } from "../../model/remediation-budget.ts";
 import { healthTimeoutMs } from "../../model/timeouts.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, phaseSince, said, timeOf } from "./facts.ts";
 
@@ -68,7 +68,7 @@ export const ownerRemediated: ConditionOf = (facts, now) => {
   const nodes = new Map(node === undefined ? [] : [[machine.metadata.name, node]]);
   if (isForReplacement(machine, nodes, now)) return not(reasons.waitingForRemediation, "Waiting for remediation");
   if (!isOverdue(facts, now)) return undefined;
-  const { limit } = replacementLimitOf(facts.deployment, facts.settings.maxReplacements);
+  const { limit } = remediationLimitOf(facts.deployment, facts.settings.maxReplacements);
   const text = `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
   return not(reasons.remediationDeferred, text);
 };

@@ -5,7 +5,7 @@ import { aMachine, aMachineDeployment, aMachineSet, type Change, inPhase } from 
 import { itsNode } from "../../testing/snapshots.ts";
 import type { MachineFacts } from "./facts.ts";
 import { templateDifferences } from "./updating.ts";
-import { facts, running, tell, withConditions } from "../../testing/told-conditions.ts";
+import { facts, running, tell, withConditions } from "../../testing/written-conditions.ts";
 
 describe("Updating", () => {
   const inPlace = (reason: string, message = ""): Partial<MachineFacts> =>

@@ -6,7 +6,7 @@ import type { MachineFacts } from "../machine/facts.ts";
 import { defaultMachineSettings, type MachineSettings } from "../../model/machine-settings.ts";
 
 /** What conditions are computed from besides the object, its sets and their machines. */
-export interface Surroundings {
+export interface ConditionInputs {
   readonly hasTarget: boolean;
   /** Whether the API server of the nodes answers. */
   readonly isTargetReachable: boolean;
@@ -36,11 +36,11 @@ function controllingDeployment(
  *
  * @param object as it is in the cache
  */
-export function observeSurroundings(
+export function observeConditionInputs(
   context: Pick<ControllerContext, "caches" | "target" | "namespace" | "conditions">,
   object: MachineSet | MachineDeployment,
   machines: readonly Machine[],
-): Surroundings | undefined {
+): ConditionInputs | undefined {
   const { caches, target, namespace, conditions } = context;
   if (conditions?.clusterApi === false) return undefined;
   const { settings = defaultMachineSettings } = conditions ?? {};
@@ -64,7 +64,7 @@ export function observeSurroundings(
 /** All that is known of one machine of a set. */
 export function factsOf(
   machine: Machine,
-  { hasTarget, isTargetReachable, nodes, classes, settings }: Surroundings,
+  { hasTarget, isTargetReachable, nodes, classes, settings }: ConditionInputs,
   owners: Pick<MachineFacts, "set" | "deployment">,
 ): MachineFacts {
   return {

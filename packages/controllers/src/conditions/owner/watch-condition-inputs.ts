@@ -3,7 +3,7 @@ import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import { machinesMatching } from "../../cluster/node-match.ts";
 import type { Node } from "../../model/node-objects.ts";
-import { isComingUp } from "../../model/provisioning.ts";
+import { isProvisioning } from "../../model/provisioning.ts";
 import { isSameHealth } from "../../model/node-health.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
@@ -18,7 +18,7 @@ export interface OwnerKeys {
   readonly all: () => readonly string[];
 }
 
-const isWithoutCopy = (machine: Machine): boolean => isDeleting(machine) || isComingUp(machine);
+const isWithoutCopy = (machine: Machine): boolean => isDeleting(machine) || isProvisioning(machine);
 
 const comesOrGoes = (old: unknown, current: unknown): boolean => old === undefined || current === undefined;
 
@@ -31,7 +31,7 @@ const hasOtherHealth = (old: Node | undefined, current: Node | undefined): boole
  * taken for unreachable, or answers again, a node comes or goes, which need not change a machine that is Unknown
  * already, or its health changes while its machine goes or is being made: nobody copies it to the machine then, which would wake them.
  */
-export function watchSurroundings(
+export function watchConditionInputs(
   { caches, target, conditions }: Pick<ControllerContext, "caches" | "target" | "conditions">,
   controller: Pick<Controller, "enqueue">,
   keys: OwnerKeys,

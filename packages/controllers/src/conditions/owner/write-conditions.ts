@@ -26,6 +26,6 @@ export function withConditions<D extends Decision<unknown, unknown>>(
   status: NonNullable<D["status"]>,
   group: GroupConditions | undefined,
 ): D {
-  const wakes = [decision.wakeAfterMs, group?.wakeAfterMs].filter((ms) => ms !== undefined);
-  return { ...decision, status, ...(wakes.length === 0 ? {} : { wakeAfterMs: Math.min(...wakes) }) };
+  const wakes = [decision.requeueAfterMs, group?.requeueAfterMs].filter((ms) => ms !== undefined);
+  return { ...decision, status, ...(wakes.length === 0 ? {} : { requeueAfterMs: Math.min(...wakes) }) };
 }

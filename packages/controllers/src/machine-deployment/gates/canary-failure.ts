@@ -22,7 +22,7 @@ const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0
 export const isUnderWay = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
 
 /** Whether the current template is an earlier one, returned to from one that failed: what is known to work is not tried in steps, nor does it wait. */
-export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
+export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =>
   newSet !== undefined &&
   oldSets.some(
     (view) =>
@@ -35,7 +35,7 @@ export const isFleeing = ({ newSet, oldSets }: Sets): boolean =>
  * Whether the current template is the one that was about to be replaced when somebody changed his mind: a machine of it has served since before the sets were
  * made that are left now. It need not be tried in steps, and who goes back wants to be back.
  */
-export function isReturning({ newSet, oldSets }: Sets): boolean {
+export function isRevert({ newSet, oldSets }: Sets): boolean {
   if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
   const first = servingOf(newSet)[0];
   return (
@@ -74,7 +74,7 @@ export function decideCanaryFailure(
   const { newSet } = sets;
   if (annotations[annotationKeys.canarySteps] === undefined || newSet === undefined || !isUnderWay(sets))
     return undefined;
-  if (isFleeing(sets) || isReturning(sets)) return undefined;
+  if (isRollbackFromFailedCanary(sets) || isRevert(sets)) return undefined;
   const failure = canaryFailureOf(newSet.set);
   if (failure !== undefined) {
     const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;

@@ -1,7 +1,7 @@
 import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
 import { apiTime } from "../../model/set-condition.ts";
 import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
-import type { RolloutLimits } from "../state/rollout-gates.ts";
+import type { RolloutGates } from "../state/rollout-gates.ts";
 import { servesSince } from "../../machine-lists/serves-since.ts";
 import { servingOf, type SetView } from "../state/set-size.ts";
 
@@ -21,15 +21,15 @@ export const canaryFailureOf = (set: MachineSet | undefined): string | undefined
  * How far the steps let a rollout go. Nothing is remembered: a step is passed while as many machines of the new set as it has have served for its time, so a
  * machine that breaks in a later step does not begin it anew as long as others have served long enough.
  */
-export function canaryLimits(
+export function canaryGates(
   deployment: MachineDeployment,
   steps: readonly CanaryStep[],
   newSet: SetView | undefined,
   now: Date,
-): RolloutLimits {
+): RolloutGates {
   const replicas = deployment.spec.replicas ?? 0;
   const failure = canaryFailureOf(newSet?.set);
-  const stop = (maxNew: number, hold: string, wakeAt?: Date): RolloutLimits => ({
+  const stop = (maxNew: number, hold: string, wakeAt?: Date): RolloutGates => ({
     mayStart: true,
     maxNew,
     holds: [hold],

@@ -1,14 +1,14 @@
 import type { MachineDeployment } from "@millwright/core";
 import { apiTime } from "../../model/set-condition.ts";
-import { canaryLimits } from "./canary.ts";
-import { isFleeing, isReturning, isUnderWay } from "./canary-failure.ts";
+import { canaryGates } from "./canary.ts";
+import { isRollbackFromFailedCanary, isRevert, isUnderWay } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";
 import { repairedSize } from "../state/repaired-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
 import { isOnDelete } from "../state/on-delete.ts";
-import { type RolloutLimits, strictest, unlimited } from "../state/rollout-gates.ts";
+import { type RolloutGates, intersectGates, unlimited } from "../state/rollout-gates.ts";
 import { sum } from "../state/set-size.ts";
 import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/snapshot.ts";
 
@@ -19,7 +19,7 @@ import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/sn
 const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
   Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => repairedSize(view).spec)));
 
-function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutLimits {
+function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutGates {
   const read = readWindows(deployment);
   // What cannot be read was refused before anything is planned.
   const { isOpen, changesAt } = openingAt(read.ok ? read.windows : [], now);
@@ -35,7 +35,7 @@ function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): Rol
     : { mayStart: false, holds: [hold], ...wake };
 }
 
-const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutLimits => ({
+const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
   mayStart: true,
   maxNew: noneBegins(deployment, sets),
   holds: ["Old machines are replaced only when somebody deletes them"],
@@ -46,25 +46,25 @@ const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutLimit
  * rollout under way, and back from a template that failed, nothing limits it; back to the template that it began with, no steps do. A decision about someone's own deletion is no choice of ours: it waits for no
  * window.
  */
-function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutLimits {
+function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutGates {
   const { deployment, problems } = snapshot;
   if (deployment.metadata.deletionTimestamp != null || problems.length > 0) return unlimited;
   const sets = viewSets(snapshot);
-  if (!isUnderWay(sets) || isFleeing(sets)) return unlimited;
+  if (!isUnderWay(sets) || isRollbackFromFailedCanary(sets)) return unlimited;
   if (isOnDelete(deployment)) return onDeleteLimits(deployment, sets);
   const read = readCanarySteps(deployment);
-  const steps = read.ok && !isReturning(sets) ? read.steps : [];
-  return strictest([
-    ...(steps.length === 0 ? [] : [canaryLimits(deployment, steps, sets.newSet, now)]),
+  const steps = read.ok && !isRevert(sets) ? read.steps : [];
+  return intersectGates([
+    ...(steps.length === 0 ? [] : [canaryGates(deployment, steps, sets.newSet, now)]),
     windowLimits(deployment, sets, now),
     manualSelection(snapshot, sets),
   ]);
 }
 
 /** The snapshot with the machines that do not count yet, and the limits that hold for its rollout at that time. */
-export function withLimits(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
+export function withGates(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
   const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
   const seen = { ...snapshot, settling: names };
   const settles = nextAt === undefined ? unlimited : { ...unlimited, wakeAt: nextAt };
-  return { ...seen, limits: strictest([limitsOfRollout(seen, now), settles]) };
+  return { ...seen, limits: intersectGates([limitsOfRollout(seen, now), settles]) };
 }

@@ -5,10 +5,14 @@ import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import { machinesWhere, type Question } from "../../machine-lists/machines-where.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { withoutScaleDown, withScaleDown } from "../../machine/preservation/preserved-node.ts";
-import { type InPlaceWish, wishForOld, wishForReleased } from "../in-place/node-wish.ts";
+import {
+  type InPlaceNodeMarks,
+  desiredMarksForOldSet,
+  desiredMarksForReleased,
+} from "../in-place/in-place-node-marks.ts";
 import { readUpdateNote } from "../in-place/update-note.ts";
 import { type UpdateState, updateStateOf } from "../in-place/update-state.ts";
-import { nodePatch, nothingWished } from "../state/node-patch.ts";
+import { nodePatch, noChange } from "../state/node-patch.ts";
 import { avoidsOldNodes } from "../sets/set-marks.ts";
 import type { SetView } from "../state/set-size.ts";
 import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
@@ -48,12 +52,12 @@ function inPlaceWish(
   state: UpdateState,
   target: string | undefined,
   isChosen: boolean,
-): InPlaceWish {
+): InPlaceNodeMarks {
   if (target !== undefined) {
-    return isOld ? wishForOld(node, state, isChosen, target) : wishForReleased(node, state);
+    return isOld ? desiredMarksForOldSet(node, state, isChosen, target) : desiredMarksForReleased(node, state);
   }
   const isMarked = state === "settling" || readUpdateNote(node) !== undefined;
-  return isMarked ? wishForReleased(node, state) : { marks: nothingWished };
+  return isMarked ? desiredMarksForReleased(node, state) : { marks: noChange };
 }
 
 /** What is wished for the nodes of all machines of a set. */
@@ -78,7 +82,7 @@ function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: 
   const state = updateStateOf(machine, node, target);
   const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, isChosen);
   const patch = nodePatch(node, {
-    ...nothingWished,
+    ...noChange,
     ...marks,
     annotations: { ...marks.annotations, ...scalerAnnotations(place, isKept) },
     isAvoided,

@@ -2,7 +2,7 @@ import { isConflict, nodeResource } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Node } from "../../model/node-objects.ts";
 import { createWriter } from "../../cluster/writer.ts";
-import { sayOnNode } from "../../model/node-condition.ts";
+import { setNodeCondition } from "../../model/node-condition.ts";
 import type { NodeChange } from "../state/node-patch.ts";
 
 /** Writes to nodes at once, so that a large deployment neither waits for one after the other nor floods the API server. */
@@ -24,7 +24,7 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
     if (patch !== undefined) await nodes.patch({ name }, patch);
     const node = store.get(name);
     if (condition === undefined || node === undefined) return;
-    for (const said of sayOnNode(node, condition, clock.now())) {
+    for (const said of setNodeCondition(node, condition, clock.now())) {
       if (said.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, said.patch, "strategic");
     }
   };

@@ -1,5 +1,5 @@
 import type { RolloutBounds, Sizes } from "../state/rollout-bounds.ts";
-import { type RolloutLimits, unlimited } from "../state/rollout-gates.ts";
+import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { type SetSize, sum } from "../state/set-size.ts";
 
 /**
@@ -10,7 +10,7 @@ export function newSetReplicas(
   bounds: RolloutBounds,
   current: number,
   sets: readonly SetSize[],
-  limits: RolloutLimits = unlimited,
+  limits: RolloutGates = unlimited,
 ): number {
   if (current >= bounds.replicas) return bounds.replicas;
   if (!limits.mayStart) return current;
@@ -36,7 +36,7 @@ function takeFrom(
 }
 
 /** Machines that the old sets keep whatever serves: those that the new set may not replace yet. */
-function keptByLimits({ replicas }: RolloutBounds, newSet: SetSize, { maxNew }: RolloutLimits): number {
+function keptByLimits({ replicas }: RolloutBounds, newSet: SetSize, { maxNew }: RolloutGates): number {
   return maxNew === undefined ? 0 : Math.max(0, replicas - Math.max(maxNew, newSet.spec));
 }
 
@@ -76,7 +76,7 @@ export function planRollingUpdate(
   bounds: RolloutBounds,
   newSet: SetSize,
   oldSets: readonly SetSize[],
-  limits: RolloutLimits = unlimited,
+  limits: RolloutGates = unlimited,
 ): Sizes {
   const newSize = newSetReplicas(bounds, newSet.spec, [newSet, ...oldSets], limits);
   const grown: [string, number][] = newSize === newSet.spec ? [] : [[newSet.name, newSize]];

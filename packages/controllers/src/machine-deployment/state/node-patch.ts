@@ -5,7 +5,7 @@ import type { NodeConditionState } from "../../model/node-condition.ts";
 type Changes = Readonly<Record<string, string | null>>;
 
 /** What a deployment wants a node to carry; what is not named stays as it is. */
-export interface NodeWish {
+export interface DesiredNodeMarks {
   /** Values to set, `null` removes. */
   readonly labels: Changes;
   readonly annotations: Changes;
@@ -18,7 +18,7 @@ export interface NodeWish {
 }
 
 /** A wish for nothing. */
-export const nothingWished: NodeWish = {
+export const noChange: DesiredNodeMarks = {
   labels: {},
   annotations: {},
   isAvoided: undefined,
@@ -31,7 +31,7 @@ const avoidance: Taint = { key: taintKeys.preferNoSchedule, value: "True", effec
 const isSame = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
 /** The taints of a node after a wish; `undefined` when they stay. */
-function taintsAfter(node: Node, { isAvoided, addTaints }: NodeWish): readonly Taint[] | undefined {
+function taintsAfter(node: Node, { isAvoided, addTaints }: DesiredNodeMarks): readonly Taint[] | undefined {
   const live = node.spec?.taints ?? [];
   const wanted = isAvoided === true ? [...addTaints, avoidance] : addTaints;
   const kept = isAvoided === false ? live.filter((taint) => !isSame(taint, avoidance)) : live;
@@ -48,7 +48,7 @@ const changesOf = (have: Readonly<Record<string, string>> | undefined, wanted: C
  * The one merge patch that grants a wish, or `undefined` when the node is so already. Taints are a list that a patch replaces whole, so one that touches them
  * holds only for the version of the node that was seen.
  */
-export function nodePatch(node: Node, wish: NodeWish): Readonly<Record<string, unknown>> | undefined {
+export function nodePatch(node: Node, wish: DesiredNodeMarks): Readonly<Record<string, unknown>> | undefined {
   const labels = changesOf(node.metadata.labels, wish.labels);
   const annotations = changesOf(node.metadata.annotations, wish.annotations);
   const taints = taintsAfter(node, wish);

@@ -1,5 +1,5 @@
 /** Bounds from outside that a rollout keeps to besides surge and unavailability: canary steps, maintenance windows, replacement on deletion only. */
-export interface RolloutLimits {
+export interface RolloutGates {
   /** Machines that the new set may have for now; the old sets keep the rest. Absent: all. What it has already is not taken back. */
   readonly maxNew?: number;
   /** Whether a next step may be taken at all. A new set is made anyway, with no machines, for others wait to see it. */
@@ -11,7 +11,7 @@ export interface RolloutLimits {
 }
 
 /** A rollout that only surge and unavailability hold back. */
-export const unlimited: RolloutLimits = { mayStart: true };
+export const unlimited: RolloutGates = { mayStart: true };
 
 const least = (numbers: readonly (number | undefined)[]): number | undefined => {
   const known = numbers.filter((number) => number !== undefined);
@@ -19,7 +19,7 @@ const least = (numbers: readonly (number | undefined)[]): number | undefined => 
 };
 
 /** What all of them allow. */
-export function strictest(all: readonly RolloutLimits[]): RolloutLimits {
+export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
   const wakeAt = least(all.map((each) => each.wakeAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);

@@ -2,10 +2,10 @@ import type { FieldProblem, Machine, MachineDeployment, MachineDeploymentStatus,
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
-import type { DefinitionState } from "../../model/crd-state.ts";
+import type { CrdState } from "../../model/crd-state.ts";
 import type { NodeChange } from "./node-patch.ts";
 import { findNewSet, oldestFirst } from "./find-new-set.ts";
-import type { RolloutLimits } from "./rollout-gates.ts";
+import type { RolloutGates } from "./rollout-gates.ts";
 import type { SetView } from "./set-size.ts";
 
 /** What a pass over a MachineDeployment sees. */
@@ -24,9 +24,9 @@ export interface MachineDeploymentSnapshot {
   /** Names of machines that do not serve for long enough to count as available. Default: none. */
   readonly settling?: ReadonlySet<string>;
   /** The definition because of which the deployment stands still. Default: none. */
-  readonly standstill?: DefinitionState | undefined;
+  readonly standstill?: CrdState | undefined;
   /** What holds the rollout back besides surge and unavailability. Default: nothing. */
-  readonly limits?: RolloutLimits;
+  readonly limits?: RolloutGates;
 }
 
 /** Everything that a MachineDeployment does to the world. */

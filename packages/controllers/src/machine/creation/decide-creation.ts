@@ -1,8 +1,8 @@
 import { phaseOf } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { hasId, isComingUp } from "../../model/provisioning.ts";
+import { hasId, isProvisioning } from "../../model/provisioning.ts";
 import { decidePending } from "./decide-pending.ts";
 import { decideInitialization } from "./decide-initialization.ts";
 import { decideStaleVm } from "./decide-stale-vm.ts";
@@ -10,7 +10,7 @@ import { decideWaiting } from "./decide-waiting.ts";
 import { readIntent } from "../../model/creation-intent.ts";
 import { recordFailure } from "./record-failure.ts";
 import { recordVm } from "./record-vm.ts";
-import { obstacleOf, refuse } from "./refuse.ts";
+import { unmetPrecondition, rejectMachine } from "./reject-machine.ts";
 import { beginCreation } from "./start-creation.ts";
 
 /**
@@ -20,7 +20,7 @@ import { beginCreation } from "./start-creation.ts";
 export function needsCreation({ machine }: MachineSnapshot): boolean {
   const phase = phaseOf(machine);
   // A phase of another version may mean that there is a VM.
-  return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isComingUp(machine));
+  return phase !== undefined && phase !== "Failed" && (!hasId(machine) || isProvisioning(machine));
 }
 
 /**
@@ -35,20 +35,20 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
   if (staleNode !== undefined) return decideStaleVm(snapshot, staleNode, now);
   if (hasId(machine)) return decideInitialization(snapshot, now);
 
-  const obstacle = obstacleOf(snapshot);
+  const obstacle = unmetPrecondition(snapshot);
   const isWaiting = operation?.state === "waiting";
   const isOutdated = isWaiting && (obstacle !== undefined || operation.inputs !== inputs);
   if (isWaiting && !isOutdated) return decideWaiting(snapshot, operation, now);
   const cancel: readonly MachineAction[] = isOutdated ? [{ kind: "CancelOperation" }] : [];
 
   if (obstacle !== undefined) {
-    const refusal = refuse(snapshot, obstacle, now);
+    const refusal = rejectMachine(snapshot, obstacle, now);
     return { ...refusal, actions: cancel };
   }
   if (operation?.state === "failed" && operation.kind === "create") {
     if (!operation.isAcknowledged) return recordFailure(snapshot, operation, now);
-    const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
-    if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+    const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+    if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
   }
   if (operation?.state === "pending" && operation.kind === "create") return decidePending(snapshot, operation, now);
   return { actions: [...cancel, ...beginCreation(snapshot)], because: [] };

@@ -54,7 +54,7 @@ describe("a VM that wants to be initialized", () => {
             description: `Provider error: machine codes error: code = [${code}] message = [no luck]. Initialize VM Instance`,
           },
         },
-        wakeAfterMs: code === "ResourceExhausted" ? 600_000 : 5_000,
+        requeueAfterMs: code === "ResourceExhausted" ? 600_000 : 5_000,
         because: [{ reason: "FailedInitializeVM", message: `${code}: no luck` }],
       });
       const machine = machineThen(change);

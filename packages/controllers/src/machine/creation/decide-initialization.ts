@@ -1,11 +1,11 @@
 import { labelKeys } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import type { OperationResult } from "../../model/operation.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { recordFailure } from "./record-failure.ts";
 import { statusWithVm } from "./record-vm.ts";
-import { refuse } from "./refuse.ts";
+import { rejectMachine } from "./reject-machine.ts";
 
 /** The VM is as it should be: the machine waits for its node now. What was not asked for again is on the object. */
 function settle(snapshot: MachineSnapshot, result: OperationResult, now: Date): MachineDecision {
@@ -37,15 +37,15 @@ export function decideInitialization(snapshot: MachineSnapshot, now: Date): Mach
     if (!isUnseen && !operation.isAcknowledged) return recordFailure(snapshot, operation, now);
   }
   // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
-  if (classView.state === "unusable") return refuse(snapshot, classView, now);
+  if (classView.state === "unusable") return rejectMachine(snapshot, classView, now);
   if (isUnseen || (operation?.state === "done" && operation.kind === "find"))
     return {
       actions: [{ kind: "AcknowledgeOperation" }, { kind: "StartOperation", operation: "initialize" }],
       because: [],
     };
   if (operation?.state === "failed" && isAsking) {
-    const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
-    if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+    const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+    if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
     return { actions: [{ kind: "StartOperation", operation: operation.kind }], because: [] };
   }
   return { actions: [{ kind: "StartOperation", operation: "find" }], because: [] };

@@ -14,14 +14,14 @@ describe("a creation that is pending", () => {
       actions: [],
       status: { lastOperation: { ...provisioning, lastUpdateTime: "2026-01-01T00:10:00Z" } },
       because: [{ type: "Normal", reason: "ProvisioningVM", message: "Provisioning VM: wiping disks" }],
-      wakeAfterMs: 60_000,
+      requeueAfterMs: 60_000,
     });
     const machine = machineThen({ operation });
     expect(decide({ machine, operation }, later(1_000))).toEqual({
       actions: [],
       status: machine.status,
       because: [],
-      wakeAfterMs: 59_000,
+      requeueAfterMs: 59_000,
     });
   });
 
@@ -54,7 +54,7 @@ describe("a creation that is pending", () => {
   it("makes the machine Failed when the creation timeout has passed, however far away the next check is", () => {
     const slow = pending("create", "wiping disks", 3_600_000);
     // The machine is ten minutes old, and has twenty.
-    expect(decide({ operation: slow }).wakeAfterMs).toBe(600_001);
+    expect(decide({ operation: slow }).requeueAfterMs).toBe(600_001);
     const machine = machineThen({ operation: slow });
     expect(decide({ machine, operation: slow }, later(600_000)).status).toEqual(machine.status);
     const decision = decide({ machine, operation: slow }, later(600_001));
@@ -67,12 +67,12 @@ describe("a creation that is pending", () => {
       },
       because: [{ type: "Warning", reason: "FailedCreateVM", message: description }],
     });
-    expect(decision).not.toHaveProperty("wakeAfterMs");
+    expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("has no deadline for a machine that is past its creation", () => {
     const machine = aMachine(inPhase("Running"), createdAt("2020-01-01T00:00:00Z"));
-    expect(decide({ machine, operation })).toMatchObject({ actions: [], wakeAfterMs: 60_000 });
+    expect(decide({ machine, operation })).toMatchObject({ actions: [], requeueAfterMs: 60_000 });
   });
 
   it("says that its class is unusable meanwhile, and goes on when it is usable again", () => {

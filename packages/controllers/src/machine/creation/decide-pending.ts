@@ -41,6 +41,6 @@ export function decidePending(snapshot: MachineSnapshot, pending: PendingView, n
     actions: [],
     status,
     because,
-    wakeAfterMs: phase === undefined ? leftMs : Math.min(leftMs, untilDeadlineMs),
+    requeueAfterMs: phase === undefined ? leftMs : Math.min(leftMs, untilDeadlineMs),
   };
 }

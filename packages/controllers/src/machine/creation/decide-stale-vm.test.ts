@@ -69,7 +69,7 @@ describe("a VM under the name of an existing node", () => {
           description: "VM using old node obj old-node; VM deletion is in progress: wiping disks",
         },
       },
-      wakeAfterMs: 60_000,
+      requeueAfterMs: 60_000,
     });
     expect(decide({ machine: marked, operation }, later(60_000)).actions).toEqual([remove]);
     const late = decide({ machine: marked, operation }, later(600_001));
@@ -86,13 +86,13 @@ describe("a VM under the name of an existing node", () => {
     const operation = failed("delete", "Internal");
     const decision = decide({ machine: marked, operation });
     const machine = machineThen({ machine: marked, operation });
-    expect(decision.wakeAfterMs).toBe(600_000);
+    expect(decision.requeueAfterMs).toBe(600_000);
     expect(machine.status?.currentStatus?.phase).toBe("CrashLoopBackOff");
     expect(machine.status?.lastOperation?.description).toMatch(
       /^VM using old node obj old-node; its VM cannot be deleted/,
     );
     const acknowledged = { ...operation, isAcknowledged: true };
-    expect(decide({ machine, operation: acknowledged }, later(1)).wakeAfterMs).toBe(599_999);
+    expect(decide({ machine, operation: acknowledged }, later(1)).requeueAfterMs).toBe(599_999);
     expect(decide({ machine, operation: acknowledged }, later(600_000)).actions).toEqual([remove]);
   });
 
@@ -100,7 +100,7 @@ describe("a VM under the name of an existing node", () => {
     const late = aMachine(marked, createdAt("2025-01-01T00:00:00Z"));
     const decision = decide({ machine: late, operation: failed("delete", "Internal") });
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
-    expect(decision).not.toHaveProperty("wakeAfterMs");
+    expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("waits for a class that was taken away", () => {

@@ -1,11 +1,11 @@
 import { encodeMachineError, staleNode, staleVmDeletionPending, staleVmNotDeleted } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { hasId, isComingUp } from "../../model/provisioning.ts";
+import { hasId, isProvisioning } from "../../model/provisioning.ts";
 import { bounded, failingPhase, withFailure } from "./record-failure.ts";
-import { refuse } from "./refuse.ts";
+import { rejectMachine } from "./reject-machine.ts";
 
 /** The machine is given up; its set makes another one. */
 function giveUp(
@@ -16,7 +16,7 @@ function giveUp(
 ): MachineDecision {
   const operation = { description: staleNode(nodeName), state: "Failed", type: "Create" } as const;
   const said = withOperation(statusOf(snapshot.machine), operation, now);
-  return { actions, status: isComingUp(snapshot.machine) ? withPhase(said, "Failed", now) : said, because: [] };
+  return { actions, status: isProvisioning(snapshot.machine) ? withPhase(said, "Failed", now) : said, because: [] };
 }
 
 /**
@@ -35,7 +35,7 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
     return giveUp(snapshot, nodeName, [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }], now);
   }
   if (operation?.kind === "delete" && operation.state === "failed") {
-    const waitMs = untilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
+    const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
     if (!operation.isAcknowledged) {
       const { code } = operation;
       const error = encodeMachineError({ code, message: bounded(operation.message) });
@@ -45,10 +45,10 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
         actions: [{ kind: "AcknowledgeOperation" }],
         status,
         because: [],
-        ...(isOver ? {} : { wakeAfterMs: waitMs }),
+        ...(isOver ? {} : { requeueAfterMs: waitMs }),
       };
     }
-    if (waitMs > 0) return { ...nothing, wakeAfterMs: waitMs };
+    if (waitMs > 0) return { ...nothing, requeueAfterMs: waitMs };
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
     // The deletion of the machine goes on with it.
@@ -56,9 +56,9 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
     const leftMs = operation.checkAt - now.getTime();
     const description = staleVmDeletionPending(nodeName, bounded(operation.message));
     const status = withOperation(statusOf(machine), { description, state: "Processing", type: "Create" }, now);
-    if (leftMs > 0) return { actions: [], status, because: [], wakeAfterMs: leftMs };
+    if (leftMs > 0) return { actions: [], status, because: [], requeueAfterMs: leftMs };
   }
   // What is wrong with the machine's spec or its user data is no obstacle to looking after a VM that exists.
-  if (classView.state === "unusable") return refuse(snapshot, classView, now);
+  if (classView.state === "unusable") return rejectMachine(snapshot, classView, now);
   return { actions: [{ kind: "StartOperation", operation: "delete" }], because: [] };
 }

@@ -14,7 +14,7 @@ describe("a machine that waits for its turn", () => {
     expect(decide({ operation }, later(1_000))).toEqual({
       actions: [],
       because: [],
-      wakeAfterMs: 29_000,
+      requeueAfterMs: 29_000,
     });
     const late = decide({ operation }, later(30_000));
     expect(late.status).toMatchObject({
@@ -50,7 +50,7 @@ describe("a machine that waits for its turn", () => {
         lastOperation: { type: "Create", state: "Failed", errorCode: "ResourceExhausted", description: text },
       },
       // Ten of the twenty minutes are over.
-      wakeAfterMs: 600_001,
+      requeueAfterMs: 600_001,
     });
     const machine = machineThen({ operation });
     const other = waiting("create", { ...trouble, message: "quota of 21 VMs is used up" });
@@ -62,13 +62,13 @@ describe("a machine that waits for its turn", () => {
     const decision = decide({ machine, operation: waiting("create", trouble) });
     expect(decision.actions).toEqual([{ kind: "CancelOperation" }]);
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
-    expect(decision).not.toHaveProperty("wakeAfterMs");
+    expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("keeps its phase when it has only lost its id", () => {
     const decision = decide({ machine: aMachine(inPhase("Running")), operation: waiting("create", trouble) });
     expect(decision.status?.currentStatus?.phase).toBe("Running");
-    expect(decision).not.toHaveProperty("wakeAfterMs");
+    expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("begins anew when its class or secret has changed", () => {

@@ -23,7 +23,7 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
   const before = statusOf(machine);
   if (trouble === undefined) {
     const leftMs = since + SILENT_MS - now.getTime();
-    if (leftMs > 0) return { ...nothing, wakeAfterMs: leftMs };
+    if (leftMs > 0) return { ...nothing, requeueAfterMs: leftMs };
     // A failure that was told already says more than the wait.
     if (before.lastOperation?.state === "Failed") return nothing;
     const operation = { description: waitingForTurn(className), state: "Processing", type: "Create" } as const;
@@ -39,6 +39,6 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
   return {
     ...nothing,
     status,
-    ...(phase === undefined ? {} : { wakeAfterMs: creationDeadline(snapshot) - now.getTime() + 1 }),
+    ...(phase === undefined ? {} : { requeueAfterMs: creationDeadline(snapshot) - now.getTime() + 1 }),
   };
 }

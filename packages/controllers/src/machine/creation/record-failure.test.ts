@@ -23,7 +23,7 @@ describe("a driver call failed", () => {
           description: `Cloud provider message - machine codes error: code = [${code}] message = [no luck]`,
         },
       },
-      wakeAfterMs: delayOf(code),
+      requeueAfterMs: delayOf(code),
       because: [{ type: "Warning", reason: "FailedCreateVM", message: `${code}: no luck` }],
     });
   });
@@ -32,7 +32,7 @@ describe("a driver call failed", () => {
     const machine = aMachine(createdAt("2025-12-31T23:50:00Z"));
     const late = decide({ machine, operation: failed("create", code) }, later(1));
     expect(late.status?.currentStatus?.phase).toBe("Failed");
-    expect(late).not.toHaveProperty("wakeAfterMs");
+    expect(late).not.toHaveProperty("requeueAfterMs");
     const inTime = decide({ machine, operation: failed("create", code) });
     expect(inTime.status?.currentStatus?.phase).toBe("CrashLoopBackOff");
   });
@@ -64,7 +64,7 @@ describe("a driver call failed", () => {
     expect(decide({ machine, operation }, later(1_000))).toEqual({
       actions: [],
       because: [],
-      wakeAfterMs: 179_000,
+      requeueAfterMs: 179_000,
     });
     expect(decide({ machine, operation }, later(180_000)).actions).toEqual([startAgain]);
   });
@@ -78,9 +78,9 @@ describe("a driver call failed", () => {
 
   it("keeps the phase of a Running machine whose VM cannot be found any more", () => {
     const machine = aMachine(inPhase("Running"));
-    const { status, wakeAfterMs } = decide({ machine, operation: failed("create", "Internal") });
+    const { status, requeueAfterMs } = decide({ machine, operation: failed("create", "Internal") });
     expect(status).toMatchObject({ currentStatus: { phase: "Running" }, lastOperation: { errorCode: "Internal" } });
-    expect(wakeAfterMs).toBe(180_000);
+    expect(requeueAfterMs).toBe(180_000);
   });
 
   it("keeps the words of the last time when only ids and times in them differ, and says nothing again", () => {

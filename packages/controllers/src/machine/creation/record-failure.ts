@@ -10,11 +10,11 @@ import {
 import type { Reason } from "../../model/decision.ts";
 import type { MachineDecision } from "../state/decision.ts";
 import type { FailedOperation } from "../../model/operation.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { creationDeadline } from "../../model/timeouts.ts";
-import { isComingUp } from "../../model/provisioning.ts";
+import { isProvisioning } from "../../model/provisioning.ts";
 
 /** Longest text of a provider in a status: enough for a person, and for ten thousand machines in a cache. */
 const MAX_MESSAGE = 1000;
@@ -40,7 +40,7 @@ function withLastKnownState(status: MachineStatus, { kind, code, lastKnownState 
 
 /** The phase of a machine whose creation fails; `undefined` for one that is past creation and keeps its phase. */
 export function failingPhase(snapshot: MachineSnapshot, now: Date): MachinePhase | undefined {
-  if (!isComingUp(snapshot.machine)) return undefined;
+  if (!isProvisioning(snapshot.machine)) return undefined;
   return now.getTime() > creationDeadline(snapshot) ? "Failed" : "CrashLoopBackOff";
 }
 
@@ -77,6 +77,6 @@ export function recordFailure(snapshot: MachineSnapshot, failed: FailedOperation
     because,
     ...(failingPhase(snapshot, now) === "Failed"
       ? {}
-      : { wakeAfterMs: untilRetry(failed, inputs, now, settings.resourceExhaustedRetryMs) }),
+      : { requeueAfterMs: msUntilRetry(failed, inputs, now, settings.resourceExhaustedRetryMs) }),
   };
 }

@@ -4,7 +4,7 @@ import type { OperationResult } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { isVmOfStaleNode, recordIds } from "../state/vm-ids.ts";
-import { isComingUp } from "../../model/provisioning.ts";
+import { isProvisioning } from "../../model/provisioning.ts";
 
 /** Pending until the node joins, or Available at once where there is no cluster to join. */
 export function statusWithVm(
@@ -50,5 +50,9 @@ export function recordVm(snapshot: MachineSnapshot, result: OperationResult, now
   // Without its class nothing can be asked of the driver: the next pass says so.
   if (result.needsInitialization === true)
     return { actions: snapshot.classView.state === "usable" ? [...actions, initialize] : actions, because };
-  return { actions, ...(isComingUp(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}), because };
+  return {
+    actions,
+    ...(isProvisioning(snapshot.machine) ? { status: statusWithVm(snapshot, result, now) } : {}),
+    because,
+  };
 }

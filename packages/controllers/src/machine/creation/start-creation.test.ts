@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, type Change, named } from "../../testing/builders.ts";
 import type { Machine } from "@millwright/core";
-import { laneOf } from "./start-creation.ts";
+import { launchGroupOf } from "./start-creation.ts";
 
 const nodeTemplate = { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region: "r", zone: "a" };
 const noted = (annotations: Readonly<Record<string, string>>): Change<Machine> => ({
@@ -9,7 +9,7 @@ const noted = (annotations: Readonly<Record<string, string>>): Change<Machine> =
 });
 
 describe("the lane of a machine", () => {
-  const own = laneOf(aMachine(), aMachineClass({ nodeTemplate }));
+  const own = launchGroupOf(aMachine(), aMachineClass({ nodeTemplate }));
 
   it.each([
     ["class", aMachine(), aMachineClass(named("other"), { nodeTemplate })],
@@ -21,13 +21,13 @@ describe("the lane of a machine", () => {
       aMachineClass({ nodeTemplate }),
     ],
   ])("is another one with another %s", (_, machine, machineClass) => {
-    expect(laneOf(machine, machineClass)).not.toBe(own);
+    expect(launchGroupOf(machine, machineClass)).not.toBe(own);
   });
 
   it("is that of all machines that ask for the same, in whatever order their annotations are", () => {
-    expect(laneOf(aMachine(named("other")), aMachineClass({ nodeTemplate }))).toBe(own);
-    expect(laneOf(aMachine(noted({ a: "1", b: "2" })), aMachineClass())).toBe(
-      laneOf(aMachine(noted({ b: "2", a: "1" })), aMachineClass()),
+    expect(launchGroupOf(aMachine(named("other")), aMachineClass({ nodeTemplate }))).toBe(own);
+    expect(launchGroupOf(aMachine(noted({ a: "1", b: "2" })), aMachineClass())).toBe(
+      launchGroupOf(aMachine(noted({ b: "2", a: "1" })), aMachineClass()),
     );
   });
 });

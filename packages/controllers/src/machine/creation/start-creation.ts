@@ -7,7 +7,7 @@ import { type CreationIntent, intentAnnotation, intentFor, isStored } from "../.
  * The lane of a machine, shared by those that ask the cloud for the same and so run out of the same quota and capacity: class, instance type, zone, and the annotations of the node, by which MCM's driver of AWS
  * is asked for another zone, host or tenancy (`placement` in providers/aws/README.md).
  */
-export function laneOf({ spec }: Machine, { metadata, nodeTemplate }: MachineClass): string {
+export function launchGroupOf({ spec }: Machine, { metadata, nodeTemplate }: MachineClass): string {
   const annotations = Object.entries(spec.nodeTemplate?.metadata?.annotations ?? {}).map(
     ([key, value]) => `${key}=${value}`,
   );
@@ -46,7 +46,7 @@ export function startCreation(
       kind: "StartOperation",
       operation: "create",
       token: intent.token,
-      lane: { name: laneOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
+      lane: { name: launchGroupOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
     },
   ];
 }

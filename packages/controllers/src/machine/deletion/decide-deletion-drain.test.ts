@@ -41,9 +41,9 @@ describe("draining", () => {
     const decision = decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] });
     expect(decision.actions).toEqual([]);
     // It is told of when it is late.
-    expect(decision.wakeAfterMs).toBe(20_001);
+    expect(decision.requeueAfterMs).toBe(20_001);
     expect(
-      decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] }, later(20_001)).wakeAfterMs,
+      decide({ machine: at(marker.drain), node: cordoned(), pods: [terminating] }, later(20_001)).requeueAfterMs,
     ).toBe(2 * 3_600_000 - 20_001);
   });
 
@@ -106,7 +106,7 @@ describe("draining", () => {
 
   it("wakes for the deadline when that is nearer than the next eviction", () => {
     const machine = at(marker.drain, { spec: { drainTimeout: "3s" } });
-    expect(decide({ machine, node: cordoned(), pods: [bare] }).wakeAfterMs).toBe(3_000);
+    expect(decide({ machine, node: cordoned(), pods: [bare] }).requeueAfterMs).toBe(3_000);
   });
 
   it("deletes the attachments of a forced drain also when its pods are gone already", () => {
@@ -173,7 +173,11 @@ describe("the words of a drain", () => {
     const machine = at(marker.drain, { status: { lastOperation: operation } });
     const decision = decide({ machine, node: cordoned(), pods }, later(ms));
     const said = decision.status?.lastOperation?.description;
-    return { said: said === text ? "the same" : said, because: decision.because, wakeAfterMs: decision.wakeAfterMs };
+    return {
+      said: said === text ? "the same" : said,
+      because: decision.because,
+      requeueAfterMs: decision.requeueAfterMs,
+    };
   };
 
   it("change at once when a cause comes or goes, with an event for one that needs a person", () => {
@@ -195,9 +199,9 @@ describe("the words of a drain", () => {
 
   it("are written every ten seconds when there is progress alone", () => {
     const before = saidOf(waiting("a"), waiting("b"));
-    expect(after(before, 4_000, waiting("a"))).toEqual({ said: "the same", because: [], wakeAfterMs: 6_000 });
+    expect(after(before, 4_000, waiting("a"))).toEqual({ said: "the same", because: [], requeueAfterMs: 6_000 });
     expect(after(before, 10_000, waiting("a")).said).toContain("* Pod default/a: ");
     // Without progress nobody needs to be woken for it.
-    expect(after(before, 4_000, waiting("a"), waiting("b")).wakeAfterMs).toBeGreaterThan(6_000);
+    expect(after(before, 4_000, waiting("a"), waiting("b")).requeueAfterMs).toBeGreaterThan(6_000);
   });
 });

@@ -45,11 +45,11 @@ describe("deleting the VM", () => {
         },
       },
       because: [{ type: "Normal", reason: "Deleting" }],
-      wakeAfterMs: 60_000,
+      requeueAfterMs: 60_000,
     });
     const waiting = machineAfter(aSnapshot({ machine }), first);
     const quiet = decide({ machine: waiting, node: itsNode(), operation }, later(1));
-    expect(quiet).toMatchObject({ actions: [], status: waiting.status, because: [], wakeAfterMs: 59_999 });
+    expect(quiet).toMatchObject({ actions: [], status: waiting.status, because: [], requeueAfterMs: 59_999 });
     const words = decide({ machine: waiting, node: itsNode(), operation: pending("delete", "resetting the BMC") });
     expect(words.status?.lastOperation?.description).toContain("resetting the BMC");
     expect(words.because).toEqual([]);
@@ -81,7 +81,7 @@ describe("deleting the VM", () => {
         : `VM deletion failed due to - ${error}. Aborting operation. Initiate VM deletion`,
     });
     expect(decision.actions).toEqual([{ kind: "AcknowledgeOperation" }]);
-    expect(decision.wakeAfterMs).toBe(isSoon ? 5_000 : 600_000);
+    expect(decision.requeueAfterMs).toBe(isSoon ? 5_000 : 600_000);
 
     const acknowledged = { ...operation, isAcknowledged: true };
     const waiting = machineAfter(aSnapshot({ machine }), decision);
@@ -246,7 +246,7 @@ describe("deleting the node", () => {
     it("waits a minute for it, and goes on as soon as nothing is left", () => {
       const machine = at(gone, since("2026-01-01T00:09:30Z"));
       const waiting = decide({ machine, node: tainted, attachments });
-      expect([waiting.actions, waiting.wakeAfterMs]).toEqual([[], 30_000]);
+      expect([waiting.actions, waiting.requeueAfterMs]).toEqual([[], 30_000]);
       expect(kindsOf(decide({ machine, node: tainted, attachments }, later(30_000)))).toEqual([
         "DeleteNode",
         "PatchMachine",

@@ -63,7 +63,7 @@ describe("the whole flow, stage by stage", () => {
         },
       },
       because: [],
-      wakeAfterMs: 5_000,
+      requeueAfterMs: 5_000,
     });
   });
 
@@ -265,7 +265,7 @@ describe("finding the node", () => {
     ];
     expect(decision).toMatchObject({
       actions: [{ kind: "AcknowledgeOperation" }],
-      wakeAfterMs: (delay ?? 180) * 1000,
+      requeueAfterMs: (delay ?? 180) * 1000,
       status: { lastOperation: { state: "Failed", type: "Delete" } },
       because: [{ type: "Warning", reason: "DeletionBlocked" }],
     });

@@ -58,7 +58,7 @@ function reasonsOf(
 }
 
 /** What happened at the end, for who looks for a machine that is not there any more, and how long it took where a node was drained or there are none. */
-function lastWords(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
+function finalEvent(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
   if (said.length === 0) return [];
   const { machine, node, hasTarget } = snapshot;
   const drained = deletionEvents.drained();
@@ -90,7 +90,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
-    if (result.next === "gone") return { actions, because: lastWords(snapshot, said, now) };
+    if (result.next === "gone") return { actions, because: finalEvent(snapshot, said, now) };
     if (result.happened !== undefined) said.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {
@@ -101,7 +101,7 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
         actions,
         status,
         because,
-        ...(result.wakeAfterMs === undefined ? {} : { wakeAfterMs: result.wakeAfterMs }),
+        ...(result.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs }),
       };
     }
     stage = result.next;

@@ -2,7 +2,7 @@ import { deletionEvents, finalizers } from "@millwright/core";
 import { removeFinalizerPatch } from "../../ownership/finalizer-patch.ts";
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { leftBehind } from "./left-behind.ts";
+import { leftoverResources } from "./leftover-resources.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 import type { Stage } from "./stage.ts";
 
@@ -23,7 +23,7 @@ export const deleteNode: Stage = (snapshot, now) => {
       : [];
   if (node.metadata.deletionTimestamp != null)
     return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: release };
-  const left = leftBehind(snapshot, node, since(snapshot), now);
+  const left = leftoverResources(snapshot, node, since(snapshot), now);
   if (left !== undefined) return { next: "stay", ...left };
   const deletion: MachineAction = { kind: "DeleteNode", name, uid };
   return { next: "RemoveFinalizer", happened: deletionEvents.nodeDeleted(name), actions: [...release, deletion] };

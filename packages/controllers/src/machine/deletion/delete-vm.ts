@@ -1,7 +1,7 @@
 import { deletionEvents, encodeMachineError, retryClassOf } from "@millwright/core";
 import { readIntent } from "../../model/creation-intent.ts";
 import { bounded } from "../creation/record-failure.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
 
@@ -18,17 +18,17 @@ export const deleteVm: Stage = (snapshot, now) => {
       return { next: "DeleteNode", happened: deletionEvents.vmDeletionAborted(error) };
     const isTransient = retryClassOf(operation.code) === "transient";
     const happened = isTransient ? deletionEvents.vmDeletionRetried(error) : deletionEvents.vmDeletionAborted(error);
-    const wakeAfterMs = untilRetry(operation, inputs, now);
+    const requeueAfterMs = msUntilRetry(operation, inputs, now);
     if (!operation.isAcknowledged)
-      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], wakeAfterMs };
-    if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
+      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
+    if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
     const happened = deletionEvents.vmDeletionPending(bounded(operation.message));
-    const wakeAfterMs = operation.checkAt - now.getTime();
+    const requeueAfterMs = operation.checkAt - now.getTime();
     const { description = "" } = machine.status?.lastOperation ?? {};
     const because = description.startsWith(deletionEvents.vmDeletionPending("")) ? { because: [] } : {};
-    if (wakeAfterMs > 0) return { next: "stay", happened, wakeAfterMs, ...because };
+    if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
   if (classView.state === "unusable") {
     const { providerID = "" } = machine.spec;

@@ -1,10 +1,10 @@
 import { deletionEvents, labelKeys } from "@millwright/core";
-import { drainNews } from "../drain/drain-news.ts";
+import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { drainNode } from "../drain/drain-node.ts";
 import { deletionStart } from "../../model/timeouts.ts";
 import { isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
-import { tellNode } from "./tell-node.ts";
+import { markNodeTerminating } from "./mark-node-terminating.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** Why there is no node to drain. */
@@ -21,18 +21,18 @@ export const drain: Stage = (snapshot, now) => {
   if (view === undefined) return { next: "DeleteVm", happened: whyNoDrain(snapshot) };
   const isDemanded = isForceDeletion(machine);
   const progress = drainNode(snapshot, { view, startedAt: deletionStart(snapshot), isDemanded, cordon: true }, now);
-  const actions = [...tellNode(snapshot, view.node, now), ...progress.actions];
+  const actions = [...markNodeTerminating(snapshot, view.node, now), ...progress.actions];
   if (progress.state === "drained") {
     return progress.isForced
       ? { next: "DeleteVolumeAttachments", happened: deletionEvents.forceDrained(), actions }
       : { next: "DeleteVm", happened: deletionEvents.drained(), actions };
   }
-  const { message, because, wakeAfterMs } = drainNews(snapshot, progress, now);
+  const { message, because, requeueAfterMs } = drainStatusUpdate(snapshot, progress, now);
   return {
     next: "stay",
     actions,
     because,
-    wakeAfterMs: Math.min(wakeAfterMs, progress.wakeAfterMs),
+    requeueAfterMs: Math.min(requeueAfterMs, progress.requeueAfterMs),
     ...(message === undefined ? {} : { happened: message }),
   };
 };

@@ -1,6 +1,6 @@
 import { deletionEvents, encodeMachineError, labelKeys, staleNode as staleNodeText } from "@millwright/core";
 import { readIntent } from "../../model/creation-intent.ts";
-import { untilRetry } from "../../model/retry.ts";
+import { msUntilRetry } from "../../model/retry.ts";
 import { recordIds } from "../state/vm-ids.ts";
 import { forceWhereNoVm, isBeyondDriver, isForceDeletion } from "./force-deletion.ts";
 import type { Stage } from "./stage.ts";
@@ -25,14 +25,14 @@ export const getVmStatus: Stage = (snapshot, now) => {
     if (operation.code === "NotFound") return { next: "Drain", happened: deletionEvents.vmNotFoundBeforeDrain() };
     if (operation.code === "Uninitialized") return { next: "Drain", happened: deletionEvents.vmUninitialized() };
     if (operation.code === "Unimplemented") return { next: "Drain" };
-    const wakeAfterMs = untilRetry(operation, snapshot.inputs, now);
+    const requeueAfterMs = msUntilRetry(operation, snapshot.inputs, now);
     const isBeyond = isBeyondDriver(machine, operation.code);
     const said = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
     if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: said };
     const happened = isBeyond ? `${said}. Mend the class; or, ${forceWhereNoVm}` : said;
     if (!operation.isAcknowledged)
-      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], wakeAfterMs };
-    if (wakeAfterMs > 0) return { next: "stay", happened, state: "Failed", wakeAfterMs };
+      return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
+    if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };
   }
   return { next: "stay", actions: [{ kind: "StartOperation", operation: "find" }] };
 };

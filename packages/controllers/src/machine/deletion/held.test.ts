@@ -1,11 +1,11 @@
 import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { DefinitionState } from "../../model/crd-state.ts";
+import type { CrdState } from "../../model/crd-state.ts";
 import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testing/builders.ts";
 import { aSnapshot, running, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
-const heldBy: DefinitionState = {
+const heldBy: CrdState = {
   name: "machines.machine.sapcloud.io",
   state: "going",
   createdAt: 0,

@@ -13,7 +13,7 @@ export type StageResult =
       readonly happened?: string;
       readonly state?: OperationState;
       readonly actions?: readonly MachineAction[];
-      readonly wakeAfterMs?: number;
+      readonly requeueAfterMs?: number;
       /** What is told as events. Absent: what happened, when the status did not say it before. */
       readonly because?: readonly Reason[];
     }

@@ -52,7 +52,7 @@ describe("the drain of a node", () => {
     const view = aDrainView({ node: nodeWith({ type: "Ready", status: "Unknown", ...since(4) }), pods: [aPod("a")] });
     const drain = { view, startedAt, isDemanded: false, cordon: true };
     const first = drainNode(remembered, drain, testNow);
-    expect(first).toMatchObject({ state: "draining", wakeAfterMs: MINUTE + 1 });
+    expect(first).toMatchObject({ state: "draining", requeueAfterMs: MINUTE + 1 });
     expect(drainNode(remembered, drain, later(MINUTE + 1))).toMatchObject({ state: "drained", isForced: true });
   });
 

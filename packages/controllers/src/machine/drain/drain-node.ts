@@ -63,5 +63,5 @@ export function drainNode(
   const progress = decideDrain(view, drainTerms(snapshot, view.node, drain, now), now);
   return progress.state === "drained"
     ? progress
-    : { ...progress, wakeAfterMs: Math.min(progress.wakeAfterMs, unusableAfter(view.node) - now.getTime() + 1) };
+    : { ...progress, requeueAfterMs: Math.min(progress.requeueAfterMs, unusableAfter(view.node) - now.getTime() + 1) };
 }

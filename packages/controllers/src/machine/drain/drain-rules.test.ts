@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineClass, annotated } from "../../testing/builders.ts";
-import { drainRulesOf, toldOfRules } from "./drain-rules.ts";
+import { drainRulesOf, drainRuleEvents } from "./drain-rules.ts";
 
 const key = "machine.millwright.dev/drain-rules";
 const machine = (text?: string) => aMachine(...(text === undefined ? [] : [annotated({ [key]: text })])).metadata;
@@ -27,10 +27,12 @@ describe("the rules of a drain", () => {
   });
 
   it("are told of once", () => {
-    const reasons = toldOfRules({ drainRulesProblem: "bad", told: new Map() });
+    const reasons = drainRuleEvents({ drainRulesProblem: "bad", told: new Map() });
     expect(reasons).toEqual([{ type: "Warning", reason: "InvalidDrainRules", message: "bad" }]);
-    expect(toldOfRules({ drainRulesProblem: "bad", told: new Map([["InvalidDrainRules", "bad"]]) })).toEqual([]);
-    expect(toldOfRules({ drainRulesProblem: "bad", told: new Map([["NodeClaimedTwice", "bad"]]) })).toEqual(reasons);
-    expect(toldOfRules({ drainRulesProblem: undefined, told: new Map() })).toEqual([]);
+    expect(drainRuleEvents({ drainRulesProblem: "bad", told: new Map([["InvalidDrainRules", "bad"]]) })).toEqual([]);
+    expect(drainRuleEvents({ drainRulesProblem: "bad", told: new Map([["NodeClaimedTwice", "bad"]]) })).toEqual(
+      reasons,
+    );
+    expect(drainRuleEvents({ drainRulesProblem: undefined, told: new Map() })).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | und
 }
 
 /** What is told of rules that are ignored: once, not in every pass of the drain. */
-export const toldOfRules = ({
+export const drainRuleEvents = ({
   drainRulesProblem: message,
   told,
 }: Pick<MachineSnapshot, "drainRulesProblem" | "told">): readonly Reason[] =>

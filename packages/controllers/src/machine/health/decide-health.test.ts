@@ -73,7 +73,7 @@ describe("a healthy node", () => {
     const node = itsNode({ status: { conditions: healthy }, spec: critical });
     const decision = decide({ machine, node });
     expect(decision.status).toMatchObject({ conditions: healthy, currentStatus: { phase: "Pending" } });
-    expect(decision.wakeAfterMs).toBe(600_001);
+    expect(decision.requeueAfterMs).toBe(600_001);
   });
 
   it.each([
@@ -212,29 +212,29 @@ describe("a node that goes up and down", () => {
       actions: [],
       status: machine.status,
       because: [],
-      wakeAfterMs: 60_000,
+      requeueAfterMs: 60_000,
     });
-    expect(decide(view, later(59_999)).wakeAfterMs).toBe(1);
+    expect(decide(view, later(59_999)).requeueAfterMs).toBe(1);
     expect(decide(view, later(60_000)).status?.currentStatus?.phase).toBe("Running");
   });
 
   it("holds for a Failed machine as well", () => {
     const broken = aMachine(machine, inPhase("Failed"));
     const decision = decide({ machine: broken, node: nodeWith(healthy), history: flapping });
-    expect(decision).toMatchObject({ status: broken.status, wakeAfterMs: 60_000 });
+    expect(decision).toMatchObject({ status: broken.status, requeueAfterMs: 60_000 });
   });
 
   it("has its conditions copied when it holds still in bad health", () => {
     const worse: NodeCondition[] = [...sick, { type: "DiskPressure", status: "True" }];
     const view = { machine, node: nodeWith(worse), history: flapping };
-    expect(decide(view)).toMatchObject({ status: machine.status, wakeAfterMs: 1 });
+    expect(decide(view)).toMatchObject({ status: machine.status, requeueAfterMs: 1 });
     expect(decide(view, later(60_000)).status?.conditions).toEqual(worse);
   });
 
   it("starts to hold still when it is first seen", () => {
     const history = { ...flapping, steadySince: undefined };
     const view = { machine, node: nodeWith(healthy), history };
-    expect(decide(view).wakeAfterMs).toBe(60_000);
+    expect(decide(view).requeueAfterMs).toBe(60_000);
   });
 
   it("makes a Running machine Unknown at once", () => {

@@ -19,7 +19,7 @@ import { decideTimeouts } from "./decide-timeouts.ts";
 import { settleTimeMs } from "../../remediation/flapping.ts";
 import { toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
-import { foreignNodeNews, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
+import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
 
 /** Phases in which a healthy node makes the machine Running. Those of an in-place update end by its own rules. */
 const canBecomeRunning: ReadonlySet<string | undefined> = new Set([
@@ -100,12 +100,12 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
   if (!hasTarget) return nothing;
   if (node?.metadata.deletionTimestamp != null) return goWithNode(snapshot, node);
   const decision = followNode(snapshot, now);
-  const isReplaced = decision.actions.some(({ kind }) => kind === "TakeReplacementPermit");
-  return !repair.holdsPermit || isReplaced
+  const isReplaced = decision.actions.some(({ kind }) => kind === "StartRemediation");
+  return !repair.isInFlight || isReplaced
     ? decision
     : {
         ...decision,
-        actions: [{ kind: "ReleaseReplacementPermit", uid: machine.metadata.uid ?? "" }, ...decision.actions],
+        actions: [{ kind: "CancelRemediation", uid: machine.metadata.uid ?? "" }, ...decision.actions],
       };
 }
 
@@ -132,14 +132,14 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
       ? status
       : withOperation(status, { description: foreign, state: "Processing", type: "Create" }, now);
   const timeouts = decideTimeouts(snapshot, told, bad, now);
-  const wakeAfterMs = Math.min(
-    timeouts.wakeAfterMs ?? Number.POSITIVE_INFINITY,
+  const requeueAfterMs = Math.min(
+    timeouts.requeueAfterMs ?? Number.POSITIVE_INFINITY,
     unsettled > 0 ? unsettled : Number.POSITIVE_INFINITY,
   );
   return {
     ...timeouts,
     actions: [...timeouts.actions, ...patches],
-    because: [...(foreign === undefined ? [] : foreignNodeNews(before.lastOperation, foreign)), ...timeouts.because],
-    ...(Number.isFinite(wakeAfterMs) ? { wakeAfterMs } : {}),
+    because: [...(foreign === undefined ? [] : foreignNodeEvents(before.lastOperation, foreign)), ...timeouts.because],
+    ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}),
   };
 }

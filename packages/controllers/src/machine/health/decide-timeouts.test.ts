@@ -4,7 +4,7 @@ import { itsNode, lastly, later, testNow, withVm } from "../../testing/snapshots
 import { type MachineSnapshot } from "../state/snapshot.ts";
 import { defaultMachineSettings } from "../../model/machine-settings.ts";
 import { creating, decide, healthy, nodeWith, sick } from "../../testing/node-health.ts";
-import { noObstacle } from "../../remediation/remediation-view.ts";
+import { noRemediationHold } from "../../remediation/remediation-view.ts";
 
 const unknown = aMachine(
   withVm,
@@ -16,15 +16,15 @@ const unknown = aMachine(
 const overdue = later(1);
 const phaseAfter = (change: Partial<MachineSnapshot>, now: Date) => decide(change, now).status?.currentStatus?.phase;
 const obstacle = (change: Partial<MachineSnapshot["repair"]>) => ({
-  repair: { ...noObstacle, group: "deployment pool", ...change },
+  repair: { ...noRemediationHold, group: "deployment pool", ...change },
 });
 
 describe("a node that does not join", () => {
   const machine = aMachine(withVm, inPhase("Pending"), creating);
 
   it("is waited for until the creation timeout", () => {
-    expect(decide({ machine })).toMatchObject({ because: [], wakeAfterMs: 600_001 });
-    expect(decide({ machine }, later(600_000))).toMatchObject({ because: [], wakeAfterMs: 1 });
+    expect(decide({ machine })).toMatchObject({ because: [], requeueAfterMs: 600_001 });
+    expect(decide({ machine }, later(600_000))).toMatchObject({ because: [], requeueAfterMs: 1 });
   });
 
   it("makes the machine Failed a moment later", () => {
@@ -53,7 +53,7 @@ describe("a node that does not join", () => {
     const seen = decide({ machine: told, ...back }, late);
     expect(seen).toMatchObject({
       status: { lastOperation: { type: "Create", description: "Creating machine on cloud provider" } },
-      wakeAfterMs: 1_200_001,
+      requeueAfterMs: 1_200_001,
     });
     expect(phaseAfter({ machine, ...back }, later(900_000 + 1_200_001))).toBe("Failed");
   });
@@ -90,10 +90,10 @@ describe("an Unknown machine", () => {
     ["missing", undefined, "the node is missing"],
   ])("is Failed when its node was %s for longer than the health timeout", (_, node, conditions) => {
     const view = { machine: unknown, node, ...obstacle({}) };
-    expect(decide(view)).toMatchObject({ status: unknown.status, wakeAfterMs: 1 });
+    expect(decide(view)).toMatchObject({ status: unknown.status, requeueAfterMs: 1 });
     const text = `Machine machine health checks failing for 10m0s - changing its phase to Failed. Node conditions: ${conditions}`;
     expect(decide(view, overdue)).toMatchObject({
-      actions: [{ kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" }],
+      actions: [{ kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" }],
       status: {
         conditions: sick,
         currentStatus: { phase: "Failed", timeoutActive: false, lastUpdateTime: "2026-01-01T00:10:00Z" },
@@ -110,7 +110,7 @@ describe("an Unknown machine", () => {
 
   it("goes by its own timeout", () => {
     const patient = aMachine(unknown, { spec: { healthTimeout: "1h" } });
-    expect(decide({ machine: patient }, overdue)).toMatchObject({ wakeAfterMs: 3_000_000 });
+    expect(decide({ machine: patient }, overdue)).toMatchObject({ requeueAfterMs: 3_000_000 });
     const hurried = aMachine(unknown, { spec: { healthTimeout: "5m" } });
     expect(phaseAfter({ machine: hurried }, testNow)).toBe("Failed");
   });
@@ -149,15 +149,15 @@ describe("an Unknown machine", () => {
   it("counts from when its node was healthy last", () => {
     const history = { flaps: 4, steadySince: testNow.getTime(), healthyUntil: testNow.getTime() };
     const view = { machine: unknown, node: nodeWith(sick), history };
-    expect(decide(view, overdue)).toMatchObject({ status: unknown.status, wakeAfterMs: 119_999 });
-    expect(decide(view, later(130_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 470_001 });
+    expect(decide(view, overdue)).toMatchObject({ status: unknown.status, requeueAfterMs: 119_999 });
+    expect(decide(view, later(130_000))).toMatchObject({ status: unknown.status, requeueAfterMs: 470_001 });
     expect(phaseAfter(view, later(600_001))).toBe("Failed");
   });
 
   it("is not Failed while its node is healthy and has to hold still", () => {
     const history = { flaps: 9, steadySince: testNow.getTime(), healthyUntil: undefined };
     const view = { machine: unknown, node: nodeWith(healthy), history };
-    expect(decide(view, later(500_000))).toMatchObject({ status: unknown.status, wakeAfterMs: 100_000 });
+    expect(decide(view, later(500_000))).toMatchObject({ status: unknown.status, requeueAfterMs: 100_000 });
   });
 
   it("has a type of operation where nothing was written before", () => {
@@ -237,19 +237,19 @@ describe("a machine that may not be replaced yet", () => {
       "Warning",
       undefined,
     ],
-  ])("says so once, and stays Unknown, when %s", (_, repair, reason, type, wakeAfterMs) => {
+  ])("says so once, and stays Unknown, when %s", (_, repair, reason, type, requeueAfterMs) => {
     const view = { machine: unknown, ...obstacle(repair) };
-    const { status = {}, because, actions, wakeAfterMs: wake } = decide(view, overdue);
+    const { status = {}, because, actions, requeueAfterMs: wake } = decide(view, overdue);
     expect(actions).toEqual([]);
     expect(status.currentStatus).toEqual(unknown.status?.currentStatus);
     expect(status.lastOperation).toMatchObject({ type: "HealthCheck", state: "Processing" });
     const message = status.lastOperation?.description ?? "";
     expect(message).toMatch(/^Machine machine health checks failing for 10m0s\. (Waiting|Not replaced)/);
     expect(because).toEqual([{ type, reason, message }]);
-    expect(wake).toBe(wakeAfterMs);
+    expect(wake).toBe(requeueAfterMs);
     const told = { ...unknown, status };
     expect(decide({ ...view, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
-    expect(phaseAfter({ ...view, machine: told, repair: noObstacle }, overdue)).toBe("Failed");
+    expect(phaseAfter({ ...view, machine: told, repair: noRemediationHold }, overdue)).toBe("Failed");
   });
 
   it("is told of the greater trouble", () => {
@@ -264,20 +264,18 @@ describe("a machine that may not be replaced yet", () => {
   it("gives back its permit when it is not replaced after all", () => {
     const machine = unknown;
     const contact = { isLost: true, regainedAt: undefined };
-    const held = { machine, ...obstacle({ holdsPermit: true, contact }) };
-    expect(decide(held, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
-    const back = { machine, node: nodeWith(healthy), ...obstacle({ holdsPermit: true }) };
-    expect(decide(back, overdue).actions).toEqual([{ kind: "ReleaseReplacementPermit", uid: "uid-machine" }]);
+    const held = { machine, ...obstacle({ isInFlight: true, contact }) };
+    expect(decide(held, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
+    const back = { machine, node: nodeWith(healthy), ...obstacle({ isInFlight: true }) };
+    expect(decide(back, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
     const nameless = { ...machine, metadata: { name: "machine" } };
-    expect(decide({ ...held, machine: nameless }, overdue).actions).toEqual([
-      { kind: "ReleaseReplacementPermit", uid: "" },
-    ]);
+    expect(decide({ ...held, machine: nameless }, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "" }]);
   });
 
   it("uses the permit that it has when its first write was lost", () => {
-    const again = { machine: unknown, ...obstacle({ holdsPermit: true }) };
+    const again = { machine: unknown, ...obstacle({ isInFlight: true }) };
     expect(decide(again, overdue).actions).toEqual([
-      { kind: "TakeReplacementPermit", uid: "uid-machine", group: "deployment pool" },
+      { kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" },
     ]);
     const nameless = { ...unknown, metadata: { name: "machine" } };
     expect(decide({ ...again, machine: nameless }, overdue).actions).toMatchObject([{ uid: "" }]);
@@ -301,7 +299,7 @@ describe("a machine whose API server was away", () => {
       actions: [],
       because: [],
       status,
-      wakeAfterMs: 600_001,
+      requeueAfterMs: 600_001,
     });
   });
 

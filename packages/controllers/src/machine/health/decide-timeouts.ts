@@ -50,7 +50,7 @@ function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date
   const leftMs = deadline - now.getTime();
   const wasUnseen = status.lastOperation?.description === unseen;
   const told = wasUnseen ? withText(status, creatingMachine(), now) : status;
-  if (leftMs >= 0) return { ...nothing, status: told, wakeAfterMs: leftMs + 1 };
+  if (leftMs >= 0) return { ...nothing, status: told, requeueAfterMs: leftMs + 1 };
   const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
   const operation: OperationText = {
     description: message,
@@ -99,7 +99,7 @@ function healthTimeout(
   }
   const timeoutMs = healthTimeoutMs(snapshot);
   const leftMs = Math.max(since, history.healthyUntil ?? 0) + timeoutMs - now.getTime();
-  if (leftMs >= 0) return { ...nothing, status, wakeAfterMs: leftMs + 1 };
+  if (leftMs >= 0) return { ...nothing, status, requeueAfterMs: leftMs + 1 };
 
   const hold = holdOf(snapshot, now);
   if (hold !== undefined) {
@@ -109,12 +109,12 @@ function healthTimeout(
       actions: [],
       status: withText(status, message, now),
       because: isNews ? [{ ...hold.because, message }] : [],
-      ...(hold.wakeAfterMs === undefined ? {} : { wakeAfterMs: hold.wakeAfterMs }),
+      ...(hold.requeueAfterMs === undefined ? {} : { requeueAfterMs: hold.requeueAfterMs }),
     };
   }
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));
   // First of all actions: the permit is taken before anything else can run.
-  const actions: readonly MachineAction[] = [{ kind: "TakeReplacementPermit", uid, group: repair.group }];
+  const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: repair.group }];
   return {
     actions,
     status: withPhase(withText(status, message, now, "Failed"), "Failed", now),
@@ -126,7 +126,7 @@ function healthTimeout(
 interface Hold {
   readonly text: string;
   readonly because: Pick<Reason, "type" | "reason">;
-  readonly wakeAfterMs?: number;
+  readonly requeueAfterMs?: number;
 }
 
 /** What stands in the way of a replacement, the greater trouble first; `undefined` when nothing does. */
@@ -137,7 +137,7 @@ function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefi
   if (repair.outage !== undefined) {
     const { zone, until } = repair.outage;
     const text = zone === undefined ? replacementHolds.outage() : replacementHolds.zoneOutage(zone);
-    return { text, because: suspended, wakeAfterMs: Math.max(0, until - now.getTime()) + 1 };
+    return { text, because: suspended, requeueAfterMs: Math.max(0, until - now.getTime()) + 1 };
   }
   if (isGateOpen(repair, settings.nodeConditions, now)) return undefined;
   const { group, note } = repair;

@@ -24,7 +24,7 @@ export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot)
 }
 
 /** The event that goes with it; none when the machine's last operation says it already. */
-export const foreignNodeNews = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
+export const foreignNodeEvents = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
   lastOperation?.description === message
     ? []
     : [{ type: "Warning", reason: machineEventReasons.nodeOfAnotherVm, message }];

@@ -14,10 +14,10 @@ import {
 import type { Node } from "../../model/node-objects.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { drainNews } from "../drain/drain-news.ts";
+import { drainStatusUpdate } from "../drain/drain-status-update.ts";
 import { drainNode } from "../drain/drain-node.ts";
 import { isForceDrain } from "../drain/force-drain.ts";
-import { conditionOf, sayOnNode } from "../../model/node-condition.ts";
+import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
 import { inPlaceUpdateTimeoutMs } from "../../model/timeouts.ts";
@@ -89,7 +89,7 @@ function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "") || 0;
   const leftMs = since + timeoutMs - now.getTime();
   return leftMs >= 0
-    ? { ...nothing, wakeAfterMs: leftMs + 1 }
+    ? { ...nothing, requeueAfterMs: leftMs + 1 }
     : fail(snapshot, updateInPlaceTimedOut(machine.metadata.name, timeoutMs), now);
 }
 
@@ -114,11 +114,11 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
   const oldReport = forgetOldReport(node);
   const actions = [...oldReport, ...progress.actions];
   if (progress.state === "draining") {
-    const { message, because, ...news } = drainNews(snapshot, progress, now);
-    const wakeAfterMs = Math.min(progress.wakeAfterMs, news.wakeAfterMs);
-    if (message === undefined) return { actions, wakeAfterMs, because };
+    const { message, because, ...news } = drainStatusUpdate(snapshot, progress, now);
+    const requeueAfterMs = Math.min(progress.requeueAfterMs, news.requeueAfterMs);
+    if (message === undefined) return { actions, requeueAfterMs, because };
     const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
-    return { actions, wakeAfterMs, because, status: withOperation(statusOf(machine), operation, now) };
+    return { actions, requeueAfterMs, because, status: withOperation(statusOf(machine), operation, now) };
   }
   // The patch of the node wakes the machine: what follows is built on a node that says nothing of the past.
   if (oldReport.length > 0) return { actions, because: [] };
@@ -146,7 +146,7 @@ export function decideInPlace(snapshot: MachineSnapshot, now: Date): MachineDeci
   const actions =
     next === undefined
       ? []
-      : sayOnNode(
+      : setNodeCondition(
           node,
           { type: nodeConditionTypes.inPlaceUpdate, status: "True", reason: next, message: messageOf(next, node) },
           now,

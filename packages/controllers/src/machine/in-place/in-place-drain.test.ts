@@ -161,7 +161,7 @@ describe("the drain of a selected node", () => {
     };
     const going = aPod("a", { deletionTimestamp: "2026-01-01T00:09:00Z" });
     const { decision } = once(world(aMachineIn("Unknown"), cordoned, going));
-    expect(decision.wakeAfterMs).toBe(3 * 60_000 + 1);
+    expect(decision.requeueAfterMs).toBe(3 * 60_000 + 1);
     expect(once(world(aMachineIn("Unknown"), cordoned, going), later(3 * 60_000 + 1)).world.pods).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { aMachine, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decideHealth } from "../health/decide-health.ts";
-import { inTurn, type Step } from "../in-turn.ts";
+import { runSteps, type Step } from "../run-steps.ts";
 import { decideInPlace } from "./decide-in-place.ts";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
 
@@ -47,7 +47,7 @@ interface State {
 }
 
 /** Health goes first, as in the machine's turn. */
-const step: Step = (snapshot, now) => inTurn(snapshot, now, [decideHealth, decideInPlace]);
+const step: Step = (snapshot, now) => runSteps(snapshot, now, [decideHealth, decideInPlace]);
 
 const relabel = (node: Node | undefined, key: string, value: string | null): Node | undefined =>
   // Labels do not change what an object is.
@@ -121,7 +121,7 @@ describe("whatever deployment, agent and time do, wherever the process dies", ()
         const { decision } = passOver(rest, step, now);
         expect(isAtRest(rest, decision)).toBe(true);
         expect(decision.because).toEqual([]);
-        expect(decision.wakeAfterMs ?? 1).toBeGreaterThan(0);
+        expect(decision.requeueAfterMs ?? 1).toBeGreaterThan(0);
       }),
       { numRuns: 1_500 },
     );

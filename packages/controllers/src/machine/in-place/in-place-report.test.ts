@@ -86,7 +86,7 @@ describe("the report of the agent becomes the phase", () => {
     const start = world(updating, node);
     const deadline = new Date("2026-01-01T00:26:00Z");
     const before = once(start, deadline);
-    expect([phaseOf(before.world.machine), before.decision.wakeAfterMs]).toEqual(["InPlaceUpdating", 1]);
+    expect([phaseOf(before.world.machine), before.decision.requeueAfterMs]).toEqual(["InPlaceUpdating", 1]);
     const after = once(start, new Date(deadline.getTime() + 1));
     expect(after.world.machine.status).toMatchObject({
       currentStatus: { phase: "InPlaceUpdateFailed", lastUpdateTime: "2026-01-01T00:26:00Z" },

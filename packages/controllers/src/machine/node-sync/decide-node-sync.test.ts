@@ -84,7 +84,7 @@ describe("decideNodeSync", () => {
 
   it("leaves a node alone to which another machine has a better claim, and says so once", () => {
     const message = "Node node is that of machine other; machine machine leaves it alone";
-    const contested = { betterClaims: ["other"] };
+    const contested = { competingMachines: ["other"] };
     expect(decide(itsNode(), templated(), contested)).toEqual({
       actions: [],
       because: [{ type: "Warning", reason: "NodeClaimedTwice", message }],

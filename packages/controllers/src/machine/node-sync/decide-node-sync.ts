@@ -70,8 +70,8 @@ const unreadable = (node: Node, key: string): Reason => ({
 });
 
 /** Another machine looks after the node; it is told once. */
-function contested({ machine, betterClaims, told }: MachineSnapshot, node: Node): MachineDecision {
-  const message = `Node ${node.metadata.name} is that of machine ${betterClaims.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
+function contested({ machine, competingMachines, told }: MachineSnapshot, node: Node): MachineDecision {
+  const message = `Node ${node.metadata.name} is that of machine ${competingMachines.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
   if (message === told.get(machineEventReasons.nodeClaimedTwice)) return nothing;
   return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
 }
@@ -84,7 +84,7 @@ export function decideNodeSync(snapshot: MachineSnapshot): MachineDecision {
   const { machine, node, classView } = snapshot;
   // A node that goes takes no finalizer any more, and needs nothing else.
   if (node === undefined || node.metadata.deletionTimestamp != null) return nothing;
-  if (snapshot.betterClaims.length > 0) return contested(snapshot, node);
+  if (snapshot.competingMachines.length > 0) return contested(snapshot, node);
   const { name } = node.metadata;
   const live = node.metadata.annotations;
   const last = readLastTemplate(live);

@@ -1,6 +1,6 @@
 import { type Clock, MachineError } from "@millwright/core";
-import { createLanes, type LaneLimits, type LaneOutcome } from "../creation/lanes.ts";
-import { type LaneRequest } from "../../model/operation.ts";
+import { createLaunchThrottle, type LaunchLimits, type LaunchOutcome } from "../creation/launch-throttle.ts";
+import { type LaunchRequest } from "../../model/operation.ts";
 import type { DriverOutcome } from "../../model/driver-port.ts";
 import {
   isPending,
@@ -20,7 +20,7 @@ export interface OperationStart {
   /** Called once when the call has ended, and while it waits when what it waits for has changed. */
   readonly wake: () => void;
   /** The lane in which the call waits for its turn. Absent: it begins at once. */
-  readonly lane?: LaneRequest;
+  readonly lane?: LaunchRequest;
   /** Called with a success, or an acceptance, that comes when the machine is deleted: no one else knows of it. */
   readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface Operations {
 }
 
 /** One class may have so many calls at a time, and all together so many. */
-export const defaultLaneLimits: LaneLimits = {
+export const defaultLaneLimits: LaunchLimits = {
   perLane: 20,
   inAll: 100,
   exhaustedRetryMs: DEFAULT_EXHAUSTED_RETRY_MS,
@@ -63,7 +63,7 @@ interface Entry {
 }
 
 /** What the end of a call says about its class. Who stopped it from outside proves nothing. */
-function lessonOf(outcome: DriverOutcome<OperationResult | PendingOperation>, signal: AbortSignal): LaneOutcome {
+function lessonOf(outcome: DriverOutcome<OperationResult | PendingOperation>, signal: AbortSignal): LaunchOutcome {
   if (outcome.ok) return { kind: isPending(outcome.value) ? "accepted" : "success" };
   if (signal.aborted) return { kind: "ended" };
   const { code, message, retryAfterMs } = outcome.error;
@@ -77,13 +77,13 @@ const isOpen = (entry: Entry | undefined): boolean =>
  * Keeps driver calls out of the queue: a call may take minutes, a worker must not. What is here is a convenience, not the truth: after a restart the
  * machine is asked for by `getMachineStatus` and everything goes on.
  */
-export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneLimits): Operations {
+export function createOperations(clock: Clock, limits: LaunchLimits = defaultLaneLimits): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
   /** Failures in a row of one kind of call, by UID. */
   const failures = new Map<string, { readonly kind: OperationKind; readonly count: number }>();
   const running = new Set<Promise<void>>();
-  const lanes = createLanes(clock, limits);
+  const lanes = createLaunchThrottle(clock, limits);
   const closing = new AbortController();
 
   const failedView = (uid: string, { kind, inputs }: OperationStart, error: MachineError): OperationView => {
@@ -135,7 +135,7 @@ export function createOperations(clock: Clock, limits: LaneLimits = defaultLaneL
     get(uid) {
       const entry = entries.get(uid);
       if (entry?.view.state !== "waiting" || entry.lane === undefined) return entry?.view;
-      const trouble = lanes.troubleOf(entry.lane);
+      const trouble = lanes.classBackoffOf(entry.lane);
       return trouble === undefined ? entry.view : { ...entry.view, trouble };
     },
     start(uid, operation) {

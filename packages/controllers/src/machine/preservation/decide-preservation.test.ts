@@ -42,7 +42,7 @@ it("leaves a node alone that another machine has a better claim to, which may wa
     node: aNodeWith({ condition: plain(), annotations: autoscaler }),
   });
   expect(decidePreservation(snapshot, testNow).actions).not.toEqual([]);
-  expect(decidePreservation({ ...snapshot, betterClaims: ["another"] }, testNow).actions).toEqual([]);
+  expect(decidePreservation({ ...snapshot, competingMachines: ["another"] }, testNow).actions).toEqual([]);
 });
 
 describe("what becomes of a machine (MCM, `pkg/util/provider/machinecontroller/machine_test.go`)", () => {

@@ -9,7 +9,7 @@ import {
   preserveValueOf,
   preserveValueProblem,
   type PreserveWishes,
-  wishesOf,
+  preserveAnnotationsOf,
 } from "../../model/preserve-value.ts";
 import { type Stop, stopPreservation } from "./stop-preservation.ts";
 
@@ -53,10 +53,10 @@ function tell(problem: string, { told }: MachineSnapshot): MachineDecision["beca
  */
 export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDecision {
   // Two machines that both said what they want on one node would never come to rest.
-  const snapshot = seen.betterClaims.length > 0 ? { ...seen, node: undefined } : seen;
+  const snapshot = seen.competingMachines.length > 0 ? { ...seen, node: undefined } : seen;
   const { machine, node } = snapshot;
   if (isDeleting(machine)) return nothing;
-  const wishes = wishesOf(machine, node);
+  const wishes = preserveAnnotationsOf(machine, node);
   const problem = preserveValueProblem(wishes, machine.metadata.name);
   const told = problem === undefined ? [] : tell(problem, snapshot);
   const value = preserveValueOf(wishes);

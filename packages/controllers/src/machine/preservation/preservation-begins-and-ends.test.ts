@@ -53,12 +53,12 @@ describe("a preservation that begins", () => {
 
   it("ends to the second, by a timer", () => {
     const preserved = settle(world(aMachineIn("Running", M("now"))));
-    expect(preserved.decision.wakeAfterMs).toBe(96 * 3_600_000);
+    expect(preserved.decision.requeueAfterMs).toBe(96 * 3_600_000);
     const end = later(96 * 3_600_000);
-    expect(once(preserved.world, new Date(end.getTime() - 1)).decision.wakeAfterMs).toBe(1);
+    expect(once(preserved.world, new Date(end.getTime() - 1)).decision.requeueAfterMs).toBe(1);
     expect(marksOf(settle(preserved.world, end).world)).toMatchObject({ E: undefined, M: undefined });
     const bare = settle(withoutNode(aMachineIn("Running", M("now"))));
-    expect(bare.decision.wakeAfterMs).toBe(96 * 3_600_000);
+    expect(bare.decision.requeueAfterMs).toBe(96 * 3_600_000);
   });
 
   it("is not renewed by what is decided anew in the meantime", () => {

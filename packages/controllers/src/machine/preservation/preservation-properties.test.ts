@@ -7,7 +7,7 @@ import { aMachine, inPhase } from "../../testing/builders.ts";
 import { isAtRest, type LivingMachine, passOver, untilAtRest } from "../../testing/living-machine.ts";
 import { itsNode, testNow, withVm } from "../../testing/snapshots.ts";
 import { decidePreservation } from "./decide-preservation.ts";
-import { isToBePreserved, preserveValueOf, wishesOf } from "../../model/preserve-value.ts";
+import { isToBePreserved, preserveValueOf, preserveAnnotationsOf } from "../../model/preserve-value.ts";
 
 const { preserve: P, scaleDownDisabled, scaleDownDisabledByController } = annotationKeys;
 
@@ -105,7 +105,7 @@ const conditionOf = ({ node }: LivingMachine) => node?.status?.conditions?.find(
 const isTainted = ({ node }: LivingMachine) =>
   node?.spec?.taints?.some(({ key }) => key === taintKeys.preserved) ?? false;
 const isForeignValue = ({ machine, node }: LivingMachine): boolean =>
-  preserveValueOf(wishesOf(machine, node)) === undefined;
+  preserveValueOf(preserveAnnotationsOf(machine, node)) === undefined;
 
 /** Nothing on the node speaks of a preservation; answers what is seen. */
 function expectNoMarks(rest: LivingMachine): string {
@@ -156,9 +156,10 @@ describe("whatever happens to a machine and its node, wherever the process dies"
         const { world: rest } = untilAtRest(world, decidePreservation, now);
         const { machine } = rest;
         const expiry = machine.status?.currentStatus?.preserveExpiryTime ?? undefined;
-        const value = preserveValueOf(wishesOf(machine, rest.node));
+        const value = preserveValueOf(preserveAnnotationsOf(machine, rest.node));
         const isDue =
-          isToBePreserved(wishesOf(machine, rest.node)) && (value === "now" || phaseOf(machine) === "Failed");
+          isToBePreserved(preserveAnnotationsOf(machine, rest.node)) &&
+          (value === "now" || phaseOf(machine) === "Failed");
         expect(expiry !== undefined).toBe(isDue);
         expect(expiry === undefined || Date.parse(expiry) > now.getTime()).toBe(true);
         const kind = expiry === undefined ? expectNoMarks(rest) : expectMarks(rest, story.start, expiry);
@@ -205,9 +206,9 @@ describe("whatever happens to a machine and its node, wherever the process dies"
         const { world: rest, decision } = untilAtRest(world, decidePreservation, now);
         const expiry = rest.machine.status?.currentStatus?.preserveExpiryTime;
         const leftMs = expiry == null ? Number.POSITIVE_INFINITY : Date.parse(expiry) - now.getTime();
-        const wakeAfterMs = decision.wakeAfterMs ?? Number.POSITIVE_INFINITY;
-        expect(wakeAfterMs).toBeGreaterThan(0);
-        expect(wakeAfterMs).toBeLessThanOrEqual(leftMs);
+        const requeueAfterMs = decision.requeueAfterMs ?? Number.POSITIVE_INFINITY;
+        expect(requeueAfterMs).toBeGreaterThan(0);
+        expect(requeueAfterMs).toBeLessThanOrEqual(leftMs);
       }),
       { numRuns: 1_000 },
     );

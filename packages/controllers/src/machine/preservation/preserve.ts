@@ -5,9 +5,9 @@ import type { Reason } from "../../model/decision.ts";
 import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";
 import { drainNode } from "../drain/drain-node.ts";
-import { toldOfRules } from "../drain/drain-rules.ts";
+import { drainRuleEvents } from "../drain/drain-rules.ts";
 import { isForceDrain } from "../drain/force-drain.ts";
-import { conditionOf, sayOnNode } from "../../model/node-condition.ts";
+import { conditionOf, setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";
 import { preserveTimeoutMs } from "../../model/timeouts.ts";
@@ -19,7 +19,7 @@ import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts"
 interface DrainStep {
   readonly state: PreservationDrain;
   readonly actions: readonly MachineAction[];
-  readonly wakeAfterMs?: number;
+  readonly requeueAfterMs?: number;
   /** What stands in the way; only while it fails. */
   readonly obstacle?: string;
 }
@@ -39,10 +39,10 @@ function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   // Only a node that is empty behind its taint stays empty; what was forced is done with.
   if (progress.state === "drained")
     return taint === undefined && !progress.isForced ? { state: "draining", actions } : { state: "drained", actions };
-  const { wakeAfterMs } = progress;
+  const { requeueAfterMs } = progress;
   const stuck = progress.blockers.filter(isStuck);
-  if (stuck.length === 0) return { state: "draining", actions, wakeAfterMs };
-  return { state: "failing", actions, wakeAfterMs, obstacle: blockerLines(stuck).join("\n") };
+  if (stuck.length === 0) return { state: "draining", actions, requeueAfterMs };
+  return { state: "failing", actions, requeueAfterMs, obstacle: blockerLines(stuck).join("\n") };
 }
 
 /** What there is to tell when the node says something else than before. */
@@ -81,10 +81,10 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
     };
   }
   const untilExpiry = Date.parse(expiry) - now.getTime();
-  if (node === undefined) return { actions: [], because: [], wakeAfterMs: untilExpiry };
+  if (node === undefined) return { actions: [], because: [], requeueAfterMs: untilExpiry };
   const step = drain(snapshot, node, now);
   const state = preservedState(step.state, value, expiry);
-  const said = sayOnNode(node, state, now);
+  const said = setNodeCondition(node, state, now);
   const wasSaid = conditionOf(node, nodeConditionTypes.preserved)?.message === state.message;
   return {
     actions: [
@@ -92,7 +92,7 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
       ...step.actions,
       ...said,
     ],
-    because: [...toldOfRules(snapshot), ...(wasSaid ? [] : reasonsOf(step, node))],
-    wakeAfterMs: Math.min(untilExpiry, step.wakeAfterMs ?? Number.POSITIVE_INFINITY),
+    because: [...drainRuleEvents(snapshot), ...(wasSaid ? [] : reasonsOf(step, node))],
+    requeueAfterMs: Math.min(untilExpiry, step.requeueAfterMs ?? Number.POSITIVE_INFINITY),
   };
 }

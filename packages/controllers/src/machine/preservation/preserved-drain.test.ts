@@ -138,7 +138,7 @@ describe("the drain of a Failed machine", () => {
       },
     ]);
     // The fresh one is late twenty seconds from now.
-    expect(decision.wakeAfterMs).toBe(20_001);
+    expect(decision.requeueAfterMs).toBe(20_001);
     const again = once(failing);
     expect(isAtRest(failing, again.decision)).toBe(true);
     expect(again.decision.because).toEqual([]);

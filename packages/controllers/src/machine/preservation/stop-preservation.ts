@@ -1,6 +1,6 @@
 import { annotationKeys, machineEventReasons } from "@millwright/core";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { sayOnNode } from "../../model/node-condition.ts";
+import { setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";
 import { isSaidPreserved, stoppedState } from "../../model/preserved-condition.ts";
@@ -43,7 +43,7 @@ export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Sto
     // Taints first: the patch holds for the version of the node that was seen, and the condition makes another.
     actions.push(
       ...markNode(node, { annotations: { ...withScaleDown(node), ...wish }, isTainted: false }, now),
-      ...sayOnNode(node, stoppedState, now),
+      ...setNodeCondition(node, stoppedState, now),
     );
   }
   actions.push(...forgotten);

@@ -1,7 +1,7 @@
 import type { MachineStatus } from "@millwright/core";
 import type { Decision } from "../../model/decision.ts";
 import type { DrainAction } from "../../drain/drain-action.ts";
-import type { LaneRequest } from "../../model/operation.ts";
+import type { LaunchRequest } from "../../model/operation.ts";
 import type { PatchNodeStatus } from "../../model/node-condition.ts";
 import type { OperationKind } from "../../model/operation.ts";
 
@@ -16,7 +16,7 @@ export type MachineAction =
       /** Of a creation: the idempotency token. */
       readonly token?: string;
       /** Of a creation: where it waits for its turn. */
-      readonly lane?: LaneRequest;
+      readonly lane?: LaunchRequest;
     }
   /** Takes back a driver call that waits for its turn, or forgets one that is pending. */
   | { readonly kind: "CancelOperation" }
@@ -27,9 +27,9 @@ export type MachineAction =
   /** Deletes the machine itself, as a user would. */
   | { readonly kind: "DeleteMachine"; readonly uid: string }
   /** The machine passes the replacement gate of its group with this decision; always the first action. */
-  | { readonly kind: "TakeReplacementPermit"; readonly uid: string; readonly group: string }
+  | { readonly kind: "StartRemediation"; readonly uid: string; readonly group: string }
   /** The machine passed the gate, and is not replaced after all. */
-  | { readonly kind: "ReleaseReplacementPermit"; readonly uid: string }
+  | { readonly kind: "CancelRemediation"; readonly uid: string }
   | DrainAction
   | PatchNodeStatus
   | { readonly kind: "DeleteNode"; readonly name: string; readonly uid: string }

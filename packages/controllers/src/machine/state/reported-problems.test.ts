@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { createTold } from "./reported-problems.ts";
+import { createReportedProblems } from "./reported-problems.ts";
 
 const told = (reason: string, message: string) => ({ type: "Warning", reason, message }) as const;
 
 it("remembers the lasting problems of each machine until the machine is gone", () => {
-  const memory = createTold();
+  const memory = createReportedProblems();
   expect([...memory.of("a")]).toEqual([]);
   memory.remember("a", [told("InvalidPreserveValue", "first"), told("NodeUnhealthy", "not lasting")]);
   memory.remember("b", [told("NodeUnhealthy", "not lasting")]);
@@ -17,7 +17,7 @@ it("remembers the lasting problems of each machine until the machine is gone", (
 });
 
 it("remembers two problems of a machine at once, so that neither hides the other", () => {
-  const memory = createTold();
+  const memory = createReportedProblems();
   memory.remember("a", [told("NodeClaimedTwice", "node")]);
   memory.remember("a", [told("InvalidDrainRules", "rules")]);
   expect(Object.fromEntries(memory.of("a"))).toEqual({ NodeClaimedTwice: "node", InvalidDrainRules: "rules" });

@@ -2,11 +2,11 @@ import { machineEventReasons } from "@millwright/core";
 import type { Reason } from "../../model/decision.ts";
 
 /** What was told of a machine last, by the reason of the event. */
-export type ToldProblems = ReadonlyMap<string, string>;
+export type ReportedProblems = ReadonlyMap<string, string>;
 
 /** Remembers, for this process, which lasting problems of each machine were told last, so that each is told once and not in every pass. */
-export interface Told {
-  of(uid: string): ToldProblems;
+export interface ReportedStates {
+  of(uid: string): ReportedProblems;
   /** Takes note of what a pass told. */
   remember(uid: string, because: readonly Reason[]): void;
   forget(uid: string): void;
@@ -19,11 +19,11 @@ const lasting: ReadonlySet<string> = new Set([
   machineEventReasons.nodeClaimedTwice,
 ]);
 
-const nothing: ToldProblems = new Map();
+const nothing: ReportedProblems = new Map();
 
 /** Makes an empty memory; it grows with the number of machines that have a problem. */
-export function createTold(): Told {
-  const last = new Map<string, ToldProblems>();
+export function createReportedProblems(): ReportedStates {
+  const last = new Map<string, ReportedProblems>();
   return {
     of: (uid) => last.get(uid) ?? nothing,
     remember(uid, because) {

@@ -3,12 +3,12 @@ import type { ClassView } from "../../cluster/class-view.ts";
 import type { MachineSettings } from "../../model/machine-settings.ts";
 import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
-import type { DefinitionState } from "../../model/crd-state.ts";
+import type { CrdState } from "../../model/crd-state.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
 import type { NodeHistory } from "../../remediation/flapping.ts";
-import type { RepairView } from "../../remediation/remediation-view.ts";
+import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
-import type { ToldProblems } from "./reported-problems.ts";
+import type { ReportedProblems } from "./reported-problems.ts";
 
 /** What a pass over a Machine sees. */
 export interface MachineSnapshot {
@@ -18,7 +18,7 @@ export interface MachineSnapshot {
   /** What is wrong with the machine's own spec. */
   readonly problems: readonly FieldProblem[];
   /** The definition because of which alone the machine is on its way out; its deletion is not carried out. Default: none. */
-  readonly heldBy?: DefinitionState | undefined;
+  readonly heldBy?: CrdState | undefined;
   readonly classView: ClassView;
   /** Changes whenever the class or one of its secrets does: a failed driver call is worth another try then. */
   readonly inputs: string;
@@ -28,13 +28,13 @@ export interface MachineSnapshot {
   /** `same` where ids prove that the node is the machine's; `unknown` where only names link them, or there is none. */
   readonly nodeMatch: NodeMatch;
   /** Names of other machines that have a better claim to the node, sorted; none as a rule. */
-  readonly betterClaims: readonly string[];
+  readonly competingMachines: readonly string[];
   /** The node that the machine names in its label, where it certainly belongs to another VM. */
   readonly foreignNode: Node | undefined;
   /** What the node of an unhealthy machine has been through lately. */
   readonly history: NodeHistory;
   /** What may hold back the replacement of an unhealthy machine. */
-  readonly repair: RepairView;
+  readonly repair: RemediationView;
   /** The node of the name that the driver's last reply gives to the VM, whichever VM it belongs to. */
   readonly sameNameNode: MatchedNode | undefined;
   /** The user data asks for a bootstrap token; only looked at while there is no VM. */
@@ -48,7 +48,7 @@ export interface MachineSnapshot {
   /** VolumeAttachments of the node; only read while the machine is being deleted. */
   readonly attachments: readonly VolumeAttachment[];
   /** The lasting problems that this process told as events: a state is told once, not in every pass. */
-  readonly told: ToldProblems;
+  readonly told: ReportedProblems;
   /** The driver call that runs for the machine, or ended and has not been dealt with. */
   readonly operation: OperationView | undefined;
   readonly settings: MachineSettings;

@@ -1,0 +1,58 @@
+import { type Clock, clusterApiConditionTypes } from "@millwright/core";
+import { equalJson } from "@millwright/kube";
+import type { Decision } from "../model/decision.ts";
+import type { Condition } from "../model/set-condition.ts";
+
+/** How often texts of conditions and numbers of machines of one object are written at most, milliseconds. */
+const intervalMs = 1000;
+
+const clusterApiTypes: ReadonlySet<string> = new Set(Object.values(clusterApiConditionTypes));
+
+/**
+ * What programs act on at once: a text of Cluster API's conditions is for people, and every machine of a set has its part in it. So it has in the time of the last
+ * progress.
+ */
+function withoutText(condition: Condition): Condition {
+  const { type, status, observedGeneration } = condition;
+  if (clusterApiTypes.has(type))
+    return { type, status, ...(observedGeneration === undefined ? {} : { observedGeneration }) };
+  const { lastUpdateTime: _, ...others } = condition;
+  return others;
+}
+
+/** Keeps texts and numbers that change with every machine of a large set from being written each time. */
+export interface StatusUpdateThrottle<Status> {
+  /**
+   * The decision; when its status differs in nothing but texts of Cluster API's conditions and numbers of machines, so soon after another write, without that
+   * status and with a wake-up for when it is due. A number that ends a rollout changes a condition, and does not wait.
+   */
+  hold<Action>(key: string, before: Status | undefined, decision: Decision<Action, Status>): Decision<Action, Status>;
+  /** The object is gone. */
+  forget(key: string): void;
+}
+
+/**
+ * Makes a {@link StatusUpdateThrottle}. It only knows of the writes of this process: after a start everything is written at once.
+ *
+ * @param bare a status without its numbers of machines, with its conditions changed by a function
+ */
+export function createStatusUpdateThrottle<Status>(
+  clock: Pick<Clock, "monotonicMs">,
+  bare: (status: Status, change: (condition: Condition) => Condition) => Status,
+): StatusUpdateThrottle<Status> {
+  const writtenAt = new Map<string, number>();
+  return {
+    hold(key, before, decision) {
+      const { status, ...others } = decision;
+      if (status === undefined || before === undefined || equalJson(before, status)) return decision;
+      const now = clock.monotonicMs();
+      const restMs = (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) + intervalMs - now;
+      if (restMs <= 0 || !equalJson(bare(before, withoutText), bare(status, withoutText))) {
+        writtenAt.set(key, now);
+        return decision;
+      }
+      return { ...others, requeueAfterMs: Math.min(restMs, decision.requeueAfterMs ?? restMs) };
+    },
+    forget: (key) => void writtenAt.delete(key),
+  };
+}

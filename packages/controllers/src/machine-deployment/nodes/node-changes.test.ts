@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import type { Node } from "../../model/node-objects.ts";
+import { aNode } from "../../testing/builders.ts";
+import { isNodeNews } from "./node-changes.ts";
+
+const saying = (reason: string): Partial<Node> => ({
+  status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason }] },
+});
+
+it.each<[string, Node | undefined, Node | undefined, boolean]>([
+  ["a node that joins", undefined, aNode(), true],
+  ["a node that goes", aNode(), undefined, true],
+  ["a label", aNode(), aNode({ metadata: { labels: { a: "b" } } }), true],
+  ["an annotation", aNode(), aNode({ metadata: { annotations: { a: "b" } } }), true],
+  ["a cordon", aNode(), aNode({ spec: { unschedulable: true } }), true],
+  ["a step of an update in place", aNode(saying("SelectedForUpdate")), aNode(saying("DrainSuccessful")), true],
+  ["a heartbeat", aNode(), aNode({ metadata: { resourceVersion: "9" }, status: { conditions: [] } }), false],
+])("takes %s for what it is", (_, old, current, expected) => {
+  expect(isNodeNews(old, current)).toBe(expected);
+});

@@ -1,0 +1,31 @@
+import { type Machine, type MachineSet, readMachineSet } from "@millwright/core";
+import { expect, it } from "vitest";
+import { readInto } from "../cluster/readable.ts";
+import { aMachine, aMachineDeployment, aMachineSet, beingDeleted, type Change, named } from "../testing/builders.ts";
+import { pendingSets } from "./pending-machines.ts";
+
+const deployment = aMachineDeployment({ spec: { template: { spec: { class: { name: "big" } } } } });
+const seen = { status: { observedGeneration: 1 } };
+const empty = { spec: { replicas: 0 } };
+const refused = { status: { machineSetCondition: [{ type: "SpecValid", status: "False" }] } };
+/** What a cache keeps of a set of which not even the status can be read. */
+const read = readInto(readMachineSet, (metadata): MachineSet => ({ metadata, spec: { template: { spec: {} } } }));
+const misshapen = (status: object): MachineSet => Object.assign(aMachineSet(named("odd")), { status });
+const unreadable = read(misshapen({ replicas: "two" }));
+
+const coming = (machines: readonly Machine[], ...changes: readonly Change<MachineSet>[]): readonly string[] =>
+  pendingSets(deployment, [{ set: aMachineSet(named("old"), ...changes), machines }]);
+
+it.each<[string, readonly string[], readonly string[]]>([
+  ["a set that is told to have more machines than there are", ["old"], coming([aMachine()], seen)],
+  ["a set that nobody has looked at yet", ["old"], coming([], empty)],
+  ["a set whose new size is not seen yet", ["old"], coming([], empty, seen, { metadata: { generation: 2 } })],
+  ["no set that is empty and knows it", [], coming([], empty, seen)],
+  ["no set that has all its machines", [], coming([aMachine()], seen, { spec: { replicas: 1 } })],
+  ["no set that is on its way out", [], coming([], beingDeleted())],
+  ["no set that is refused", [], coming([], refused)],
+  ["no set that cannot be read", [], pendingSets(deployment, [{ set: unreadable, machines: [] }])],
+  ["no set of the current template", [], coming([], { spec: { template: { spec: { class: { name: "big" } } } } })],
+])("expects machines from %s, as far as that is so", (_, expected, found) => {
+  expect(found).toEqual(expected);
+});

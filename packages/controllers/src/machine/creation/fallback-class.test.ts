@@ -1,0 +1,96 @@
+import { type MachineClass, machineClassResource } from "@millwright/core";
+import { secretResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { aMachine, aMachineClass, annotated, type Change, named, testNamespace } from "../../testing/builders.ts";
+import { createTestCluster } from "../../testing/cluster.ts";
+import { createFakeDriver } from "../../testing/fake-driver.ts";
+import { intentAnnotation, intentFor } from "../../model/creation-intent.ts";
+import { remedyFor, fallbackClassFor } from "./fallback-class.ts";
+
+const place = (region: string, zone: string) => ({
+  nodeTemplate: { capacity: { cpu: 1, gpu: 0, memory: "1Gi" }, instanceType: "s", region, zone },
+});
+const lost = aMachineClass(named("lost"), place("eu", "eu-b"));
+const intent = intentFor(aMachine(), lost, { wantsToken: false });
+const machine = aMachine(annotated(intentAnnotation(intent)), {
+  spec: { class: { name: "lost" }, providerID: "vm-1" },
+});
+const stop = new AbortController();
+afterEach(() => stop.abort());
+
+async function standIn(classes: readonly (readonly Change<MachineClass>[])[], of = machine) {
+  const { api, newContext, run } = createTestCluster();
+  for (const changes of classes) api.seed(machineClassResource, aMachineClass(...changes));
+  for (const name of ["small", "other"])
+    api.seed(secretResource, { metadata: { namespace: testNamespace, name }, data: { userData: "eA==" } });
+  const context = newContext();
+  const end = new AbortController();
+  await run(context, end.signal);
+  await context.caches.secrets.read(["small", "other"]);
+  const resolved = fallbackClassFor(of, context.caches, testNamespace, createFakeDriver());
+  end.abort();
+  return resolved?.view.state === "usable" ? resolved.view.machineClass.metadata.name : undefined;
+}
+
+// A class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
+describe("a class that stands in for a lost one", () => {
+  it("has the same driver, region and credentials", async () => {
+    expect(await standIn([[named("a"), place("eu", "eu-a")]])).toBe("a");
+    expect(await standIn([[named("a"), place("us", "eu-a")]])).toBeUndefined();
+    expect(await standIn([[named("a")]])).toBeUndefined();
+    expect(await standIn([[named("a"), place("eu", "eu-a"), { provider: "other" }]])).toBeUndefined();
+    expect(await standIn([[named("a"), place("eu", "eu-a"), { secretRef: { name: "other" } }]])).toBeUndefined();
+    expect(
+      await standIn([[named("a"), place("eu", "eu-a"), { credentialsSecretRef: { name: "other" } }]]),
+    ).toBeUndefined();
+    const sameCredentials = { secretRef: { name: "other" }, credentialsSecretRef: { name: "small" } };
+    expect(await standIn([[named("a"), place("eu", "eu-a"), sameCredentials]])).toBe("a");
+  });
+
+  it("is of the same zone where there is a choice, and else the first by name", async () => {
+    expect(
+      await standIn([
+        [named("a"), place("eu", "eu-a")],
+        [named("b"), place("eu", "eu-b")],
+      ]),
+    ).toBe("b");
+    expect(
+      await standIn([
+        [named("b"), place("eu", "eu-a")],
+        [named("a"), place("eu", "eu-a")],
+      ]),
+    ).toBe("a");
+  });
+
+  it("can be used itself", async () => {
+    const broken = place("eu", "");
+    expect(
+      await standIn([
+        [named("a"), broken],
+        [named("b"), place("eu", "eu-a")],
+      ]),
+    ).toBe("b");
+  });
+
+  it("is not looked for where the id of the VM is not known, or nothing is remembered", async () => {
+    const there = [[named("a"), place("eu", "eu-a")]];
+    expect(await standIn(there, aMachine(machine, { spec: { providerID: null } }))).toBeUndefined();
+    expect(await standIn(there, aMachine({ spec: { providerID: "vm-1" } }))).toBeUndefined();
+  });
+});
+
+describe("what a person can do", () => {
+  it("is to restore what the machine was made from", () => {
+    expect(remedyFor(machine)).toBe(
+      '; it was made by driver "mock" in region eu from MachineClass "lost" with Secret "small": restore them',
+    );
+    const both = intentFor(aMachine(), aMachineClass({ credentialsSecretRef: { name: "c" } }), { wantsToken: false });
+    expect(remedyFor(aMachine(annotated(intentAnnotation(both))))).toBe(
+      '; it was made by driver "mock" from MachineClass "small" with Secret "small" and "c": restore them',
+    );
+  });
+
+  it("is not known of a machine without intent", () => {
+    expect(remedyFor(aMachine())).toBe("");
+  });
+});

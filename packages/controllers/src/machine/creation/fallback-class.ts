@@ -1,0 +1,75 @@
+import type { Machine, MachineClass } from "@millwright/core";
+import type { ControlCaches } from "../../cluster/caches.ts";
+import { resolveClass, type ResolvedClass } from "../../cluster/class-view.ts";
+import type { MachineDriver } from "../../model/driver-port.ts";
+import { isDeleting } from "../../model/phase.ts";
+import { hasId } from "../../model/provisioning.ts";
+import { type CreationIntent, readIntent } from "../../model/creation-intent.ts";
+
+/** Name of the secret that holds the credentials: those of `credentialsSecretRef` win. */
+const credentialsOf = ({
+  secretRef,
+  credentialsSecretRef,
+}: {
+  readonly secretRef?: string;
+  readonly credentialsSecretRef?: string;
+}): string => credentialsSecretRef ?? secretRef ?? "";
+
+const nameOf = (reference: { readonly name?: string } | undefined): { readonly name?: string } => reference ?? {};
+
+/** Whether a VM of the intent can be deleted through another class: same driver, same region, same credentials. */
+function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
+  const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
+  const { name: secret } = nameOf(secretRef);
+  const { name: credentials } = nameOf(credentialsSecretRef);
+  const own = credentialsOf({
+    ...(secret === undefined ? {} : { secretRef: secret }),
+    ...(credentials === undefined ? {} : { credentialsSecretRef: credentials }),
+  });
+  return (
+    provider.toLowerCase() === intent.provider.toLowerCase() &&
+    (nodeTemplate?.region ?? "") === (intent.region ?? "") &&
+    own !== "" &&
+    own === credentialsOf(intent)
+  );
+}
+
+/** Whether a machine is on its way out and has a VM that could be deleted through another class than its own; see {@link fallbackClassFor}. */
+export const mayNeedStandIn = (machine: Machine): boolean =>
+  isDeleting(machine) && hasId(machine) && readIntent(machine) !== undefined;
+
+/**
+ * The class through which the VM of a machine can be deleted although its own class is gone: one of the same driver, region and credentials, the same zone first.
+ * Only for a VM whose id is stored: a driver that looks for it by anything else could look in the wrong place, find nothing, and have it forgotten. `undefined` when
+ * there is none; then the class has to be restored by whoever deleted it. One whose secrets have to be read first says so in `unread`.
+ */
+export function fallbackClassFor(
+  machine: Machine,
+  caches: ControlCaches,
+  namespace: string,
+  driver: Pick<MachineDriver, "refusalOf">,
+): ResolvedClass | undefined {
+  const intent = readIntent(machine);
+  if (intent === undefined || !hasId(machine)) return undefined;
+  const isElsewhere = ({ nodeTemplate }: MachineClass): number =>
+    (nodeTemplate?.zone ?? "") === (intent.zone ?? "") ? 0 : 1;
+  const candidates = [...caches.classes.store.list()]
+    .filter((machineClass) => standsIn(machineClass, intent))
+    .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+  for (const { metadata } of candidates) {
+    const asked = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };
+    const resolved = resolveClass(asked, caches, namespace, driver);
+    if (resolved.view.state === "usable" || resolved.unread.length > 0) return resolved;
+  }
+  return undefined;
+}
+
+/** What a person can do about a VM whose class is gone: names what the machine was made from. */
+export function remedyFor(machine: Machine): string {
+  const intent = readIntent(machine);
+  if (intent === undefined) return "";
+  const { class: name, provider, region, secretRef, credentialsSecretRef } = intent;
+  const secrets = [secretRef, credentialsSecretRef].filter((each) => each !== undefined).map((each) => `"${each}"`);
+  const where = region === undefined ? "" : ` in region ${region}`;
+  return `; it was made by driver "${provider}"${where} from MachineClass "${name}" with Secret ${secrets.join(" and ")}: restore them`;
+}

@@ -1,0 +1,26 @@
+import { formatProblems, machineEventReasons } from "@millwright/core";
+import type { MachineDecision } from "../state/decision.ts";
+import type { MachineSnapshot } from "../state/snapshot.ts";
+import type { ClassProblem } from "../../cluster/class-view.ts";
+import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
+import { isProvisioning } from "../../model/provisioning.ts";
+
+/** Why a machine cannot be made as it is declared: its own spec first, then its class. */
+export function unmetPrecondition({ problems, classView }: MachineSnapshot): ClassProblem | undefined {
+  if (problems.length > 0) return { reason: machineEventReasons.invalidMachine, problem: formatProblems(problems) };
+  return classView.state === "unusable" ? classView : classView.obstacle;
+}
+
+/** The machine cannot be followed as it is declared; only a change of the named object helps, so time does not make it Failed. */
+export function rejectMachine(
+  snapshot: MachineSnapshot,
+  { reason, problem }: ClassProblem,
+  now: Date,
+): MachineDecision {
+  const before = statusOf(snapshot.machine);
+  const operation = { description: problem, errorCode: "InvalidArgument", state: "Failed", type: "Create" } as const;
+  const said = withOperation(before, operation, now);
+  const status = isProvisioning(snapshot.machine) ? withPhase(said, "CrashLoopBackOff", now) : said;
+  const isNew = status.lastOperation !== before.lastOperation;
+  return { actions: [], status, because: isNew ? [{ type: "Warning", reason, message: problem }] : [] };
+}

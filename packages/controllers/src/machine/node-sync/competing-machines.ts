@@ -1,0 +1,29 @@
+import type { Machine } from "@millwright/core";
+import type { MatchNode } from "../../model/node-match.ts";
+import type { Node } from "../../model/node-objects.ts";
+
+/** How good a claim is: that of the VM itself first, then that of the older machine, then by name. */
+function compareClaims(node: Node, a: Machine, b: Machine, match: MatchNode): number {
+  const isVm = (machine: Machine): number => (match(machine, node) === "same" ? 0 : 1);
+  const rank = ({ metadata }: Machine): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
+  return isVm(a) - isVm(b) || (rank(a) < rank(b) ? -1 : 1);
+}
+
+/**
+ * Names of the machines that have a better claim to a node than this one, sorted. Two machines that both put their name on one node would
+ * wake each other without end; only the one with the best claim writes.
+ */
+export const competingMachines = (
+  node: Node,
+  machine: Machine,
+  claimants: readonly Machine[],
+  match: MatchNode,
+): readonly string[] =>
+  [
+    ...new Set(
+      claimants
+        .filter(({ metadata }) => metadata.uid !== machine.metadata.uid && metadata.deletionTimestamp == null)
+        .filter((other) => match(other, node) !== "different" && compareClaims(node, other, machine, match) < 0)
+        .map(({ metadata }) => metadata.name),
+    ),
+  ].toSorted();

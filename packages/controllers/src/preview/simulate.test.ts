@@ -1,0 +1,59 @@
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { describe, expect, it } from "vitest";
+import {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  aNode,
+  annotated,
+  type Change,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "../testing/builders.ts";
+import { createModelCluster } from "./model-cluster.ts";
+import { type Play, simulate } from "./simulate.ts";
+
+/** A rolling update of so many machines, played through. */
+function play(replicas: number, change: Change<MachineDeployment> = {}): Play {
+  const deployment = aMachineDeployment(change, {
+    spec: { replicas, template: { spec: { class: { name: "big" } } } },
+  });
+  const noted = annotated({ [annotationKeys.desiredReplicas]: String(replicas) });
+  const set = aMachineSet(named("old"), ownedBy(deployment), noted, { spec: { replicas } });
+  const names = Array.from({ length: replicas }, (_, index) => `old-${index}`);
+  const cluster = createModelCluster({
+    deployments: [deployment],
+    sets: [set],
+    machines: names.map((name) => aMachine(named(name), ownedBy(set), inPhase("Running"), labelled({ node: name }))),
+    nodes: names.map((name) => aNode({ metadata: { name } })),
+  });
+  return simulate(cluster, {
+    start: new Date("2026-03-01T12:00:00Z"),
+    durations: { joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0, leftMachines: 0 },
+    guardsFromScaler: true,
+    isRealNode: () => true,
+    countNow: () => ({ current: 0, old: 0, leaving: 0, serving: cluster.machines.size }),
+    isStable: () => false,
+  });
+}
+
+describe("simulate", () => {
+  it.each([10, 40])(
+    "asks the controllers a few times for each of %s machines, and not for what nothing has changed",
+    (replicas) => {
+      const { steps, decisions } = play(replicas);
+      // A machine joins, a machine leaves: two moments each.
+      expect(steps).toHaveLength(2 * replicas);
+      // In each both controllers decide, and again about what came of it.
+      expect(decisions).toBeLessThanOrEqual(6 * 2 * replicas + 10);
+    },
+  );
+
+  it("takes as few moments as machines may be replaced at once", () => {
+    const { steps, decisions } = play(40, { spec: { strategy: { rollingUpdate: { maxSurge: "50%" } } } });
+    expect(steps.length).toBeLessThanOrEqual(6);
+    expect(decisions).toBeLessThanOrEqual(6 * 6 + 10);
+  });
+});

@@ -1,0 +1,13 @@
+/** Says what is wrong with a part of a spec, under its path. */
+export type Complain = (path: readonly (string | number)[], message: string) => void;
+
+/** What takes complaints: the second argument of zod's `superRefine`. */
+export interface Check {
+  addIssue(issue: { readonly code: "custom"; readonly path: (string | number)[]; readonly message: string }): void;
+}
+
+/** For rules over several fields of a spec: what they complain about becomes an issue of its schema. */
+export const issueCollector =
+  (check: Check): Complain =>
+  (path, message) =>
+    check.addIssue({ code: "custom", path: [...path], message });

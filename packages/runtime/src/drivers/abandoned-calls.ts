@@ -1,0 +1,50 @@
+import type { Clock } from "@millwright/core";
+import type { Log } from "@millwright/kube";
+
+/** How long a later call waits for one that was left behind, milliseconds. */
+const GRACE_MS = 60_000;
+
+/** Calls that were left behind because they ignore their signal, by machine: what they do may still have its effect. */
+export interface AbandonedCalls {
+  /** Notes a call that goes on although nobody waits for it any more. */
+  add(uid: string, what: string, call: Promise<unknown>): void;
+  /**
+   * Resolves when no call of the machine is left behind: a VM must not come into being after its deletion has looked for it. A call that never ends is given up
+   * after a minute.
+   *
+   * @throws the reason of the signal
+   */
+  settled(uid: string, signal: AbortSignal): Promise<void>;
+}
+
+export function createAbandonedCalls(clock: Clock, log: Log): AbandonedCalls {
+  const left = new Map<string, { readonly mark: symbol; readonly what: string; readonly ended: Promise<void> }>();
+  return {
+    add(uid, what, call) {
+      const mark = Symbol(what);
+      const ended = Promise.allSettled([call]).then(() => {
+        if (left.get(uid)?.mark === mark) left.delete(uid);
+        return undefined;
+      });
+      left.set(uid, { mark, what, ended });
+    },
+    async settled(uid, signal) {
+      const entry = left.get(uid);
+      if (entry === undefined) return;
+      const late = Promise.withResolvers<"late">();
+      const timer = clock.setTimer(GRACE_MS, () => late.resolve("late"));
+      const aborted = Promise.withResolvers<never>();
+      const onAbort = (): void => aborted.reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
+      try {
+        signal.throwIfAborted();
+        if ((await Promise.race([entry.ended, late.promise, aborted.promise])) !== "late") return;
+        left.delete(uid);
+        log("error", "A driver ignores its abort signal; its call is given up", { call: entry.what });
+      } finally {
+        timer.cancel();
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+  };
+}
