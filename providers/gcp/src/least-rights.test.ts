@@ -10,7 +10,7 @@ const [boot] = plainSpec.disks;
 /** A class that makes use of all that a role has to allow. */
 const demanding = {
   scheduling: spotScheduling,
-  disks: [{ ...boot, storagePool: "pools/a" }],
+  disks: [{ ...boot, storagePool: "zones/europe-west1-b/storagePools/a" }],
   networkInterfaces: [{ subnetwork: "nodes" }, { network: "shoot" }],
   serviceAccounts: [{ email: "nodes@my-project.iam.gserviceaccount.com", scopes: [] }],
 };

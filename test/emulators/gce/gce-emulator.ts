@@ -23,6 +23,7 @@ import { getMachineType } from "./machine-types.ts";
 import { answerMetadata, metadataPaths } from "./metadata-server.ts";
 import { getOperation, listOperations, waitForOperation } from "./operations.ts";
 import { demand } from "./permissions.ts";
+import { findDifferences } from "./published/compare-exchange.ts";
 import { GceRefusal, notFound, refusalReply } from "./refusal.ts";
 import { createGceWorld, type GceWorld, type GceWorldOptions } from "./world.ts";
 
@@ -189,6 +190,7 @@ function emulatorOf(world: GceWorld): Emulator {
       }
     },
     refuse: refusalReply,
+    findDifferences,
     throttled: {
       code: "rateLimitExceeded",
       message:

@@ -54,7 +54,10 @@ function instanceJson(
     ...(resource.advancedMachineFeatures === undefined
       ? {}
       : { advancedMachineFeatures: resource.advancedMachineFeatures }),
-    guestAccelerators: resource.guestAccelerators,
+    guestAccelerators: resource.guestAccelerators.map(({ acceleratorType, acceleratorCount }) => ({
+      acceleratorType: `${at}/acceleratorTypes/${acceleratorType.slice(acceleratorType.lastIndexOf("/") + 1)}`,
+      acceleratorCount,
+    })),
     disks: disks.map((disk, index) => ({
       kind: "compute#attachedDisk",
       index,
