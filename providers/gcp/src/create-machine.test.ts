@@ -133,7 +133,7 @@ describe("creating a machine", () => {
     expect(await giveUpWaiting((context) => driver.createMachine(aRequest(), context))).toMatchObject({
       code: "DeadlineExceeded",
     });
-    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "Unavailable" });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({ code: "NotFound" });
     const waits = gce.log.count("zoneOperations.get");
     const creating = driver.createMachine({ ...aRequest(), userData: Secret.of("another token") }, aContext());
     await expect.poll(() => gce.log.count("zoneOperations.get")).toBeGreaterThan(waits);

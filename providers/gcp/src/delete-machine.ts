@@ -1,4 +1,4 @@
-import { type DeleteMachineResponse, MachineError } from "@millwright/core";
+import { type DeleteMachineResponse, MachineError, type PendingResponse } from "@millwright/core";
 import { poll } from "@millwright/core/driver-kit";
 import { isMissing, isRefusal } from "./api/gce-failure.ts";
 import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
@@ -6,6 +6,7 @@ import { placesOf, vmsNamed } from "./vm/find-vm.ts";
 import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./vm/left-disks.ts";
 import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./vm/owner-tags.ts";
+import { orPending } from "./vm/or-pending.ts";
 import { untilDone } from "./vm/until-done.ts";
 import type { Vm } from "./vm/vm.ts";
 
@@ -13,11 +14,14 @@ import type { Vm } from "./vm/vm.ts";
  * Deletes the VM of a machine and waits until it is gone, since a kubelet that still runs would register its node again. The disks that were made for it go too, also when somebody has
  * deleted the VM without them. Those stay that the class wants to keep, and those that were attached later.
  */
-export async function deleteMachine(request: GcpRequest, call: MethodCall): Promise<DeleteMachineResponse> {
-  const going = await vmsToDelete(request, call);
-  await Promise.all(going.map((vm) => remove(vm, call)));
-  await removeLeftovers(request, going, call);
-  return {};
+export function deleteMachine(request: GcpRequest, call: MethodCall): Promise<DeleteMachineResponse | PendingResponse> {
+  const message = `Compute Engine is still deleting VM ${request.machine.name}`;
+  return orPending(message, call, async (waiting) => {
+    const going = await vmsToDelete(request, waiting);
+    await Promise.all(going.map((vm) => remove(vm, waiting)));
+    await removeLeftovers(request, going, waiting);
+    return {};
+  });
 }
 
 /** Looks for disks only where there may be some: as a rule all have gone with the VM. */

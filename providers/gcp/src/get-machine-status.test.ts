@@ -23,14 +23,14 @@ describe("the status of a machine", () => {
     }
   });
 
-  it("is Unavailable while a VM without a stored id is being made", async () => {
+  it("is NotFound while a VM without a stored id is being created: createMachine waits for it", async () => {
     const { gce, driver, clock } = await aSlowCloud({ operationMs: 0 });
     await driver.createMachine(aRequest(), aContext());
     for (const status of ["PROVISIONING", "STAGING"]) {
       expect(gce.inventory().instances).toMatchObject([{ status }]);
       await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
-        code: "Unavailable",
-        message: expect.stringContaining(status),
+        code: "NotFound",
+        message: `VM m is still being created (${status})`,
       });
       await expect(driver.getMachineStatus(known(), aContext())).resolves.toMatchObject({ providerId });
       clock.skip(30_000);

@@ -7,9 +7,9 @@ import { isStarting, isStopping, referenceOf } from "./vm/vm.ts";
 export async function getMachineStatus(request: GcpRequest, call: MethodCall): Promise<MachineStatusResponse> {
   const vm = await findVm(request, call);
   const isKnown = (request.machine.providerId ?? "") !== "";
-  // Who finds a VM without having stored its id would take one for good that may vanish yet.
+  // A VM that is found counts as created, and this one may vanish yet: createMachine waits for its operation.
   if (!isKnown && isStarting(vm)) {
-    throw new MachineError("Unavailable", `VM ${vm.name} is still being made (${vm.status})`);
+    throw new MachineError("NotFound", `VM ${vm.name} is still being created (${vm.status})`);
   }
   if (!isKnown && isStopping(vm)) {
     throw new MachineError("Unavailable", `VM ${vm.name} is being stopped, suspended or deleted (${vm.status})`);

@@ -14,11 +14,13 @@ const outcomeOf = (call: Promise<{ readonly providerId: string }>): Promise<stri
 
 const unavailable = (message: string) => expect.stringMatching(new RegExp(`Unavailable.*${message}`));
 
+const notFound = (message: string) => expect.stringMatching(new RegExp(`NotFound.*${message}`));
+
 describe("a VM whose status is", () => {
   it.each([
-    ["PENDING", unavailable("still being made \\(PENDING\\)"), providerId],
-    ["PROVISIONING", unavailable("still being made \\(PROVISIONING\\)"), providerId],
-    ["STAGING", unavailable("still being made \\(STAGING\\)"), providerId],
+    ["PENDING", notFound("still being created \\(PENDING\\)"), providerId],
+    ["PROVISIONING", notFound("still being created \\(PROVISIONING\\)"), providerId],
+    ["STAGING", notFound("still being created \\(STAGING\\)"), providerId],
     ["RUNNING", providerId, providerId],
     // Compute Engine keeps it; whether its node is well is seen at the node.
     ["REPAIRING", providerId, providerId],
