@@ -10,10 +10,11 @@ const bounds = {
   create: "VirtualMachines_CreateOrUpdate",
   lookups: ["VirtualMachines_List", "NetworkInterfaces_List", "Disks_ListByResourceGroup"],
   throttled: "TooManyRequests",
-  creationLookups: 30,
-  deletionLookups: 150,
-  // The interface and the VM, their operations, and the VM once more when its operation has ended.
-  creationRequests: 200 * 10,
+  // Looks at what goes on in Azure are lists, too: a few for each tick of 200 ms, however many wait.
+  creationLookups: 300,
+  deletionLookups: 300,
+  // The interface and the VM, and the lists.
+  creationRequests: 200 * 2 + 320,
   inFlight: 20,
   connections: 25,
 };

@@ -14,6 +14,7 @@ import { type ArmAction, type ArmCall, empty, json } from "./call.ts";
 import { checkGroup, getAgreement, getImage, getSubnet, listSkus, putAgreement } from "./catalogue.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
 import { modelDifferences } from "./model/differences.ts";
+import { olderModelDifferences } from "./older-models/older-differences.ts";
 import { deleteNic, getNic, listNics, putNic } from "./network-interfaces.ts";
 import { authorize } from "./permissions.ts";
 import { ArmRefusal, refusalReply } from "./refusal.ts";
@@ -185,7 +186,7 @@ function emulatorOf(world: ArmWorld): Omit<Emulator, "answer"> & Pick<ArmEmulato
       }
     },
     refuse: (refusal) => identified(refusalReply(refusal)),
-    findDifferences: (exchange) => modelDifferences(exchange),
+    findDifferences: (exchange) => [...modelDifferences(exchange), ...olderModelDifferences(exchange)],
     throttled: { code: "TooManyRequests", message: "The request is being throttled.", retryAfterS: 1 },
   };
 }
