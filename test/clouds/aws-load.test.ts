@@ -9,7 +9,6 @@ import { describeLoad, loadRequests } from "./load-scenario.ts";
 const bounds = {
   create: "RunInstances",
   lookups: ["DescribeInstances", "DescribeImages"],
-  throttled: "RequestLimitExceeded",
   creationLookups: 150,
   deletionLookups: 100,
   creationRequests: 350,
@@ -19,8 +18,9 @@ const bounds = {
 const spec = awsSpecSchema.parse(ec2Spec);
 const secret = secretOf({ ...ec2Keys, userData: "boot" });
 
-describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
+describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => {
   const ec2 = createEc2Emulator({
+    ...pace,
     latencyMs,
     nameMs: waitMs,
     shutdownMs: waitMs,
@@ -29,6 +29,9 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
   return {
     driver: createAwsDriver({
       endpoint: url,
+      ...pace,
+      // By the clock of the driver, which may be fast.
+      requestTimeoutMs: 600_000,
       // Without jitter the SDK repeats at once.
       random: { ...systemRandom, next: () => 0 },
       patience: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },

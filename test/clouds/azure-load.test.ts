@@ -9,7 +9,6 @@ import { describeLoad, loadRequests } from "./load-scenario.ts";
 const bounds = {
   create: "VirtualMachines_CreateOrUpdate",
   lookups: ["VirtualMachines_List", "NetworkInterfaces_List", "Disks_ListByResourceGroup"],
-  throttled: "TooManyRequests",
   // Looks at what goes on in Azure are lists, too: a few for each tick of 200 ms, however many wait.
   creationLookups: 300,
   deletionLookups: 300,
@@ -29,8 +28,9 @@ const spec = azureSpecSchema.parse(
 );
 const secret = secretOf({ ...armIdentity, clientSecret: "first-secret", userData: "boot" });
 
-describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
+describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => {
   const arm = createArmEmulator({
+    ...pace,
     latencyMs,
     vmMs: waitMs,
     deleteMs: waitMs,
@@ -39,10 +39,12 @@ describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0 }) => {
   return {
     driver: createAzureDriver({
       endpoint: url,
+      ...pace,
+      // By the clock of the driver, which may be fast.
+      requestTimeoutMs: 600_000,
       ca: arm.ca,
       // Without jitter the SDK repeats at once.
       random: { ...systemRandom, next: () => 0 },
-      retryDelayMs: 1,
       pollMs: 200,
     }),
     log: arm.log,

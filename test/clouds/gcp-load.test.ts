@@ -11,7 +11,6 @@ import { describeLoad, type LoadedCloud, loadRequests } from "./load-scenario.ts
 const bounds = {
   create: "instances.insert",
   lookups: ["instances.get", "instances.list"],
-  throttled: "rateLimitExceeded",
   creationLookups: 100,
   deletionLookups: 50,
   // A fraction of them waits for operations.
@@ -33,6 +32,9 @@ async function openGce(
     gce,
     driver: createGcpDriver({
       endpoint: url,
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
+      // By the clock of the driver, which may be fast.
+      requestTimeoutMs: 600_000,
       // Without jitter requests are repeated at once.
       random: { ...systemRandom, next: () => 0 },
       patience,
@@ -46,8 +48,9 @@ async function openGce(
   };
 }
 
-describeLoad("Compute Engine", bounds, ({ latencyMs = 0, waitMs = 0 }) =>
+describeLoad("Compute Engine", bounds, ({ latencyMs = 0, waitMs = 0, ...pace }) =>
   openGce({
+    ...pace,
     latencyMs,
     operationMs: waitMs,
     provisioningMs: waitMs,

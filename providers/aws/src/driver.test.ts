@@ -8,19 +8,18 @@ describe("the driver", () => {
     const { ec2, driver } = await aCloud();
     const context = { ...aContext(), reportApiCall: (call: ApiCall) => void calls.push(call) };
     await driver.createMachine(aRequest(), context);
-    ec2.faults.add({
-      operation: "TerminateInstances",
-      times: 3,
-      end: { kind: "refuse", refusal: { code: "RequestLimitExceeded" } },
-    });
-    await expect(driver.deleteMachine(aRequest(), context)).rejects.toMatchObject({ code: "Unavailable" });
+    for (const code of ["InternalError", "RequestLimitExceeded"]) {
+      ec2.faults.add({ operation: "TerminateInstances", end: { kind: "refuse", refusal: { code } } });
+    }
+    const hasty = { ...context, remainingMs: () => 1_000 };
+    await expect(driver.deleteMachine(aRequest(), hasty)).rejects.toMatchObject({ code: "Unavailable" });
     expect(calls.map(({ service, outcome }) => [service, outcome])).toEqual([
       ["instance_get_by_machine", "ok"],
       ["image_get", "ok"],
       ["instance_create", "ok"],
       ["instance_get_by_id", "ok"],
       ["instance_get_by_machine", "ok"],
-      // With its repetitions by the SDK.
+      ["instance_terminate", "InternalError"],
       ["instance_terminate", "RequestLimitExceeded"],
     ]);
     expect(calls.every(({ seconds }) => seconds > 0 && seconds < 30)).toBe(true);

@@ -23,7 +23,7 @@ import { createSession } from "./vm/session.ts";
 export interface AzureDriverOptions
   extends
     Pick<CloudDriverOptions, "clock" | "random" | "env">,
-    Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "retryDelayMs" | "ca" | "pollMs" | "httpClient"> {
+    Pick<AzureApiOptions, "requestTimeoutMs" | "maxInFlight" | "ca" | "pollMs" | "httpClient"> {
   /** Address of Azure Resource Manager and of Entra ID, for tests and private clouds. Default: those of the class's cloud. */
   readonly endpoint?: string;
   /**

@@ -9,9 +9,11 @@ describe("the driver", () => {
     const context = { ...aContext(), reportApiCall: (call: ApiCall) => void calls.push(call) };
     const { gce, driver } = await aCloud({ operationMs: 5 });
     await driver.createMachine(aRequest(), context);
-    const end = { kind: "refuse", refusal: { code: "rateLimitExceeded" } } as const;
-    gce.faults.add({ operation: "instances.delete", times: 3, end });
-    await expect(driver.deleteMachine(aRequest(), context)).rejects.toMatchObject({ code: "Unavailable" });
+    for (const code of ["internalError", "rateLimitExceeded"]) {
+      gce.faults.add({ operation: "instances.delete", end: { kind: "refuse", refusal: { code } } });
+    }
+    const hasty = { ...context, remainingMs: () => 1_000 };
+    await expect(driver.deleteMachine(aRequest(), hasty)).rejects.toMatchObject({ code: "Unavailable" });
     await driver.listMachines?.(aRequest(), context);
     await driver.getNodeTemplate?.(aRequest(), context);
     expect(calls.map(({ service, outcome }) => [service, outcome])).toEqual([
@@ -21,6 +23,7 @@ describe("the driver", () => {
       ["operations_get", "ok"],
       ["instance_get", "ok"],
       ["instance_get", "ok"],
+      ["instance_delete", "internalError"],
       ["instance_delete", "rateLimitExceeded"],
       ["instance_list", "ok"],
       ["machine_type_get", "ok"],

@@ -137,6 +137,12 @@ describe("the server of an emulator", () => {
     expect(await ask("a")).toBe(200);
   });
 
+  it("limits only the operations that it was told to limit", async () => {
+    const { url } = await aServer({ throttle: { burst: 1, perSecond: 0, operations: ["make"] } });
+    const ask = async (operation: string) => (await fetch(`${url}/${operation}`)).status;
+    expect([await ask("make"), await ask("look"), await ask("look"), await ask("make")]).toEqual([200, 200, 200, 503]);
+  });
+
   it("keeps what the emulator threw, for the test to see", async () => {
     const { server, url } = await aServer({}, () => {
       throw new Error("a bug");

@@ -5,7 +5,7 @@ import type { Emulator, EmulatorReply, EmulatorRequest, Refusal, RequestSubject 
 import { createExchangeCheck } from "./exchange-check.ts";
 import { createFaultPlan, type FaultPlan, type FaultRule } from "./fault-plan.ts";
 import { createRequestLog, type RequestEnd, type RequestLog } from "./request-log.ts";
-import { type BucketSize, createTokenBuckets } from "./token-bucket.ts";
+import { createTokenBuckets, type Throttle } from "./token-bucket.ts";
 
 /** How a server around an emulator behaves. */
 export interface EmulatorServerOptions {
@@ -16,7 +16,7 @@ export interface EmulatorServerOptions {
   /** What every request takes. Default 0. */
   readonly latencyMs?: number;
   /** How often an account may ask. Absent: as often as it likes. */
-  readonly throttle?: BucketSize;
+  readonly throttle?: Throttle;
   /** Serves over TLS. Absent: plain HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -63,7 +63,8 @@ export function createEmulatorServer(emulator: Emulator, options: EmulatorServer
     const fault = faults.strike(subject);
     const delayMs = latencyMs + (fault?.delayMs ?? 0);
     if (delayMs > 0) await clock.sleep(delayMs, signal);
-    if (!take(subject.account ?? "")) {
+    const isLimited = options.throttle?.operations?.includes(subject.operation) ?? true;
+    if (isLimited && !take(subject.account ?? "")) {
       return send(response, check(subject, request, emulator.refuse(emulator.throttled, subject.operation)));
     }
     if (fault?.end === undefined) return send(response, await answer(subject, request));

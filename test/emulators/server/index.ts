@@ -10,4 +10,4 @@ export type { RubbishServer } from "./rubbish-server.ts";
 export { selfSignedCertificate, trustCertificate } from "./self-signed-certificate.ts";
 export type { SelfSignedCertificate } from "./self-signed-certificate.ts";
 export { createTokenBuckets } from "./token-bucket.ts";
-export type { BucketSize, TakeToken } from "./token-bucket.ts";
+export type { BucketSize, TakeToken, Throttle } from "./token-bucket.ts";

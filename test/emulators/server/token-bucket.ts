@@ -7,6 +7,12 @@ export interface BucketSize {
   readonly perSecond: number;
 }
 
+/** How often an account may ask, and for what. */
+export interface Throttle extends BucketSize {
+  /** Operations that draw on the budget. Absent: all of them, on one budget. */
+  readonly operations?: readonly string[];
+}
+
 /** Takes one token of a budget; false when there is none. */
 export type TakeToken = (budget: string) => boolean;
 

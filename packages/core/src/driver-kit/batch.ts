@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { deadlineOf, type RemainingMs, setDeadline } from "./call-deadline.ts";
 
 /** Who asks, and until when. */
 export interface Asking {
@@ -18,6 +19,7 @@ export interface BatchOptions<Value> {
 
 interface Waiting<Value> {
   readonly key: string;
+  readonly remainingMs: RemainingMs;
   readonly resolve: (value: Value | undefined) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -66,6 +68,10 @@ export function createBatch<Value>(
           isSent: false,
         };
         gathering = batch;
+        // It goes on as long as anyone can wait for it.
+        setDeadline(batch.abandoned.signal, () =>
+          Math.max(...[...batch.waiting].map(({ remainingMs }) => remainingMs())),
+        );
         const { windowMs } = options;
         clock.setTimer(typeof windowMs === "number" ? windowMs : windowMs(), () => send(batch));
       }
@@ -81,6 +87,7 @@ export function createBatch<Value>(
       };
       const waiting: Waiting<Value> = {
         key,
+        remainingMs: deadlineOf(signal, clock),
         resolve: (value) => {
           signal.removeEventListener("abort", leave);
           resolve(value);

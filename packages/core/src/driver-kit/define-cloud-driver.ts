@@ -5,6 +5,7 @@ import type { MachineError } from "../driver/machine-error.ts";
 import type { Environment } from "../egress/proxy-for.ts";
 import { type Random, systemRandom } from "../random.ts";
 import type { SecretData } from "../secret.ts";
+import { deadlineOf, setDeadline } from "./call-deadline.ts";
 import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
 import { defaultPatience, type Patience } from "./patience.ts";
 import { createRecentLaunches, type RecentLaunches } from "./recent-launches.ts";
@@ -116,6 +117,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
         ({ reportApiCall, recordExchange } = context);
         const recent = (launches ??= createRecentLaunches(context.clock, patience.visibleMs));
         context.signal.throwIfAborted();
+        setDeadline(context.signal, context.remainingMs ?? deadlineOf(context.signal, context.clock));
         const { machineClass } = request;
         const credentials = await definition.credentialsOf(request.secret, context);
         const place = definition.placeOf(request, credentials);

@@ -7,17 +7,13 @@ const always = (value: number): Random => ({ ...seededRandom(1), next: () => val
 
 describe("the pause before another attempt", () => {
   it("is twice as long each time, up to its limit", () => {
-    expect([1, 2, 3, 4, 5, 50].map((retries) => retryPauseMs(retries, false, always(1)))).toStrictEqual([
+    expect([1, 2, 3, 4, 5, 50].map((retries) => retryPauseMs(retries, always(1)))).toStrictEqual([
       200, 400, 800, 1_600, 2_000, 2_000,
     ]);
   });
 
-  it("is longer for a cloud that asks to slow down", () => {
-    expect([1, 2].map((retries) => retryPauseMs(retries, true, always(1)))).toStrictEqual([1_000, 2_000]);
-  });
-
   it("may be anything up to that", () => {
-    expect(retryPauseMs(1, false, always(0))).toBe(0);
-    expect(retryPauseMs(1, false, always(0.5))).toBe(100);
+    expect(retryPauseMs(1, always(0))).toBe(0);
+    expect(retryPauseMs(1, always(0.5))).toBe(100);
   });
 });

@@ -7,12 +7,11 @@ export const maxAttempts = 3;
 export const longestRetryPauseMs = 2_000;
 
 const baseMs = 100;
-const throttledBaseMs = 500;
 
 /**
- * How long to wait before a request is sent once more, milliseconds: with full jitter, twice as long each time, and longer for a cloud that asks to slow down.
+ * How long to wait before a request is sent once more, milliseconds: with full jitter, and twice as long each time. Throttled requests wait for their turn instead (`RateLimit`).
  *
  * @param retries how often it will have been sent once more; 1 for the first time
  */
-export const retryPauseMs = (retries: number, isThrottled: boolean, random: Random): number =>
-  random.next() * Math.min(longestRetryPauseMs, (isThrottled ? throttledBaseMs : baseMs) * 2 ** retries);
+export const retryPauseMs = (retries: number, random: Random): number =>
+  random.next() * Math.min(longestRetryPauseMs, baseMs * 2 ** retries);

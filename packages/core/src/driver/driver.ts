@@ -36,6 +36,11 @@ export interface DriverContext {
   /** The only source of time. */
   readonly clock: Clock;
   /**
+   * Milliseconds until the deadline of the call, by `clock`. What would take longer need not begin: the call may fail at once, with `retryAfterMs`. Absent: the call has five minutes from
+   * its start.
+   */
+  readonly remainingMs?: () => number;
+  /**
    * Writes a log line: a constant message, and what varies in `fields`. Values of `Secret` come out redacted. The host adds
    * the machine, the class, the driver and the method.
    */
@@ -79,7 +84,7 @@ export interface DriverCapabilities {
  *    a machine, such as MCM's safety controller, deletes whatever is listed and has none.
  * 4. **Fail with `MachineError`.** Its code decides what happens next (see `machineErrorCodes`). Anything else that is thrown counts
  *    as a fault of the driver.
- * 5. **Honour the signal** within two seconds. Do not retry in the driver beyond what the SDK does on its own: the controller retries,
+ * 5. **Honour the signal** within two seconds. Requests wait in the driver for the rate that the cloud grants, and are repeated twice at most. Beyond that the controller retries,
  *    with backoff, and shows why.
  * 6. **Hold no state** that a restart would lose, and no client that outlives a change of the secret.
  */

@@ -15,13 +15,19 @@ export const aMachine = (name: string, more: Partial<MachineIdentity> = {}): Mac
   ...more,
 });
 
-/** What a call of a driver gets besides its request, on the system's clock; it collects what is logged. */
+/**
+ * What a call of a driver gets besides its request, on the system's clock; it collects what is logged.
+ *
+ * @param callMs how much time the call has left at any time. Absent: the host states no deadline
+ */
 export function aContext(
   signal: AbortSignal = new AbortController().signal,
+  callMs?: number,
 ): DriverContext & { readonly lines: string[] } {
   const lines: string[] = [];
   return {
     signal,
+    ...(callMs === undefined ? {} : { remainingMs: () => callMs }),
     clock: systemClock,
     lines,
     log: (level, message, fields) => void lines.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`),

@@ -2,6 +2,7 @@ export { aContext, aMachine, failureOf, secretOf } from "./driver-call.ts";
 export { secretProblems, specProblems } from "./driver-problems.ts";
 export { startRecordingProxy } from "./recording-proxy.ts";
 export type { AskedTunnel, RecordingProxy, RecordingProxyOptions } from "./recording-proxy.ts";
+export { createFastClock } from "./fast-clock.ts";
 export { createSkippingClock } from "./skipping-clock.ts";
 export type { SkippingClock } from "./skipping-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";

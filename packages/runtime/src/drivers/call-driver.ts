@@ -85,9 +85,10 @@ export function createDriverCaller(options: DriverCallerOptions): DriverCaller {
     const count = (code: MachineErrorCode): void => {
       if (startMs !== undefined) metrics?.countCall(driver.name, method, code, (clock.monotonicMs() - startMs) / 1_000);
     };
-    const run = (signal: AbortSignal): Promise<unknown> => {
+    const run = (signal: AbortSignal, remainingMs: () => number): Promise<unknown> => {
       const context: DriverContext = {
         signal,
+        remainingMs,
         clock,
         log: (level, message, fields) =>
           log(level, redactSecrets(message, confidential), {

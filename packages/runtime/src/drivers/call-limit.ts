@@ -1,5 +1,8 @@
 import { type Clock, MachineError } from "@millwright/core";
 
+/** What runs with a deadline, and how many milliseconds it has left at any time. */
+export type LimitedRun<Result> = (signal: AbortSignal, remainingMs: () => number) => Promise<Result>;
+
 /**
  * Runs something of a driver with a deadline. What ignores its signal is left behind when that aborts, and handed to `onAbandoned`: the machine can be worked
  * on again.
@@ -9,7 +12,7 @@ import { type Clock, MachineError } from "@millwright/core";
 export type CallLimit = <Result>(
   what: string,
   signal: AbortSignal,
-  run: (signal: AbortSignal) => Promise<Result>,
+  run: LimitedRun<Result>,
   onAbandoned?: (running: Promise<Result>) => void,
 ) => Promise<Result>;
 
@@ -17,6 +20,7 @@ export const createCallLimit =
   (clock: Clock, timeoutMs: number): CallLimit =>
   async (what, signal, run, onAbandoned) => {
     const deadline = new AbortController();
+    const endMs = clock.monotonicMs() + timeoutMs;
     const timer = clock.setTimer(timeoutMs, () =>
       deadline.abort(new MachineError("DeadlineExceeded", `${what} took longer than ${timeoutMs / 1000} s`)),
     );
@@ -26,7 +30,7 @@ export const createCallLimit =
     combined.addEventListener("abort", onAbort, { once: true });
     try {
       combined.throwIfAborted();
-      const running = run(combined);
+      const running = run(combined, () => endMs - clock.monotonicMs());
       const onLeft = (): void => onAbandoned?.(running);
       combined.addEventListener("abort", onLeft, { once: true });
       try {

@@ -117,6 +117,21 @@ describe("a driver that takes too long", () => {
     expect((await late).ok || (await stopped).ok).toBe(false);
   });
 
+  it("knows how much time its call has left", async () => {
+    const left: unknown[] = [];
+    const getMachineStatus: Driver["getMachineStatus"] = async (_, { clock, remainingMs }) => {
+      left.push(remainingMs?.());
+      await clock.sleep(60_000);
+      left.push(remainingMs?.());
+      return theVm();
+    };
+    const { clock, findVm } = host({ getMachineStatus });
+    const outcome = findVm(aCall(), unaborted);
+    await clock.advance(60_000);
+    expect(await outcome).toMatchObject({ ok: true });
+    expect(left).toEqual([300_000, 240_000]);
+  });
+
   it("is not called at all after the controller has stopped", async () => {
     const getMachineStatus = vi.fn<Driver["getMachineStatus"]>(theVm);
     const outcome = await host({ getMachineStatus }).findVm(aCall(), AbortSignal.abort());

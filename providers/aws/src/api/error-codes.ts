@@ -28,6 +28,22 @@ const exhausted: ReadonlySet<string> = new Set([
 /** Whether a code of EC2 says that there is no room: another type or zone may have some. */
 export const isCapacityCode = (code: string): boolean => exhausted.has(code);
 
+/** Codes that refuse a request for its rate (https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html). */
+const throttling: ReadonlySet<string> = new Set([
+  "EC2ThrottledException",
+  "RequestLimitExceeded",
+  "RequestThrottled",
+  "RequestThrottledException",
+  "SlowDown",
+  "ThrottledException",
+  "Throttling",
+  "ThrottlingException",
+  "TooManyRequestsException",
+]);
+
+/** Whether a code of EC2 or STS refuses a request for its rate alone. */
+export const isThrottlingCode = (code: string): boolean => throttling.has(code);
+
 const others: Readonly<Record<string, MachineErrorCode>> = {
   AccessDenied: "PermissionDenied",
   AccessDeniedException: "PermissionDenied",
@@ -35,7 +51,6 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
   "AuthFailure.ServiceLinkedRoleCreationNotPermitted": "PermissionDenied",
   Blocked: "PermissionDenied",
   CredentialsProviderError: "Unauthenticated",
-  EC2ThrottledException: "Unavailable",
   ExpiredToken: "Unauthenticated",
   ExpiredTokenException: "Unauthenticated",
   IDPCommunicationError: "Unavailable",
@@ -58,13 +73,10 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
   OptInRequired: "FailedPrecondition",
   PendingVerification: "FailedPrecondition",
   RequestExpired: "Unauthenticated",
-  RequestLimitExceeded: "Unavailable",
   RequestTimeout: "DeadlineExceeded",
   ResourceCountExceeded: "InvalidArgument",
   ServiceUnavailable: "Unavailable",
   SignatureDoesNotMatch: "Unauthenticated",
-  Throttling: "Unavailable",
-  ThrottlingException: "Unavailable",
   Unavailable: "Unavailable",
   UnauthorizedOperation: "PermissionDenied",
   UnrecognizedClientException: "Unauthenticated",
@@ -73,6 +85,7 @@ const others: Readonly<Record<string, MachineErrorCode>> = {
 /** The code of the contract for an answer of EC2 or STS, by its error code and its HTTP status. Nothing is Internal by default. */
 export function machineCodeOf(code: string, status: number): MachineErrorCode {
   if (isCapacityCode(code)) return "ResourceExhausted";
+  if (isThrottlingCode(code)) return "Unavailable";
   if (Object.hasOwn(others, code)) return others[code] ?? "Unavailable";
   // A code that nobody has heard of: a server error may pass, whatever else is about what was asked.
   if (status >= 500 || status === 429 || status === 408) return "Unavailable";

@@ -18,7 +18,6 @@ describe("refusals of EC2", () => {
     ["MaxSpotInstanceCountExceeded", "ResourceExhausted"],
     ["SpotMaxPriceTooLow", "ResourceExhausted"],
     ["ReservationCapacityExceeded", "ResourceExhausted"],
-    ["RequestLimitExceeded", "Unavailable"],
     ["Unavailable", "Unavailable"],
     ["InternalError", "Unavailable"],
     ["UnauthorizedOperation", "PermissionDenied"],
@@ -77,7 +76,6 @@ describe("refusals of EC2", () => {
     const request = aRequest(aMachine("m"), { srcAndDstChecksEnabled: false, networkInterfaces });
     if (method !== "createMachine") await driver.createMachine(request, aContext());
     const ends: readonly (readonly [FaultEnd, string])[] = [
-      [refuse("RequestLimitExceeded"), "Unavailable"],
       [refuse("UnauthorizedOperation"), "PermissionDenied"],
       [refuse("AuthFailure"), "Unauthenticated"],
       [refuse("InternalError"), "Unavailable"],
@@ -103,17 +101,26 @@ describe("refusals of EC2", () => {
     await expect(driver[method]?.(request, aContext())).resolves.toBeDefined();
   });
 
-  it("that ask to wait say for how long", async () => {
+  it.each(["RequestLimitExceeded", "Throttling"])("%s ends a call only when its time does not last", async (code) => {
     const { ec2, driver } = await aCloud();
-    ec2.faults.add({
-      operation: "DescribeInstances",
-      times: 3,
-      end: refuse("RequestLimitExceeded", { retryAfterS: 7 }),
+    ec2.faults.add({ operation: "RunInstances", end: refuse(code) });
+    await expect(driver.createMachine(aRequest(), aContext(undefined, 1_000))).rejects.toMatchObject({
+      code: "Unavailable",
+      message: `EC2 throttles RunInstances (${code}): the wait for a turn exceeds the deadline of the call`,
+      retryAfterMs: expect.closeTo(1_000, -2),
     });
+    await driver.createMachine(aRequest(), aContext());
+    expect([ec2.log.count("RunInstances"), ec2.inventory().instances.length]).toEqual([2, 1]);
+  });
+
+  it("that ask to wait longer than a call takes say for how long", async () => {
+    const { ec2, driver } = await aCloud();
+    ec2.faults.add({ operation: "DescribeInstances", end: refuse("RequestLimitExceeded", { retryAfterS: 400 }) });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      retryAfterMs: 7_000,
+      retryAfterMs: expect.closeTo(400_000, -4),
     });
+    expect(ec2.log.count("DescribeInstances")).toBe(1);
   });
 
   it("carry nothing that changes from try to try", async () => {
@@ -125,10 +132,9 @@ describe("refusals of EC2", () => {
     );
   });
 
-  it("are asked again by the SDK at most twice, and not at all where that is no use", async () => {
+  it("are repeated at most twice, and not at all where that is no use", async () => {
     const { ec2, driver } = await aCloud();
     for (const [code, tries] of [
-      ["RequestLimitExceeded", 3],
       ["InternalError", 3],
       ["InsufficientInstanceCapacity", 1],
       ["InvalidParameterValue", 1],

@@ -1,5 +1,11 @@
 import { MachineError, type MachineErrorCode, isMachineError } from "@millwright/core";
-import { abortedCall, failureWithoutAnswer, fieldOf, isAnswerTooLong } from "@millwright/core/driver-kit";
+import {
+  abortedCall,
+  failureWithoutAnswer,
+  fieldOf,
+  isAnswerTooLong,
+  mayHaveSucceededBefore,
+} from "@millwright/core/driver-kit";
 import { CredentialsFailure, credentialsFailureText } from "./credentials-failure.ts";
 import { isCapacityCode, machineCodeOf, remedies } from "./error-codes.ts";
 
@@ -13,8 +19,6 @@ export interface SdkFailure {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly retryAfterMs: number | undefined;
-  /** How often the SDK has sent the request, as far as it says. */
-  readonly attempts: number | undefined;
 }
 
 /** Reads an error of the SDK without trusting its shape. */
@@ -27,23 +31,21 @@ export function readSdkFailure(thrown: unknown): SdkFailure {
   const status =
     fieldOf(fieldOf(error, "$metadata"), "httpStatusCode") ?? fieldOf(fieldOf(error, "$response"), "statusCode");
   const retryAfter = fieldOf(fieldOf(fieldOf(error, "$response"), "headers"), "retry-after");
-  const attempts = fieldOf(fieldOf(error, "$metadata"), "attempts");
   const seconds = typeof retryAfter === "string" && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : undefined;
   return {
     code: isNamed ? name : typeof system === "string" ? system : typeof name === "string" ? name : "Unknown",
     status: typeof status === "number" ? status : 0,
     retryAfterMs: seconds === undefined ? undefined : seconds * 1_000,
-    attempts: typeof attempts === "number" ? attempts : undefined,
   };
 }
 
 /** Whether EC2 refused with this code. */
 export const isRefusal = (error: unknown, code: string): boolean => readSdkFailure(error).code === code;
 
-/** Whether a launch has been refused for sure, so that no VM comes of it. With several attempts an earlier one may have been accepted. */
+/** Whether a launch has been refused for sure, so that no VM comes of it. */
 export function isLaunchRefused(error: unknown): boolean {
-  const { code, status, attempts } = readSdkFailure(error);
-  if (attempts !== 1 || code === "IdempotentParameterMismatch") return false;
+  const { code, status } = readSdkFailure(error);
+  if (mayHaveSucceededBefore(error) || code === "IdempotentParameterMismatch") return false;
   return isCapacityCode(code) || (status >= 400 && status < 500);
 }
 

@@ -1,15 +1,14 @@
 import type { EC2Client, InstanceTypeInfo } from "@aws-sdk/client-ec2";
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, orAborted, type SessionResources } from "@millwright/core/driver-kit";
+import { createRequestSender, orAborted, type SessionResources } from "@millwright/core/driver-kit";
 import { createEgressAgents, type Environment } from "@millwright/core/egress";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";
-import type { ApiService } from "./api-call.ts";
+import { actions, type ApiService } from "./api-call.ts";
+import { readAttemptFailure } from "./attempt-failure.ts";
 import { credentialsFor } from "./credential-source.ts";
-import { readSdkFailure } from "./errors.ts";
 import { recordExchanges } from "./record-exchanges.ts";
 import type { Ec2Api } from "./requests.ts";
-import { createRetryStrategy } from "./retry-strategy.ts";
 
 /** Options of {@link createEc2Api}. */
 export interface Ec2ApiOptions {
@@ -19,7 +18,7 @@ export interface Ec2ApiOptions {
   readonly endpoint?: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of every request that has ended. Must not throw. */
+  /** Takes every attempt of a request that has ended. Must not throw. */
   readonly reportApiCall?: (call: ApiCall) => void;
   /** How long EC2 may take until an answer begins, and then until it is complete, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
@@ -32,7 +31,6 @@ export interface Ec2ApiOptions {
 
 const defaultRequestTimeoutMs = 30_000;
 const connectionTimeoutMs = 5_000;
-const defaultMaxInFlight = 20;
 
 /** The SDK, loaded when it is first needed: it takes 0.3 s and 70 MB. */
 const loadSdk = (): Promise<typeof import("@aws-sdk/client-ec2")> => import("@aws-sdk/client-ec2");
@@ -40,7 +38,14 @@ const loadSdk = (): Promise<typeof import("@aws-sdk/client-ec2")> => import("@aw
 /** Creates the requests of one region and credential. The client behind them is made with the first one. */
 export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
   const { region, endpoint, clock, random, reportApiCall, requestTimeoutMs = defaultRequestTimeoutMs } = options;
-  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  const sendRequest = createRequestSender({
+    cloud: "EC2",
+    clock,
+    random,
+    reportApiCall,
+    maxInFlight: options.maxInFlight,
+    readFailure: readAttemptFailure,
+  });
   let client: EC2Client | undefined;
   let isClosed = false;
 
@@ -55,7 +60,8 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
     const made = new sdk.EC2Client({
       region,
       credentials: credentialsFor(options),
-      retryStrategy: createRetryStrategy(random),
+      // Requests are repeated by their sender, for all machines together.
+      maxAttempts: 1,
       // STS is asked over the same connections.
       requestHandler: {
         httpAgent: agents.http,
@@ -72,30 +78,17 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
     return made;
   };
 
-  /** One request: in its turn, reported, and over as soon as the signal aborts. */
-  const request = <Output>(
+  /** One request. */
+  const request = async <Output>(
     service: ApiService,
     signal: AbortSignal,
     send: (sdk: typeof import("@aws-sdk/client-ec2"), client: EC2Client) => Promise<Output>,
-  ): Promise<Output> =>
-    limit(signal, async () => {
-      const sdk = await loadSdk();
-      const sender = clientOf(sdk);
-      signal.throwIfAborted();
-      const startMs = clock.monotonicMs();
-      const report = (outcome: string): void =>
-        reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
-      try {
-        // The SDK does not look at the signal while it gets credentials.
-        const output = await orAborted(signal, send(sdk, sender));
-        report("ok");
-        return output;
-      } catch (error) {
-        report(signal.aborted ? "aborted" : readSdkFailure(error).code);
-        signal.throwIfAborted();
-        throw error;
-      }
-    });
+  ): Promise<Output> => {
+    const sdk = await loadSdk();
+    const sender = clientOf(sdk);
+    // The SDK does not look at the signal while it gets credentials.
+    return sendRequest({ service, action: actions[service], signal }, () => orAborted(signal, send(sdk, sender)));
+  };
 
   return {
     async describeImage(ami, signal) {

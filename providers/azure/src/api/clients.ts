@@ -2,15 +2,17 @@ import type { ComputeManagementClient } from "@azure/arm-compute";
 import type { MarketplaceOrderingAgreements } from "@azure/arm-marketplaceordering";
 import type { NetworkManagementClient } from "@azure/arm-network";
 import type { HttpClient } from "@azure/core-rest-pipeline";
-import type { ApiCall, Clock } from "@millwright/core";
-import { createInFlightLimit, type SessionResources } from "@millwright/core/driver-kit";
+import type { ApiCall, Clock, Random } from "@millwright/core";
+import { createRequestSender, type SessionResources } from "@millwright/core/driver-kit";
 import { createEgressAgents, type EgressAgents, type Environment } from "@millwright/core/egress";
 import type { ApiVersions } from "../spec/api-versions.ts";
 import type { Cloud } from "../spec/clouds.ts";
 import type { AzureCredentials } from "../spec/secret.ts";
 import { apiVersionPolicy } from "./api-version-policy.ts";
+import { readAttemptFailure } from "./attempt-failure.ts";
 import { credentialFor } from "./credential.ts";
-import { limitedHttpClient, operationFailurePolicy, patiencePolicy } from "./http-policies.ts";
+import { boundedHttpClient, operationFailurePolicy } from "./http-policies.ts";
+import { sendPolicy } from "./send-policy.ts";
 
 /** Options of {@link createClients}. */
 export interface ClientOptions {
@@ -20,9 +22,11 @@ export interface ClientOptions {
   /** Certificates to trust beside those of the system, as PEM. */
   readonly ca?: string;
   readonly clock: Clock;
+  readonly random: Random;
   /** Environment variables, which name the proxy, and the identity of the process. */
   readonly env: Environment;
   readonly recorder: SessionResources["recorder"];
+  /** Takes every attempt of a request that has ended. Must not throw. */
   readonly reportApiCall?: (call: ApiCall) => void;
   /** What sends requests. Default: the SDK's. */
   readonly httpClient?: HttpClient;
@@ -30,15 +34,9 @@ export interface ClientOptions {
   readonly requestTimeoutMs?: number;
   /** Requests under way at once. Default 20. */
   readonly maxInFlight?: number;
-  /** First pause before the SDK repeats a request, milliseconds. Default 200. */
-  readonly retryDelayMs?: number;
 }
 
 const defaultRequestTimeoutMs = 30_000;
-const defaultMaxInFlight = 20;
-const defaultRetryDelayMs = 200;
-/** How often the SDK repeats a request at most. Beyond that the controller repeats the call, and shows why. */
-const maxRetries = 2;
 
 /** The clients of the SDKs for one subscription and credential. */
 export interface Clients {
@@ -68,9 +66,16 @@ async function loadSdks() {
 
 /** Creates the clients of one subscription and credential. */
 export function createClients(options: ClientOptions): LazyClients {
-  const { cloud, credentials, clock, ca, env, reportApiCall } = options;
+  const { cloud, credentials, clock, random, ca, env, reportApiCall } = options;
   const { subscriptionId } = credentials;
-  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  const send = createRequestSender({
+    cloud: "Azure",
+    clock,
+    random,
+    reportApiCall,
+    maxInFlight: options.maxInFlight,
+    readFailure: readAttemptFailure,
+  });
   let clients: Promise<Clients> | undefined;
   let agents: EgressAgents | undefined;
   let isClosed = false;
@@ -79,22 +84,19 @@ export function createClients(options: ClientOptions): LazyClients {
     const { compute, network, identity, pipeline } = await loadSdks();
     agents = createEgressAgents({ keepAlive: true, ...(ca === undefined ? {} : { ca }) }, env);
     if (isClosed) agents.destroy();
-    const retryDelayInMs = options.retryDelayMs ?? defaultRetryDelayMs;
     const transport = {
-      httpClient: limitedHttpClient(options.httpClient ?? pipeline.createDefaultHttpClient(), {
+      httpClient: boundedHttpClient(options.httpClient ?? pipeline.createDefaultHttpClient(), {
         clock,
-        limit,
         agents,
         recorder: options.recorder,
         timeoutMs: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
-        ...(reportApiCall === undefined ? {} : { reportApiCall }),
       }),
-      retryOptions: { maxRetries, retryDelayInMs, maxRetryDelayInMs: retryDelayInMs * 10 },
+      // `sendPolicy` repeats requests, for all machines together.
+      retryOptions: { maxRetries: 0 },
     };
-    const patience = { policy: patiencePolicy(clock), position: "perRetry" as const };
     const credential = credentialFor(identity, credentials, cloud, env, {
       ...transport,
-      additionalPolicies: [patience],
+      additionalPolicies: [{ policy: sendPolicy({ send, clock, isForTokens: true }), position: "perCall" as const }],
     });
     const common = {
       ...transport,
@@ -103,7 +105,7 @@ export function createClients(options: ClientOptions): LazyClients {
       additionalPolicies: [
         { policy: apiVersionPolicy(options.apiVersions), position: "perCall" as const },
         { policy: operationFailurePolicy, position: "perCall" as const },
-        patience,
+        { policy: sendPolicy({ send, clock }), position: "perCall" as const },
       ],
     };
     return {

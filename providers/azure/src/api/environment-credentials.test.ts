@@ -102,7 +102,7 @@ describe("a managed identity", () => {
     });
     await metadata.close();
     const { arm, url } = await aCloud();
-    const elsewhere = createAzureDriver({ endpoint: url, ca: arm.ca, retryDelayMs: 1 });
+    const elsewhere = createAzureDriver({ endpoint: url, ca: arm.ca });
     expect(await failureOf(elsewhere.getMachineStatus(ofEnvironment(), aContext()))).toMatchObject({
       code: "Unavailable",
       message: expect.stringMatching(
@@ -187,7 +187,7 @@ describe("a workload identity of the environment", () => {
 describe("a token server that cannot be reached", () => {
   it("is named as such, not as Azure", async () => {
     const port = await closedPort();
-    const driver = createAzureDriver({ endpoint: `https://127.0.0.1:${port}`, retryDelayMs: 1 });
+    const driver = createAzureDriver({ endpoint: `https://127.0.0.1:${port}` });
     const request = aRequest(aMachine("m"), {}, plainSecret);
     expect(await failureOf(driver.getMachineStatus(request, aContext()))).toMatchObject({
       code: "Unavailable",

@@ -25,7 +25,6 @@ const codes: readonly (readonly [string, string])[] = [
   ["OperationPreempted", "Aborted"],
   ["PropertyChangeNotAllowed", "FailedPrecondition"],
   ["InternalServerError", "Unavailable"],
-  ["TooManyRequests", "Unavailable"],
   ["AuthorizationFailed", "PermissionDenied"],
   ["LinkedAuthorizationFailed", "PermissionDenied"],
   ["RequestDisallowedByPolicy", "PermissionDenied"],
@@ -34,7 +33,6 @@ const codes: readonly (readonly [string, string])[] = [
 
 /** Ways in which a request fails, and what each is in the contract. */
 const ends: readonly (readonly [FaultEnd, string])[] = [
-  [refuse("TooManyRequests"), "Unavailable"],
   [refuse("AuthorizationFailed"), "PermissionDenied"],
   [refuse("InternalServerError"), "Unavailable"],
   [refuse("ServiceUnavailable"), "Unavailable"],
@@ -200,14 +198,25 @@ describe("refusals of Azure", () => {
     const { arm, driver } = await aCloud();
     arm.faults.add({
       operation: "VirtualMachines_Get",
-      times: 9,
       end: refuse("TooManyRequests", { message: "slow", retryAfterS: 3_600 }),
     });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      retryAfterMs: 3_600_000,
+      retryAfterMs: expect.closeTo(3_600_000, -5),
     });
     expect(arm.log.count("VirtualMachines_Get")).toBe(1);
+  });
+
+  it("for their rate end a call only when its time does not last", async () => {
+    const { arm, driver } = await aCloud();
+    arm.faults.add({ operation: "VirtualMachines_CreateOrUpdate", end: refuse("TooManyRequests", { retryAfterS: 1 }) });
+    await expect(driver.createMachine(aRequest(), aContext(undefined, 1_000))).rejects.toMatchObject({
+      code: "Unavailable",
+      message: "Azure throttles virtual_machine_create (429): the wait for a turn exceeds the deadline of the call",
+      retryAfterMs: expect.closeTo(1_000, -2),
+    });
+    await driver.createMachine(aRequest(), aContext());
+    expect([arm.log.count("VirtualMachines_CreateOrUpdate"), arm.inventory().vms.length]).toEqual([2, 1]);
   });
 
   it.each(["retry-after-ms", "x-ms-retry-after-ms"])(
@@ -216,7 +225,7 @@ describe("refusals of Azure", () => {
       const { arm, driver } = await aCloud();
       const asking = (wait: string): FaultEnd => ({
         kind: "reply",
-        reply: { status: 429, headers: { [header]: wait }, body: "" },
+        reply: { status: 503, headers: { [header]: wait }, body: "" },
       });
       await driver.createMachine(aRequest(), aContext());
       arm.faults.add({ operation: "VirtualMachines_Get", times: 2, end: asking("5") });

@@ -79,7 +79,6 @@ export async function aCloud(emulatorOptions: ArmEmulatorOptions = {}, driverOpt
       endpoint: url,
       ca: arm.ca,
       random: { ...systemRandom, next: () => 0 },
-      retryDelayMs: 1,
       pollMs: 5,
       ...driverOptions,
     }),

@@ -1,4 +1,5 @@
 import { isMachineError, type PendingResponse } from "@millwright/core";
+import { deadlineOf, setDeadline } from "@millwright/core/driver-kit";
 import { isStillGoing } from "../api/still-going.ts";
 import type { MethodCall } from "./method-call.ts";
 
@@ -23,6 +24,9 @@ export async function orPending<Response>(
     limit.abort(new DOMException("the call has waited long enough", "TimeoutError")),
   );
   const signal = AbortSignal.any([context.signal, limit.signal]);
+  const ofCall = deadlineOf(context.signal, context.clock);
+  const endMs = context.clock.monotonicMs() + longestWaitMs;
+  setDeadline(signal, () => Math.min(ofCall(), endMs - context.clock.monotonicMs()));
   try {
     return await run({ ...call, context: { ...context, signal } });
   } catch (error) {

@@ -9,8 +9,6 @@ describe("refusals of Compute Engine", () => {
     ["limitExceeded", { status: 403 }, "ResourceExhausted"],
     ["ZONE_RESOURCE_POOL_EXHAUSTED", { status: 503 }, "ResourceExhausted"],
     ["invalid", { message: "Machine type with name 'x' does not exist in zone 'z'." }, "ResourceExhausted"],
-    ["rateLimitExceeded", { message: "Quota exceeded for quota metric 'Queries'" }, "Unavailable"],
-    ["rateLimitExceeded", { status: 429 }, "Unavailable"],
     ["backendError", {}, "Unavailable"],
     ["internalError", {}, "Unavailable"],
     ["forbidden", {}, "PermissionDenied"],
@@ -120,7 +118,6 @@ describe("refusals of Compute Engine", () => {
   ] as const)("in %s at %s never are Internal, and each call can be made again", async (method, operation) => {
     const { gce, driver } = await aCloud({ operationMs: 2 });
     const ends: readonly (readonly [FaultEnd, string])[] = [
-      [refuse("rateLimitExceeded"), "Unavailable"],
       [refuse("forbidden"), "PermissionDenied"],
       [refuse("authError"), "Unauthenticated"],
       [refuse("internalError"), "Unavailable"],
@@ -159,27 +156,38 @@ describe("refusals of Compute Engine", () => {
     expect(codes).toEqual(ends.map(([, code]) => code));
   });
 
-  it("that ask to wait say for how long, and are not asked again before", async () => {
+  it.each([
+    ["rateLimitExceeded", 403],
+    ["rateLimitExceeded", 429],
+    ["userRateLimitExceeded", 403],
+  ])("%s with status %i ends a call only when its time does not last", async (code, status) => {
     const { gce, driver } = await aCloud();
-    for (const [code, status] of [
-      ["rateLimitExceeded", 429],
-      ["backendError", 503],
-    ] as const) {
-      gce.log.clear();
-      gce.faults.add({ operation: "instances.get", times: 3, end: refuse(code, { status, retryAfterS: 7 }) });
-      await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
-        code: "Unavailable",
-        retryAfterMs: 7_000,
-      });
-      gce.faults.clear();
-      expect(gce.log.count("instances.get")).toBe(1);
-    }
+    gce.faults.add({ operation: "instances.insert", end: refuse(code, { status }) });
+    await expect(driver.createMachine(aRequest(), aContext(undefined, 1_000))).rejects.toMatchObject({
+      code: "Unavailable",
+      message: `Compute Engine throttles instance_create (${code}): the wait for a turn exceeds the deadline of the call`,
+      retryAfterMs: expect.closeTo(1_000, -2),
+    });
+    await driver.createMachine(aRequest(), aContext());
+    expect([gce.log.count("instances.insert"), gce.inventory().instances.length]).toEqual([2, 1]);
   });
 
-  it("are asked again at most twice, and not at all where that is no use", async () => {
+  it.each([
+    ["rateLimitExceeded", 429],
+    ["backendError", 503],
+  ])("that ask to wait longer than a call takes say for how long: %s", async (code, status) => {
+    const { gce, driver } = await aCloud();
+    gce.faults.add({ operation: "instances.get", end: refuse(code, { status, retryAfterS: 400 }) });
+    await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
+      code: "Unavailable",
+      retryAfterMs: expect.closeTo(400_000, -4),
+    });
+    expect(gce.log.count("instances.get")).toBe(1);
+  });
+
+  it("are repeated at most twice, and not at all where that is no use", async () => {
     const { gce, driver } = await aCloud();
     for (const [code, tries] of [
-      ["rateLimitExceeded", 3],
       ["internalError", 3],
       ["quotaExceeded", 1],
       ["invalid", 1],

@@ -1,4 +1,4 @@
-import { fieldOf } from "@millwright/core/driver-kit";
+import { fieldOf, mayHaveSucceededBefore } from "@millwright/core/driver-kit";
 
 /** The service that all requests but those for tokens go to, as messages name it. */
 export const computeEngine = "Compute Engine";
@@ -25,8 +25,6 @@ export class GceFailure extends Error {
   readonly retryAfterMs: number | undefined;
   /** Who answered, for messages. */
   service = computeEngine;
-  /** How often the request had been sent when this answer came. */
-  attempts = 1;
 
   constructor(status: number, reason: string, message: string, retryAfterMs?: number) {
     super(message);
@@ -88,12 +86,11 @@ export const isRefusal = (error: unknown, ...reasons: readonly string[]): error 
   error instanceof GceFailure && reasons.includes(error.reason);
 
 /**
- * Whether the insertion of an instance has been refused for sure, so that no VM comes of it. With several attempts an earlier one may have been accepted, and a name that is taken may be that of
- * a VM that is not shown yet.
+ * Whether the insertion of an instance has been refused for sure, so that no VM comes of it. A name that is taken may be that of a VM that is not shown yet.
  */
 export const isInsertionRefused = (error: unknown): boolean =>
   error instanceof GceFailure &&
-  error.attempts === 1 &&
+  !mayHaveSucceededBefore(error) &&
   error.status >= 400 &&
   error.status < 500 &&
   error.reason !== "alreadyExists";

@@ -1,13 +1,13 @@
 import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createInFlightLimit, fieldOf, type SessionResources } from "@millwright/core/driver-kit";
+import { createRequestSender, fieldOf, type SessionResources } from "@millwright/core/driver-kit";
 import type { Environment } from "@millwright/core/egress";
 import type { GcpCredentials } from "../spec/secret.ts";
 import { createTokenSource, type TokenSourceOptions } from "./access-token.ts";
 import type { ApiService } from "./api-call.ts";
+import { readAttemptFailure } from "./attempt-failure.ts";
 import { createEgressFetch } from "./egress-fetch.ts";
 import { GceFailure, isMissing, unreadable } from "./gce-failure.ts";
 import { readOperation } from "./operation.ts";
-import { outcomeOf, pauseBefore } from "./repetition.ts";
 import type { GceApi } from "./requests.ts";
 import { callSdk, type SdkClients, sdkClients, sdkOrigin } from "./sdk-clients.ts";
 import { type OutgoingRequest, sendRequest } from "./send-request.ts";
@@ -20,7 +20,7 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
   /** Environment variables, which name the proxy. */
   readonly env: Environment;
   readonly recorder: SessionResources["recorder"];
-  /** Told of every request, with its repetitions as one, when it has ended. */
+  /** Takes every attempt of a request that has ended. Must not throw. */
   readonly reportApiCall?: (call: ApiCall) => void;
   /** How long Google may take for one answer, milliseconds. Default 30 s. */
   readonly requestTimeoutMs?: number;
@@ -29,7 +29,6 @@ export interface GceApiOptions extends Pick<TokenSourceOptions, "endpoint" | "re
 }
 
 const defaultRequestTimeoutMs = 30_000;
-const defaultMaxInFlight = 20;
 /** How much later than ours the SDK's own deadline is. */
 const graceMs = 2_000;
 /** Google's limit for one page. */
@@ -46,7 +45,14 @@ interface RequestOptions {
 export function createGceApi(options: GceApiOptions): GceApi {
   const { credentials, clock, random, reportApiCall, endpoint, readTokenFile } = options;
   const timeoutMs = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
-  const limit = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
+  const sendRequests = createRequestSender({
+    cloud: "Compute Engine",
+    clock,
+    random,
+    reportApiCall,
+    maxInFlight: options.maxInFlight,
+    readFailure: readAttemptFailure,
+  });
   const fetch = createEgressFetch(options);
   const tokens = createTokenSource(credentials, {
     clock,
@@ -78,46 +84,29 @@ export function createGceApi(options: GceApiOptions): GceApi {
     }
   };
 
-  /** One request: in its turn, reported, repeated where that may help, and over as soon as the signal aborts. */
-  const request = <Output>(
+  /** One request. */
+  const request = async <Output>(
     service: ApiService,
     signal: AbortSignal,
     call: (sdk: SdkClients, callOptions: typeof oneTry) => Promise<Output>,
     { isAnswer = () => false }: RequestOptions = {},
-  ): Promise<Output> =>
-    limit(signal, async () => {
-      const sdk = await sdkClients();
-      const startMs = clock.monotonicMs();
-      for (let attempts = 1; ; attempts++) {
-        signal.throwIfAborted();
-        // The SDK keeps only a part of what a request failed of.
-        let failed: unknown;
-        const send = (outgoing: OutgoingRequest): Promise<string> =>
-          sendWithToken(outgoing, signal).catch((error: unknown) => {
-            failed = error;
-            throw error;
-          });
-        const report = (outcome: string): void =>
-          reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
-        try {
-          // Our own deadline comes first.
-          const callOptions = { ...oneTry, timeout: timeoutMs + graceMs };
-          const output = await callSdk(send, () => call(sdk, callOptions));
-          report("ok");
-          return output;
-        } catch (error) {
-          const failure = failed ?? unreadable(200, { cause: error });
-          const pauseMs = signal.aborted ? undefined : pauseBefore(attempts + 1, failure, random);
-          if (pauseMs === undefined) report(signal.aborted ? "aborted" : isAnswer(failure) ? "ok" : outcomeOf(failure));
-          signal.throwIfAborted();
-          if (pauseMs === undefined) {
-            if (failure instanceof GceFailure) failure.attempts = attempts;
-            throw failure;
-          }
-          await clock.sleep(pauseMs, signal);
-        }
-      }
+  ): Promise<Output> => {
+    const sdk = await sdkClients();
+    // Our own deadline comes first.
+    const callOptions = { ...oneTry, timeout: timeoutMs + graceMs };
+    return sendRequests({ service, signal, isAnswer }, async () => {
+      // The SDK keeps only a part of what a request failed of.
+      let failed: unknown;
+      const send = (outgoing: OutgoingRequest): Promise<string> =>
+        sendWithToken(outgoing, signal).catch((error: unknown) => {
+          failed = error;
+          throw error;
+        });
+      return callSdk(send, () => call(sdk, callOptions)).catch((error: unknown) => {
+        throw failed ?? unreadable(200, { cause: error });
+      });
     });
+  };
 
   return {
     async getInstance(place, instance, signal) {

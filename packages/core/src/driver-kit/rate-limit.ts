@@ -1,0 +1,205 @@
+import type { Clock, Timer } from "../clock.ts";
+import { MachineError } from "../driver/machine-error.ts";
+import type { Random } from "../random.ts";
+import { deadlineOf, type RemainingMs } from "./call-deadline.ts";
+import { afterAcceptance, afterIdleness, afterRefusal, firstRate, type GrantedRate, sendRate } from "./granted-rate.ts";
+
+/** A request on its way through a {@link RateLimit}, which keeps its place when it is refused. */
+export interface RateTicket {
+  /** Its place among all requests: the first to come is the first to go. */
+  readonly order: number;
+  /** How many refusals had lowered the rate when it was sent. Those that were sent together count as one. */
+  cuts: number;
+}
+
+/**
+ * The rate of one kind of request with one credential. Without refusals there is no limit and no cost. After one, all requests wait for their turns at the rate that the cloud grants, which
+ * is measured, approached from below and exceeded now and then to learn whether it has grown. A minute after the last refusal, when none is waiting, there is no limit again.
+ *
+ * A request that waits holds nothing that others need: `turn`, then a place among the requests in flight, then `take`, which is false when the turn has passed to others meanwhile.
+ */
+export interface RateLimit {
+  ticket(): RateTicket;
+  /**
+   * Resolves when it is the turn of a request. Of those that wait, one at a time has the turn, the oldest first.
+   *
+   * Rejects with the reason of the signal, and with MachineError Unavailable when the turn would come after the deadline of the call. Its `retryAfterMs` is when the turn would come, behind
+   * all who were sent away before: they do not come back at once.
+   */
+  turn(ticket: RateTicket, signal: AbortSignal): Promise<void>;
+  /** Right before a request is sent: false when it has to wait for a turn. */
+  take(ticket: RateTicket): boolean;
+  /** After a request was answered with anything but a refusal for its rate. */
+  accepted(ticket: RateTicket): void;
+  /** After a request was refused for its rate, with the cloud's code and for how long it asks to send none. */
+  refused(ticket: RateTicket, code: string, retryAfterMs: number): void;
+  /** For requests that end for another reason while they have the turn. */
+  leave(ticket: RateTicket): void;
+}
+
+interface Waiter {
+  readonly ticket: RateTicket;
+  readonly remainingMs: RemainingMs;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Limit {
+  /** What the cloud called the last refusal. */
+  code: string;
+  rate: GrantedRate;
+  /** When the next request may be sent. */
+  nextMs: number;
+  refusedAtMs: number;
+  /** Until when the turns are promised to requests that were sent away. */
+  promisedMs: number;
+}
+
+/** After so long without a refusal the limit ends. */
+const recoveryMs = 60_000;
+/** What must be left of a call when its request is sent, milliseconds: for the answer. */
+const answerMs = 2_000;
+/** How much an interval or a pause may be longer, as a part of it: other processes have met the same refusals. */
+const jitter = 0.1;
+
+/** Options of {@link createRateLimit}. */
+export interface RateLimitOptions {
+  /** Names of the cloud and of the kind of request, for messages. */
+  readonly cloud: string;
+  readonly action: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Creates the limit of one kind of request. */
+export function createRateLimit({ cloud, action, clock, random }: RateLimitOptions): RateLimit {
+  let limit: Limit | undefined;
+  let tickets = 0;
+  let cuts = 0;
+  // In the order of their tickets, and without the one that has the turn.
+  let waiting: Waiter[] = [];
+  let turnOf: RateTicket | undefined;
+  let timer: Timer | undefined;
+
+  const intervalMs = ({ rate }: Limit): number => 1_000 / sendRate(rate);
+  const withJitter = (ms: number): number => ms * (1 + jitter * random.next());
+  const isIdle = (): boolean => waiting.length === 0 && turnOf === undefined;
+
+  /** The error for a request behind so many others whose turn comes too late. A rate that is not measured yet is no reason. */
+  const lateness = (known: Limit, ahead: number, remainingMs: number): MachineError | undefined => {
+    const nowMs = clock.monotonicMs();
+    const queueMs = known.rate.isMeasured ? ahead * intervalMs(known) : 0;
+    const turnMs = Math.max(nowMs, known.nextMs) + queueMs;
+    if (turnMs - nowMs + answerMs <= remainingMs) return undefined;
+    const promisedMs = Math.max(turnMs, known.promisedMs);
+    known.promisedMs = promisedMs + intervalMs(known);
+    const text = `${cloud} throttles ${action} (${known.code}): the wait for a turn exceeds the deadline of the call`;
+    return new MachineError("Unavailable", text, { retryAfterMs: Math.ceil(promisedMs - nowMs) });
+  };
+
+  const rejectLate = (known: Limit): void => {
+    const inTime: Waiter[] = [];
+    for (const waiter of waiting) {
+      const late = lateness(known, inTime.length, waiter.remainingMs());
+      if (late === undefined) inTime.push(waiter);
+      else waiter.reject(late);
+    }
+    waiting = inTime;
+  };
+
+  /** Gives the turn to the oldest request that waits, as soon as it may be sent. */
+  const advance = (): void => {
+    timer?.cancel();
+    timer = undefined;
+    const known = limit;
+    if (known === undefined) return;
+    while (turnOf === undefined) {
+      const [next] = waiting;
+      if (next === undefined) return;
+      const delayMs = known.nextMs - clock.monotonicMs();
+      if (delayMs > 0) {
+        timer = clock.setTimer(delayMs, advance);
+        return;
+      }
+      waiting.shift();
+      const late = lateness(known, 0, next.remainingMs());
+      if (late === undefined) {
+        turnOf = next.ticket;
+        next.resolve();
+      } else next.reject(late);
+    }
+  };
+
+  const untilTurn = (ticket: RateTicket, remainingMs: RemainingMs, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting = waiting.filter((other) => other !== waiter);
+        advance();
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        ticket,
+        remainingMs,
+        resolve: () => {
+          signal.removeEventListener("abort", leave);
+          resolve();
+        },
+        reject: (error) => {
+          signal.removeEventListener("abort", leave);
+          reject(error);
+        },
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      waiting.splice(waiting.findLastIndex((other) => other.ticket.order < ticket.order) + 1, 0, waiter);
+      advance();
+    });
+
+  return {
+    ticket: () => ({ order: tickets++, cuts }),
+    async turn(ticket, signal) {
+      signal.throwIfAborted();
+      const nowMs = clock.monotonicMs();
+      if (limit !== undefined && isIdle() && nowMs - limit.refusedAtMs > recoveryMs) limit = undefined;
+      if (limit === undefined) return;
+      if (isIdle() && limit.nextMs <= nowMs) limit.rate = afterIdleness(limit.rate, nowMs);
+      const remainingMs = deadlineOf(signal, clock);
+      const late = lateness(limit, waiting.length, remainingMs());
+      if (late !== undefined) throw late;
+      await untilTurn(ticket, remainingMs, signal);
+    },
+    take(ticket) {
+      if (limit !== undefined) {
+        if (turnOf !== ticket) return false;
+        turnOf = undefined;
+        const stepMs = withJitter(intervalMs(limit));
+        // A timer that fires late is made up for by one request at most.
+        limit.nextMs = Math.max(limit.nextMs, clock.monotonicMs() - stepMs) + stepMs;
+        advance();
+      }
+      ticket.cuts = cuts;
+      return true;
+    },
+    accepted(ticket) {
+      if (limit !== undefined) limit.rate = afterAcceptance(limit.rate, ticket.cuts === cuts);
+    },
+    refused(ticket, code, retryAfterMs) {
+      const nowMs = clock.monotonicMs();
+      const resumeMs = nowMs + withJitter(retryAfterMs);
+      const isCut = ticket.cuts === cuts;
+      if (isCut) cuts++;
+      if (limit === undefined) {
+        limit = { code, rate: firstRate(nowMs, resumeMs), nextMs: resumeMs, refusedAtMs: nowMs, promisedMs: nowMs };
+      } else if (isCut) limit.rate = afterRefusal(limit.rate, nowMs, resumeMs);
+      limit.code = code;
+      limit.refusedAtMs = nowMs;
+      limit.nextMs = Math.max(limit.nextMs, resumeMs, isCut ? nowMs + withJitter(intervalMs(limit)) : 0);
+      if (isCut) rejectLate(limit);
+      advance();
+    },
+    leave(ticket) {
+      if (turnOf !== ticket) return;
+      turnOf = undefined;
+      advance();
+    },
+  };
+}

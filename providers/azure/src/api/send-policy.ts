@@ -1,0 +1,71 @@
+import type { PipelinePolicy, PipelineRequest } from "@azure/core-rest-pipeline";
+import type { Clock } from "@millwright/core";
+import type { InFlightLimit, RequestSender } from "@millwright/core/driver-kit";
+import { serviceOf } from "./api-call.ts";
+import { armErrorIn } from "./arm-error.ts";
+import { ArmFailure } from "./arm-failure.ts";
+import { ErrorAnswer } from "./error-answer.ts";
+import { requestIdsIn } from "./request-ids.ts";
+import { readRetryAfter } from "./retry-after.ts";
+
+/** Requests for tokens are made while another request holds its place in flight: they take none. */
+const noLimit: InFlightLimit = (signal, call) => {
+  signal.throwIfAborted();
+  return call();
+};
+
+/** Options of {@link sendPolicy}. */
+export interface SendPolicyOptions {
+  readonly send: RequestSender;
+  readonly clock: Clock;
+  /** Whether the requests are those for tokens. */
+  readonly isForTokens?: boolean;
+}
+
+/**
+ * Has the requests of a client sent by `send`, which repeats them: the repetitions of the SDK belong switched off. Belongs outside of where requests are signed, so that one that has waited has
+ * a token that is still good.
+ */
+export const sendPolicy = ({ send, clock, isForTokens = false }: SendPolicyOptions): PipelinePolicy => ({
+  name: "millwrightSend",
+  async sendRequest(request, next) {
+    const { signal, leave } = signalOf(request);
+    const sent = {
+      service: serviceOf(request.method, request.url),
+      signal,
+      ...(isForTokens ? { inFlight: noLimit } : {}),
+    };
+    try {
+      return await send(sent, async () => {
+        const response = await next(request);
+        if (response.status < 400) return response;
+        throw new ErrorAnswer(response, isForTokens, readRetryAfter(response.headers, clock.now().getTime()));
+      });
+    } catch (error) {
+      if (!(error instanceof ErrorAnswer)) throw error;
+      const { response, retryAfterMs } = error;
+      if (retryAfterMs === undefined) return response;
+      // The SDK would lose how long Azure asks to wait.
+      const { code, message } = armErrorIn(response.bodyAsText);
+      throw new ArmFailure({
+        code: code === "" ? "ServiceUnavailable" : code,
+        message: message === "" ? "Azure asks to wait" : message,
+        statusCode: response.status,
+        retryAfterMs,
+        requestIds: requestIdsIn(response.headers),
+      });
+    } finally {
+      leave();
+    }
+  },
+});
+
+/** The signal of a request: its own, or one like it where it has another kind, or none. */
+function signalOf({ abortSignal }: PipelineRequest): { readonly signal: AbortSignal; readonly leave: () => void } {
+  if (abortSignal instanceof AbortSignal) return { signal: abortSignal, leave: () => undefined };
+  const left = new AbortController();
+  const abort = (): void => left.abort();
+  if (abortSignal?.aborted === true) abort();
+  abortSignal?.addEventListener("abort", abort);
+  return { signal: left.signal, leave: () => abortSignal?.removeEventListener("abort", abort) };
+}
