@@ -52,7 +52,7 @@ export interface CloudInstallation {
   readonly api: ApiClient;
   /** To see what was requested of it. */
   readonly server: ApiServer;
-  run(): MillwrightProcess;
+  run(...flags: readonly string[]): MillwrightProcess;
   /** Runs another command to its end, with `--kubeconfig`. */
   command(...args: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
   deploy(replicas: number): Promise<void>;
@@ -123,12 +123,13 @@ export async function startCloudInstallation(cloud: CloudUnderTest): Promise<Clo
     declareClass,
     machines,
     nodes: async () => (await api.list<CloudNode>(nodeResource)).items,
-    run() {
+    run(...flags) {
       const args = [
         "run",
         `--provider=${cloud.driver ?? cloud.provider}`,
         "--no-leader-elect",
         `--control-kubeconfig=${kubeconfig}`,
+        ...flags,
       ];
       const process = startMillwright(args, cloud.env);
       started.push(process);

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { type Driver, type DriverContext, MachineError, Secret, type SecretData, systemClock } from "@millwright/core";
 import { aContext, aMachine } from "@millwright/core/testing";
 import { createArmEmulator } from "@millwright/emulators/arm";
-import { createEc2Emulator } from "@millwright/emulators/ec2";
 import { createGceEmulator } from "@millwright/emulators/gce";
 import { replayFile } from "@millwright/emulators/replay";
 import { createAwsDriver } from "@millwright/provider-aws";
@@ -13,6 +12,9 @@ import { createAzureDriver } from "@millwright/provider-azure";
 import { createGcpDriver } from "@millwright/provider-gcp";
 import { type CloudRecorder, openCloudRecorder } from "@millwright/runtime";
 import { expect, onTestFinished, test } from "vitest";
+import { patienceMs } from "./cloud-installation.ts";
+import { ec2Keys, startOnEc2 } from "./ec2-cloud.ts";
+import { type Ec2Server, hasMoto, startEmulator, startMoto } from "./ec2-servers.ts";
 
 const canary = "canary-0123456789abcdef";
 const userData = `#!/bin/sh\n# <${canary}> & "more"\nkubeadm join --token ${canary}\n`;
@@ -25,21 +27,20 @@ interface RecordedCloud {
   readonly owner: readonly string[];
 }
 
-async function aws(): Promise<RecordedCloud> {
-  const ec2 = createEc2Emulator();
-  onTestFinished(() => ec2.close());
-  const { url } = await ec2.listen();
+async function aws(start: () => Promise<Ec2Server> = startEmulator): Promise<RecordedCloud> {
+  const { url, ami, subnet, securityGroup, close } = await start();
+  onTestFinished(close);
   return {
     driver: createAwsDriver({ endpoint: url }),
     secret: { accessKeyID: "AKIACANARY01", secretAccessKey: canary, userData },
     owner: ["123456789012", "AKIACANARY01"],
     providerSpec: {
-      ami: "ami-1",
+      ami,
       region: "eu-west-1",
       machineType: "m5.large",
       iam: { name: "nodes" },
       blockDevices: [{ ebs: { volumeSize: 20, volumeType: "gp3" } }],
-      networkInterfaces: [{ subnetID: "subnet-a", securityGroupIDs: ["sg-1"] }],
+      networkInterfaces: [{ subnetID: subnet, securityGroupIDs: [securityGroup] }],
       tags: { "kubernetes.io/cluster/shoot": "1", "kubernetes.io/role/node": "1" },
     },
   };
@@ -143,18 +144,27 @@ async function recordMachine(cloud: RecordedCloud, recorder: CloudRecorder): Pro
   await driver.deleteMachine(request, context);
 }
 
+/** A file that does not exist yet. */
+async function aFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "recording-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return join(folder, "cloud.jsonl");
+}
+
+/** Records a machine into a file. */
+async function recordTo(file: string, cloud: RecordedCloud): Promise<void> {
+  const recorder = await openCloudRecorder({ file, clock: systemClock, log: () => undefined });
+  await recordMachine(cloud, recorder);
+  await recorder.close();
+}
+
 test.each([
-  ["aws", aws],
+  ["aws", () => aws()],
   ["gcp", gcp],
   ["azure", azure],
 ])("a recording of %s holds no secret, and the emulator answers it as it did", async (name, start) => {
-  const folder = await mkdtemp(join(tmpdir(), "recording-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, "cloud.jsonl");
-  const recorder = await openCloudRecorder({ file, clock: systemClock, log: () => undefined });
-  const cloud = await start();
-  await recordMachine(cloud, recorder);
-  await recorder.close();
+  const [file, cloud] = [await aFile(), await start()];
+  await recordTo(file, cloud);
 
   const text = await readFile(file, "utf8");
   const pieces = [0, 1, 2].map((offset) => Buffer.from(canary).subarray(offset).toString("base64").slice(0, 16));
@@ -169,3 +179,39 @@ test.each([
   expect(exchanges.filter(({ skipped }) => skipped !== undefined && skipped !== "login")).toEqual([]);
   expect(exchanges.filter(({ differences }) => differences.length > 0)).toEqual([]);
 });
+
+test.runIf(hasMoto)("a recording of moto shows where the emulator of EC2 answers something else", async () => {
+  const file = await aFile();
+  await recordTo(file, await aws(startMoto));
+  const exchanges = (await replayFile(file)).get("aws") ?? [];
+  expect(exchanges.filter(({ skipped }) => skipped !== undefined)).toEqual([]);
+  expect(exchanges.find(({ request }) => request.endsWith("RunInstances"))?.differences).toContainEqual({
+    field: "RunInstancesResponse.instancesSet[].architecture",
+    cloud: "text",
+    emulator: "absent",
+  });
+  // The emulator has fewer fields; what both have is of the same type, with the same status.
+  const contradictions = exchanges
+    .flatMap(({ differences }) => differences)
+    .filter(({ cloud, emulator }) => cloud !== "absent" && emulator !== "absent");
+  expect(contradictions).toEqual([]);
+});
+
+test(
+  "millwright run records what its driver and the cloud exchange, until it stops",
+  { timeout: patienceMs },
+  async () => {
+    const [file, { installation, close }] = [await aFile(), await startOnEc2()];
+    onTestFinished(close);
+    const controllers = installation.run(`--record-cloud=${file}`);
+    await installation.deploy(1);
+    await installation.untilRunning(1);
+    expect(await controllers.stop()).toBe(0);
+    const text = await readFile(file, "utf8");
+    expect(text).toContain("Action=RunInstances");
+    for (const secret of Object.values(ec2Keys)) expect(text).not.toContain(secret);
+    expect(text).toMatch(/UserData=%3Cuser-data-\d%3E/);
+    const exchanges = (await replayFile(file)).get("aws") ?? [];
+    expect(exchanges.filter(({ skipped, differences }) => skipped !== undefined || differences.length > 0)).toEqual([]);
+  },
+);

@@ -40,7 +40,12 @@ export function compareAnswers(cloud: ComparedAnswer, emulator: ComparedAnswer):
     return expected === found ? [] : [{ field: "body", cloud: readable(expected), emulator: readable(found) }];
   }
   const paths = [...new Set([...expected.keys(), ...found.keys()])].toSorted();
+  // A part of what one side does not have says nothing more.
+  const missing = paths.filter((path) => expected.has(path) !== found.has(path));
+  const isPart = (path: string): boolean =>
+    missing.some((whole) => path.startsWith(`${whole}.`) || path.startsWith(`${whole}[]`));
   return paths.flatMap((path) => {
+    if (isPart(path)) return [];
     const [inCloud, inEmulator] = [expected.get(path) ?? absent, found.get(path) ?? absent];
     if (inCloud === inEmulator || isEmptyOf(inCloud, inEmulator) || isEmptyOf(inEmulator, inCloud)) return [];
     return [{ field: path, cloud: inCloud, emulator: inEmulator }];

@@ -26,7 +26,7 @@ export async function replayFile(file: string): Promise<ReplayReport> {
   return report;
 }
 
-/** The report for people: each difference once, with how often and in which request it was found first. */
+/** The report for people: for each request each difference once, with how often it was found. */
 export function renderReplay(report: ReplayReport): string {
   const lines: string[] = [];
   for (const [driver, exchanges] of report) {
@@ -35,17 +35,17 @@ export function renderReplay(report: ReplayReport): string {
     for (const reason of new Set(skipped.map((exchange) => exchange.skipped))) {
       lines.push(`  not replayed (${reason}): ${skipped.filter((exchange) => exchange.skipped === reason).length}`);
     }
-    const found = new Map<string, { readonly request: string; times: number }>();
+    const found = new Map<string, Map<string, number>>();
     for (const { request, differences } of exchanges) {
       for (const { field, cloud, emulator } of differences) {
         const text = `${field}: cloud ${cloud}, emulator ${emulator}`;
-        const known = found.get(`${request.split(" ").at(-1)} ${text}`);
-        if (known === undefined)
-          found.set(`${request.split(" ").at(-1)} ${text}`, { request: `${request}\n    ${text}`, times: 1 });
-        else known.times++;
+        const times = found.get(request) ?? new Map<string, number>();
+        found.set(request, times.set(text, (times.get(text) ?? 0) + 1));
       }
     }
-    for (const { request, times } of found.values()) lines.push(`  ${request} (${times}x)`);
+    for (const [request, texts] of found) {
+      lines.push(`  ${request}`, ...[...texts].map(([text, times]) => `    ${text} (${times}x)`));
+    }
     if (found.size === 0) lines.push("  no differences");
   }
   return lines.join("\n");

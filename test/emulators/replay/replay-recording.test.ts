@@ -111,6 +111,15 @@ test.each<readonly [string, string, string, readonly unknown[]]>([
   ],
   ["another type", '{"count":"3"}', '{"count":3}', [{ field: "count", cloud: "text", emulator: "number" }]],
   [
+    "an object that the emulator leaves out, without its parts",
+    '{"plan":{"name":"x","deep":[1]},"planned":1}',
+    "{}",
+    [
+      { field: "plan", cloud: "object", emulator: "absent" },
+      { field: "planned", cloud: "number", emulator: "absent" },
+    ],
+  ],
+  [
     "a field of some items",
     '[{"a":1},{"a":1,"b":2}]',
     '[{"a":1}]',
@@ -159,7 +168,7 @@ test("prints each difference once, with how often it was found", () => {
   const differences = [{ field: "etag", cloud: "text", emulator: "absent" }];
   const exchanges = [
     { request: "GET /vm", differences },
-    { request: "GET /vm", differences },
+    { request: "GET /vm", differences: [...differences, { field: "plan", cloud: "object", emulator: "absent" }] },
     { request: "POST /token", skipped: "login" as const, differences: [] },
   ];
   expect(renderReplay(new Map([["azure", exchanges]]))).toBe(
@@ -168,6 +177,7 @@ test("prints each difference once, with how often it was found", () => {
       "  not replayed (login): 1",
       "  GET /vm",
       "    etag: cloud text, emulator absent (2x)",
+      "    plan: cloud object, emulator absent (1x)",
     ].join("\n"),
   );
 });
