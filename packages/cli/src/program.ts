@@ -1,9 +1,11 @@
 import { Command, Option } from "commander";
 import type { DevFlags } from "./commands/dev.ts";
+import type { DoctorFlags } from "./commands/doctor.ts";
 import type { DrainFlags } from "./commands/drain.ts";
 import type { DriftFlags } from "./commands/drift.ts";
 import type { DescribeFlags } from "./commands/describe.ts";
 import type { PlanFlags } from "./commands/plan.ts";
+import type { RolesFlags } from "./commands/roles.ts";
 import type { RunFlags } from "./commands/run.ts";
 import { readPort, readTimeout } from "./flag-values.ts";
 import { addRunFlags } from "./run-flags.ts";
@@ -117,6 +119,30 @@ export function createProgram(setStatus: (status: number) => void): Command {
     });
 
   program
+    .command("doctor [class...]")
+    .description(
+      "check clusters, rights, and classes against their clouds, and create nothing: status 0 when machines can be created, 1 when something keeps them from it",
+    )
+    .option(
+      "--provider <name...>",
+      "drivers that are not in this repository, for classes that need them: an npm package or a path",
+    )
+    .option("--control-kubeconfig <file>", "cluster in which machines are declared (default: as kubectl)")
+    .option(
+      "--target-kubeconfig <file>",
+      'cluster that machines join; "none" for no cluster (default: the control cluster)',
+    )
+    .option("-n, --namespace <name>", "namespace of the machines (default: that of the kubeconfig, else default)")
+    .option("--clusters-only", "check no MachineClasses (default: all of the namespace)")
+    .addOption(new Option("-o, --output <format>", "format of the output").choices(["text", "json"]).default("text"))
+    .action(async (classes: readonly string[], flags: DoctorFlags, command: Command) => {
+      if (flags.clustersOnly === true && classes.length > 0)
+        command.error("error: name MachineClasses, or take --clusters-only");
+      const { doctor } = await import("./commands/doctor.ts");
+      setStatus(await doctor(classes, flags));
+    });
+
+  program
     .command("plan")
     .description(
       "print what a change would lead to, step by step, and write nothing: status 0 when nothing would happen, 2 when something would",
@@ -157,6 +183,20 @@ export function createProgram(setStatus: (status: number) => void): Command {
     .action(async ({ output }: { readonly output: "yaml" | "json" }) => {
       const { printCrds } = await import("./commands/crds.ts");
       await printCrds(output);
+    });
+
+  program
+    .command("roles")
+    .description("print the RBAC roles with the rights that the controllers need")
+    .addOption(
+      new Option("--cluster <cluster>", "cluster that they are for")
+        .choices(["control", "target", "both"])
+        .default("both"),
+    )
+    .option("-n, --namespace <name>", "namespace of the machines", "default")
+    .action(async (flags: RolesFlags) => {
+      const { printRoles } = await import("./commands/roles.ts");
+      await printRoles(flags);
     });
 
   program

@@ -20,6 +20,10 @@ export type { MachineErrorOptions } from "./driver/machine-error.ts";
 export { decodeMachineError, encodeMachineError } from "./driver/machine-error-text.ts";
 export type { DecodeMachineErrorOptions, MachineErrorText } from "./driver/machine-error-text.ts";
 export type {
+  CheckClassRequest,
+  CheckClassResponse,
+  CheckStatus,
+  CheckOutcome,
   ClassIdentity,
   CreateMachineRequest,
   CreateMachineResponse,
@@ -214,5 +218,7 @@ export { phaseGuide } from "./wire/phase-guide.ts";
 export type { PhaseGuide } from "./wire/phase-guide.ts";
 export { isMachinePhase, phaseOf, phases } from "./wire/phases.ts";
 export type { MachinePhase } from "./wire/phases.ts";
+export { requiredRights, requiredRoles } from "./wire/required-rights.ts";
+export type { RequiredRight, RightsRole } from "./wire/required-rights.ts";
 export { bootstrapToken, containsPlaceholder, userDataKey, userDataPlaceholders } from "./wire/secrets.ts";
 export { taintEffects, taintKeys } from "./wire/taints.ts";

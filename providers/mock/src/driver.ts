@@ -11,6 +11,7 @@ import {
   systemClock,
 } from "@millwright/core";
 import { csiHandleOf, severalVms } from "@millwright/core/driver-kit";
+import { checkClass } from "./check-class.ts";
 import { createCloudClient } from "./cloud-client.ts";
 import { isCloudError } from "./cloud-error.ts";
 import type { MockCloud } from "./cloud.ts";
@@ -149,6 +150,9 @@ export function createMockDriver(options: MockDriverOptions = {}): Driver<MockSp
         zone: spec.zone,
       },
     }),
+
+    checkClass: (request, context) =>
+      answering(context, () => checkClass(request, cloudOf(request.secret, context), context)),
 
     getVolumeIds: (request) =>
       Promise.resolve({ volumeIds: request.volumes.map((volume) => csiHandleOf(volume, mockCsiDriver)) }),

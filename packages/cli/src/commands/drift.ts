@@ -1,4 +1,4 @@
-import { ConfigError, isDriverFor, systemClock } from "@millwright/core";
+import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDrift } from "../drift/render-drift.ts";
 import { untilTold } from "../terminal/signals.ts";
@@ -22,8 +22,8 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
     throw new ConfigError(
       `machine "${machine}" or --deployment ${deployment}: name one of them, or none for all machines`,
     );
-  const { createJsonLog, loadDriver, reportDrift, shortNameFor } = await import("@millwright/runtime");
-  const named = await Promise.all(packages.map((name) => loadDriver(name)));
+  const { createDriverFinder, createJsonLog, reportDrift } = await import("@millwright/runtime");
+  const driverFor = await createDriverFinder(packages);
   const config = await loadKubeConfig({ file: flags.kubeconfig });
   const control = createApiClient(config, { userAgent: "millwright" });
   try {
@@ -36,13 +36,7 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
             ? { kind: "all" }
             : { kind: "deployment", name: deployment }
           : { kind: "machine", name: machine },
-      driverFor: async (provider) => {
-        const driver = named.find((each) => isDriverFor(each, provider));
-        if (driver !== undefined) return driver;
-        const short = shortNameFor(provider);
-        if (short !== undefined) return loadDriver(short);
-        throw new ConfigError(`no driver "${provider}" is known; name its package with --provider`);
-      },
+      driverFor,
       clock: systemClock,
       log: createJsonLog("error"),
       signal: untilTold(),

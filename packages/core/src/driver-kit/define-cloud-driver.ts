@@ -20,6 +20,7 @@ const attempts = {
   listMachines: "listing the VMs",
   findDrift: "comparing the VM with its class",
   getNodeTemplate: "reading the capacity of the class",
+  checkClass: "checking the class",
 } as const;
 
 type Method = keyof typeof attempts;
@@ -33,11 +34,9 @@ type CloudMethod<Spec, Session, Name extends Method> = (
 type CloudMethods<Spec, Session> = {
   readonly [Name in "createMachine" | "deleteMachine" | "getMachineStatus"]: CloudMethod<Spec, Session, Name>;
 } & {
-  readonly [Name in "initializeMachine" | "listMachines" | "findDrift" | "getNodeTemplate"]?: CloudMethod<
-    Spec,
-    Session,
-    Name
-  >;
+  readonly [
+    Name in "initializeMachine" | "listMachines" | "findDrift" | "getNodeTemplate" | "checkClass"
+  ]?: CloudMethod<Spec, Session, Name>;
 };
 
 /** What a cloud driver consists of that is its own. */
@@ -133,7 +132,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
       }
     };
 
-  const { initializeMachine, listMachines, findDrift, getNodeTemplate } = definition;
+  const { initializeMachine, listMachines, findDrift, getNodeTemplate, checkClass } = definition;
   return defineDriver<Spec>({
     name,
     spec,
@@ -151,5 +150,6 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
     ...(listMachines === undefined ? {} : { listMachines: method(attempts.listMachines, listMachines) }),
     ...(findDrift === undefined ? {} : { findDrift: method(attempts.findDrift, findDrift) }),
     ...(getNodeTemplate === undefined ? {} : { getNodeTemplate: method(attempts.getNodeTemplate, getNodeTemplate) }),
+    ...(checkClass === undefined ? {} : { checkClass: method(attempts.checkClass, checkClass) }),
   });
 }

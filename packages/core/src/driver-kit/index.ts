@@ -31,6 +31,8 @@ export type { RecentLaunches } from "./recent-launches.ts";
 export { createRequestSender, mayHaveSucceededBefore } from "./request-sender.ts";
 export type { AttemptFailure, RequestSender, RequestSenderOptions, SentRequest } from "./request-sender.ts";
 export { maxAttempts } from "./retry-pause.ts";
+export { runChecks } from "./run-checks.ts";
+export type { NamedCheck } from "./run-checks.ts";
 export { createSessionPool } from "./session-pool.ts";
 export type { PooledSession, SessionPool } from "./session-pool.ts";
 export { severalVms } from "./several-vms.ts";

@@ -34,6 +34,7 @@ describe("defineDriver", () => {
       volumeIds: false,
       drift: false,
       nodeTemplate: false,
+      classChecks: false,
     });
     const full = defineDriver(
       definition({
@@ -43,6 +44,7 @@ describe("defineDriver", () => {
         findDrift: () => Promise.resolve({ providerId: reference.providerId, differences: [] }),
         getNodeTemplate: () =>
           Promise.resolve({ nodeTemplate: { capacity: { cpu: 1 }, instanceType: "s", region: "r", zone: "z" } }),
+        checkClass: () => Promise.resolve({ checks: [] }),
       }),
     );
     expect(full.capabilities).toEqual({
@@ -51,6 +53,7 @@ describe("defineDriver", () => {
       volumeIds: true,
       drift: true,
       nodeTemplate: true,
+      classChecks: true,
     });
     await expect(full.findDrift?.(request, context)).resolves.toEqual({ providerId: "example:///1", differences: [] });
   });

@@ -17,6 +17,7 @@ const optionalMethods = [
   "initializeMachine",
   "findDrift",
   "getNodeTemplate",
+  "checkClass",
 ] as const;
 
 /**
@@ -42,7 +43,8 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       `${subject} is written for driver contract ${String(contractVersion)}; this version of Millwright speaks contract ${driverContractVersion}`,
     );
   }
-  const { matchNode, listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate } = definition;
+  const { matchNode, listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate, checkClass } =
+    definition;
   return Object.freeze({
     name: definition.name,
     contractVersion: driverContractVersion,
@@ -52,6 +54,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
       volumeIds: getVolumeIds !== undefined && !(getVolumeIds === noVolumes),
       drift: findDrift !== undefined,
       nodeTemplate: getNodeTemplate !== undefined,
+      classChecks: checkClass !== undefined,
     }),
     spec: definition.spec,
     ...(definition.secret === undefined ? {} : { secret: definition.secret }),
@@ -64,6 +67,7 @@ export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<S
     ...(initializeMachine === undefined ? {} : { initializeMachine: initializeMachine.bind(definition) }),
     ...(findDrift === undefined ? {} : { findDrift: findDrift.bind(definition) }),
     ...(getNodeTemplate === undefined ? {} : { getNodeTemplate: getNodeTemplate.bind(definition) }),
+    ...(checkClass === undefined ? {} : { checkClass: checkClass.bind(definition) }),
   });
 }
 

@@ -2,6 +2,8 @@ import type { Clock } from "../clock.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { CloudExchange } from "./cloud-exchange.ts";
 import type {
+  CheckClassRequest,
+  CheckClassResponse,
   CreateMachineRequest,
   CreateMachineResponse,
   DeleteMachineResponse,
@@ -69,6 +71,8 @@ export interface DriverCapabilities {
   readonly drift: boolean;
   /** `getNodeTemplate` exists: scaling from zero works without a `nodeTemplate` in the class. */
   readonly nodeTemplate: boolean;
+  /** `checkClass` exists: `millwright doctor` can check a class against the cloud. */
+  readonly classChecks: boolean;
 }
 
 /**
@@ -184,4 +188,12 @@ export interface Driver<Spec = unknown> {
    * Errors: `InvalidArgument` when the cloud does not know what the class names.
    */
   getNodeTemplate?(request: GetNodeTemplateRequest<Spec>, context: DriverContext): Promise<GetNodeTemplateResponse>;
+
+  /**
+   * Checks whether machines of a class could be created, and changes nothing: credentials, rights, quota, and everything that the class names. Reports problems as checks; a check
+   * that fails does not keep the others from running. `runChecks` of the driver kit does this.
+   *
+   * Errors: only when nothing could be checked.
+   */
+  checkClass?(request: CheckClassRequest<Spec>, context: DriverContext): Promise<CheckClassResponse>;
 }

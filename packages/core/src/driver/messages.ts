@@ -168,3 +168,28 @@ export interface GetNodeTemplateRequest<Spec> {
 export interface GetNodeTemplateResponse {
   readonly nodeTemplate: NodeTemplate;
 }
+
+/** The call that checks a class. */
+export interface CheckClassRequest<Spec> {
+  readonly machineClass: ClassIdentity<Spec>;
+  readonly secret: SecretData;
+}
+
+/** How a check ended. `warning`: machines can be created, but something deserves attention. `skipped`: the driver could not check; the message says why. */
+export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
+
+/** One thing that was checked, and what was found. */
+export interface CheckOutcome {
+  /** What was checked, as a short noun, unique within a reply: `Credentials`, `Image`, `Subnet`. */
+  readonly name: string;
+  readonly status: CheckStatus;
+  /** What was found, with the names and values that matter. Never a secret. */
+  readonly message: string;
+  /** What a person can do about it. */
+  readonly remedy?: string;
+}
+
+/** What was found about a class, in the order in which people should read it: what others depend on first. */
+export interface CheckClassResponse {
+  readonly checks: readonly CheckOutcome[];
+}

@@ -128,13 +128,15 @@ test("sends nothing for a name that would lead elsewhere", async () => {
   expect(server.requests).toEqual([]);
 });
 
-test("answers raw requests as JSON or text, as the server says", async () => {
+test("answers raw requests as JSON or text, as the server says, with the time of the server", async () => {
+  const date = "Sun, 06 Nov 1994 08:49:37 GMT";
   const { api } = await serve(({ url }, response) => {
+    response.setHeader("date", date);
     if (url === "/readyz") response.writeHead(200, { "content-type": "text/plain" }).end("ok");
     else answer(response, 200, { major: "1" });
   });
-  expect(await api.request({ method: "GET", path: "/readyz" })).toEqual({ status: 200, body: "ok" });
-  expect(await api.request({ method: "GET", path: "/version" })).toEqual({ status: 200, body: { major: "1" } });
+  expect(await api.request({ method: "GET", path: "/readyz" })).toEqual({ status: 200, body: "ok", date });
+  expect(await api.request({ method: "GET", path: "/version" })).toEqual({ status: 200, body: { major: "1" }, date });
 });
 
 test.each(["", "localhost:8080", "ftp://host", "not a url"])("refuses %j as the address of a server", (server) => {

@@ -228,9 +228,10 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
         ...(raw.body === undefined ? {} : { body: JSON.stringify(raw.body) }),
       });
       const text = response.body.toString("utf8");
-      if (!response.contentType.includes("json")) return { status: response.status, body: text };
+      const { status, date } = response;
+      if (!response.contentType.includes("json")) return { status, body: text, date };
       try {
-        return { status: response.status, body: parseJson(text) };
+        return { status, body: parseJson(text), date };
       } catch (cause) {
         throw malformed(`${raw.method} ${raw.path}`, "the answer is not JSON", cause);
       }

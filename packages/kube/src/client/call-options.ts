@@ -101,4 +101,6 @@ export interface RawResponse {
   readonly status: number;
   /** Parsed where the server says that it is JSON, text otherwise. */
   readonly body: unknown;
+  /** When the server answered, by its own clock: the header `Date`, to the second. Absent where it sends none. */
+  readonly date?: string | undefined;
 }

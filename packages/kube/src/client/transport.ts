@@ -32,6 +32,8 @@ export interface TransportRequest {
 export interface TransportResponse {
   readonly status: number;
   readonly contentType: string;
+  /** The header `Date`; absent where the server sends none. */
+  readonly date?: string | undefined;
   readonly body: Buffer;
 }
 
@@ -148,7 +150,12 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
       // undici takes a connection back a turn later; a request before that would open another one.
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (answer.statusCode < 400) {
-        return { status: answer.statusCode, contentType: header(answer, "content-type") ?? "", body };
+        return {
+          status: answer.statusCode,
+          contentType: header(answer, "content-type") ?? "",
+          date: header(answer, "date"),
+          body,
+        };
       }
       const failure = apiErrorFromResponse(
         `${request.method} ${request.path}`,

@@ -1,19 +1,15 @@
-import { readSecretValues, secretNamesOf } from "@millwright/controllers";
 import {
   type Clock,
   type Driver,
-  formatProblems,
   isConfigError,
   type Machine,
   type MachineClass,
-  machineClassResource,
-  readMachineClass,
   type SecretData,
   type VmDifference,
 } from "@millwright/core";
 import { createInFlightLimit } from "@millwright/core/driver-kit";
-import { type ApiObject, isNotFound, type Log, secretResource } from "@millwright/kube";
-import { explainFailure } from "../describe/explain-failure.ts";
+import type { Log } from "@millwright/kube";
+import { createClassSource, onceByName } from "../drivers/class-source.ts";
 import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
 import { type MachineSelection, type MachineSource, selectMachines } from "./select-machines.ts";
 
@@ -58,56 +54,25 @@ type ComparableClass =
   | { readonly machineClass: MachineClass; readonly secret: SecretData; readonly host: DriverHost }
   | { readonly problem: string };
 
-/** Calls a function once for each name. */
-function onceByName<T>(load: (name: string) => Promise<T>): (name: string) => Promise<T> {
-  const loaded = new Map<string, Promise<T>>();
-  return (name) => {
-    const promise = loaded.get(name) ?? load(name);
-    loaded.set(name, promise);
-    return promise;
-  };
-}
-
 /** Loads classes with their secrets and drivers, each once. */
 function createClassLoader(options: ReportDriftOptions): (name: string) => Promise<ComparableClass> {
-  const { control, namespace, signal, clock, log } = options;
-  const get = async (type: typeof machineClassResource | typeof secretResource, name: string) => {
-    try {
-      return await control.get<ApiObject & { readonly data?: Readonly<Record<string, string>> }>(
-        type,
-        { namespace, name },
-        { signal },
-      );
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw explainFailure(error, "a comparison needs to get machineclasses and their secrets");
-    }
-  };
+  const { clock, log } = options;
+  const classNamed = createClassSource({
+    ...options,
+    needs: "a comparison needs to get machineclasses and their secrets",
+  });
   const hostFor = onceByName(async (provider) => {
     const drivers = [await options.driverFor(provider)];
     return createDriverHost({ drivers, hasTarget: false, clock, log });
   });
-  const secretNamed = onceByName((name) => get(secretResource, name));
-
   return onceByName(async (name): Promise<ComparableClass> => {
-    const subject = `MachineClass "${name}"`;
-    const raw = await get(machineClassResource, name);
-    if (raw === undefined) return { problem: `${subject} does not exist in namespace ${namespace}` };
-    const read = readMachineClass(raw);
-    if (!read.ok) return { problem: `${subject} cannot be read: ${formatProblems(read.problems)}` };
-    const machineClass = read.value;
-    const secrets = await Promise.all(
-      secretNamesOf(machineClass).map(async (secret) => ({ secret, object: await secretNamed(secret) })),
-    );
-    const missing = secrets.find(({ object }) => object === undefined);
-    if (missing !== undefined)
-      return { problem: `${subject}: Secret "${missing.secret}" does not exist in namespace ${namespace}` };
-    const secret = readSecretValues(secrets.map(({ object }) => object?.data ?? {}));
+    const loaded = await classNamed(name);
+    if ("problem" in loaded) return loaded;
     try {
-      return { machineClass, secret, host: await hostFor(machineClass.provider ?? "") };
+      return { ...loaded, host: await hostFor(loaded.machineClass.provider ?? "") };
     } catch (error) {
       if (!isConfigError(error)) throw error;
-      return { problem: `${subject}: ${error.message}` };
+      return { problem: `MachineClass "${name}": ${error.message}` };
     }
   });
 }

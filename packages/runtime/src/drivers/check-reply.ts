@@ -1,4 +1,7 @@
 import {
+  type CheckClassResponse,
+  type CheckStatus,
+  type CheckOutcome,
   type FindDriftResponse,
   formatProblems,
   type MachineClass,
@@ -130,6 +133,35 @@ export function readDriftReply(reply: unknown, confidential: SecretData): FindDr
       if (!isText(field) || !isText(wanted) || !isText(found))
         throw bad("findDrift", "a difference without field, wanted and found as texts");
       return { field, wanted: redactSecrets(wanted, confidential), found: redactSecrets(found, confidential) };
+    }),
+  };
+}
+
+const checkStatuses: readonly CheckStatus[] = ["ok", "warning", "failed", "skipped"];
+
+/** More than any class has to check. */
+const maxChecks = 200;
+
+/**
+ * Reads what a driver answered about a class, its secrets taken out.
+ *
+ * @throws MachineError Internal for an answer that does not keep the contract: a check that cannot be read could be one that failed
+ */
+export function readChecksReply(reply: unknown, confidential: SecretData): CheckClassResponse {
+  const checks: unknown = isRecord(reply) ? reply["checks"] : undefined;
+  if (!Array.isArray(checks) || checks.length > maxChecks) throw bad("checkClass", "without a list of checks");
+  return {
+    checks: checks.map((check: unknown): CheckOutcome => {
+      const { name, status, message, remedy }: Readonly<Record<string, unknown>> = isRecord(check) ? check : {};
+      const known = checkStatuses.find((each) => each === status);
+      if (!isText(name) || name === "" || !isText(message) || known === undefined)
+        throw bad("checkClass", `a check without name, message, or one of the statuses ${checkStatuses.join(", ")}`);
+      return {
+        name: redactSecrets(name, confidential),
+        status: known,
+        message: redactSecrets(message, confidential),
+        ...(isText(remedy) && remedy !== "" ? { remedy: redactSecrets(remedy, confidential) } : {}),
+      };
     }),
   };
 }

@@ -1,4 +1,6 @@
 import {
+  type CheckClassRequest,
+  type CheckClassResponse,
   type Clock,
   type CreateMachineRequest,
   type Driver,
@@ -10,6 +12,7 @@ import {
   refusalCodes,
   userDataKey,
   Secret,
+  type SecretData,
 } from "@millwright/core";
 import {
   type CapacityDriver,
@@ -25,6 +28,7 @@ import type { Log } from "@millwright/kube";
 import { createDriverCaller } from "./call-driver.ts";
 import { createCallLimit } from "./call-limit.ts";
 import {
+  readChecksReply,
   readDeletionReply,
   readDriftReply,
   readInitializationReply,
@@ -63,7 +67,12 @@ const DEFAULT_CALL_TIMEOUT_MS = 5 * 60_000;
 export interface DriverHost extends MachineDriver, CapacityDriver {
   /** Compares the VM of a machine with its class; `Unimplemented` where the driver cannot. */
   findDrift(call: VmCall, signal: AbortSignal): Promise<DriverOutcome<FindDriftResponse>>;
+  /** Checks a class against its cloud; `Unimplemented` where the driver cannot. */
+  checkClass(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<CheckClassResponse>>;
 }
+
+/** A class with its secret. */
+type ClassCall = Pick<VmCall, "machineClass" | "secret">;
 
 /** A driver with a request about a machine that it can understand. */
 interface Prepared {
@@ -112,9 +121,26 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
         : { onAbandoned: (what, running) => abandonedCalls.add(request.machine.uid, what, running) }),
     });
 
+  /** One call about a class. */
+  const callAboutClass = (
+    { driver, machineClass, secret }: ReadClass,
+    confidential: SecretData,
+    method: "checkClass" | "getNodeTemplate",
+    invoke: (request: CheckClassRequest<unknown>, context: DriverContext) => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<unknown> =>
+    makeCall({
+      driver,
+      method,
+      subject: { machineClass: machineClass.name },
+      confidential,
+      invoke: (context) => invoke({ machineClass, secret }, context),
+      signal,
+    });
+
   /** Reads the class, acts with it, and makes a value of whatever is thrown. */
   const toValue = async <Result>(
-    { machineClass, secret }: Pick<VmCall, "machineClass" | "secret">,
+    { machineClass, secret }: ClassCall,
     signal: AbortSignal,
     run: (read: ReadClass, confidential: Record<string, Secret>) => Promise<Result>,
   ): Promise<DriverOutcome<Result>> => {
@@ -278,19 +304,19 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
       }),
     tellsCapacity: (machineClass) => classes.driverOf(machineClass)?.capabilities.nodeTemplate === true,
     capacityOf: (classCall, signal) =>
-      toValue(classCall, signal, async ({ driver, machineClass, secret }, confidential) => {
-        const method = driver.getNodeTemplate;
+      toValue(classCall, signal, async (read, confidential) => {
+        const method = read.driver.getNodeTemplate;
         if (method === undefined)
-          throw new MachineError("Unimplemented", `driver "${driver.name}" says nothing about capacity`);
-        const reply = await makeCall({
-          driver,
-          method: "getNodeTemplate",
-          subject: { machineClass: machineClass.name },
-          confidential,
-          invoke: (context) => method({ machineClass, secret }, context),
-          signal,
-        });
+          throw new MachineError("Unimplemented", `driver "${read.driver.name}" says nothing about capacity`);
+        const reply = await callAboutClass(read, confidential, "getNodeTemplate", method, signal);
         return readNodeTemplateReply(reply, classCall.machineClass);
+      }),
+    checkClass: (classCall, signal) =>
+      toValue(classCall, signal, async (read, confidential) => {
+        const method = read.driver.checkClass;
+        if (method === undefined)
+          throw new MachineError("Unimplemented", `driver "${read.driver.name}" has no checks of classes`);
+        return readChecksReply(await callAboutClass(read, confidential, "checkClass", method, signal), confidential);
       }),
   };
 }

@@ -1,7 +1,14 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ConfigError, defineDriver, type Driver, type DriverDefinition, isConfigError } from "@millwright/core";
+import {
+  ConfigError,
+  defineDriver,
+  type Driver,
+  type DriverDefinition,
+  isConfigError,
+  isDriverFor,
+} from "@millwright/core";
 import { messageOf } from "@millwright/kube";
 
 /** Drivers of this repository by their short names. */
@@ -13,7 +20,7 @@ const shortNames: Readonly<Record<string, string>> = {
 };
 
 /** The short name of a driver of this repository, as `--provider` and `MachineClass.provider` say it, ignoring case; `undefined` when there is none. */
-export const shortNameFor = (provider: string): string | undefined =>
+const shortNameFor = (provider: string): string | undefined =>
   Object.keys(shortNames).find((name) => name === provider.toLowerCase());
 
 const packageFor = (name: string): string => shortNames[shortNameFor(name) ?? ""] ?? name;
@@ -59,4 +66,20 @@ export async function loadDriver(name: string, folder: string = process.cwd()): 
     if (!isConfigError(cause)) throw cause;
     throw new ConfigError(`--provider ${name}: ${cause.message}`, { cause });
   }
+}
+
+/**
+ * Loads the named drivers, and makes what finds the driver of a class by its provider: among them, else among those of this repository.
+ *
+ * @throws ConfigError when one of the named cannot be loaded; so does the result, for a provider that nobody drives
+ */
+export async function createDriverFinder(names: readonly string[]): Promise<(provider: string) => Promise<Driver>> {
+  const named = await Promise.all(names.map((name) => loadDriver(name)));
+  return async (provider) => {
+    const driver = named.find((each) => isDriverFor(each, provider));
+    if (driver !== undefined) return driver;
+    const short = shortNameFor(provider);
+    if (short !== undefined) return loadDriver(short);
+    throw new ConfigError(`no driver "${provider}" is known; name its package with --provider`);
+  };
 }

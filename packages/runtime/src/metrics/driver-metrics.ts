@@ -3,6 +3,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 
 /** The methods of a driver that a host calls. */
 export type DriverMethod =
+  | "checkClass"
   | "createMachine"
   | "deleteMachine"
   | "findDrift"
@@ -21,6 +22,7 @@ export interface DriverMetrics {
 
 /** The label `operation` of a method: MCM's name, where it has the method. */
 const operations: Readonly<Record<DriverMethod, string>> = {
+  checkClass: "check_class",
   createMachine: "create_machine",
   deleteMachine: "delete_machine",
   findDrift: "find_drift",

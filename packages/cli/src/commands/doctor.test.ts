@@ -1,0 +1,306 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crds, machineClassResource, requiredRoles, type RightsRole, systemClock } from "@millwright/core";
+import { type ApiServer, createApiServer, kubeconfigFor } from "@millwright/devcluster";
+import {
+  type ApiClient,
+  createApiClient,
+  customResourceDefinitionResource,
+  loadKubeConfig,
+  namespaceResource,
+  secretResource,
+} from "@millwright/kube";
+import {
+  type CloudServer,
+  createCloudServer,
+  createSimulatedCloud,
+  type SimulatedCloud,
+} from "@millwright/provider-mock";
+import type { Diagnosis } from "@millwright/runtime";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { main } from "../main.ts";
+
+const namespace = "shop";
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
+const resources = {
+  Role: { ...rbac, kind: "Role", plural: "roles", namespaced: true },
+  ClusterRole: { ...rbac, kind: "ClusterRole", plural: "clusterroles", namespaced: false },
+  RoleBinding: { ...rbac, kind: "RoleBinding", plural: "rolebindings", namespaced: true },
+  ClusterRoleBinding: { ...rbac, kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false },
+};
+const tokens = {
+  root: { user: "root", groups: ["system:masters"] },
+  controllers: { user: "controllers" },
+  kubelets: { user: "kubelets" },
+};
+
+// Each run of the command listens for signals until its process ends; here all runs have one process.
+process.setMaxListeners(100);
+
+/** Every test has an API server with RBAC, a user who has the rights of the controllers and nothing else, a simulated cloud and a class. */
+describe("millwright doctor", () => {
+  let folder: string;
+  let server: ApiServer;
+  let url: string;
+  let api: ApiClient;
+  let cloud: SimulatedCloud;
+  let cloudServer: CloudServer;
+
+  const kubeconfigOf = async (token: string, server = url): Promise<string> => {
+    const file = join(folder, `kubeconfig-${token}`);
+    await writeFile(file, kubeconfigFor(server, { token }));
+    return file;
+  };
+  const grant = async (user: string, roles: readonly RightsRole[]): Promise<void> => {
+    for (const role of roles) {
+      const binding = resources[`${role.kind}Binding`];
+      await api.create(resources[role.kind], role);
+      await api.create(binding, {
+        metadata: role.metadata,
+        roleRef: { apiGroup: rbac.group, kind: role.kind, name: role.metadata.name },
+        subjects: [{ apiGroup: rbac.group, kind: "User", name: user }],
+      });
+    }
+  };
+  const declareClass = (name: string, change: object = {}) =>
+    api.create(machineClassResource, {
+      apiVersion: "machine.sapcloud.io/v1alpha1",
+      kind: "MachineClass",
+      metadata: { name, namespace },
+      provider: "mock",
+      providerSpec: { machineType: "small" },
+      secretRef: { name: "cloud", namespace },
+      ...change,
+    });
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "doctor-"));
+    server = createApiServer({ tokens, authorization: "RBAC" });
+    ({ url } = await server.listen());
+    api = createApiClient(await loadKubeConfig({ file: await kubeconfigOf("root") }), { userAgent: "test" });
+    for (const crd of crds())
+      await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crd.metadata.name } });
+    await api.create(namespaceResource, { metadata: { name: namespace } });
+    await grant("controllers", requiredRoles("control", namespace));
+    await grant("controllers", requiredRoles("target", namespace));
+    cloud = createSimulatedCloud({ clock: systemClock });
+    cloudServer = createCloudServer(cloud);
+    const { url: endpoint } = await cloudServer.listen();
+    const data = { endpoint: btoa(endpoint), token: btoa("tok-e2n"), userData: btoa("boot") };
+    await api.create(secretResource, { metadata: { name: "cloud", namespace }, data });
+    await declareClass("small");
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await api.close();
+    await cloudServer.close();
+    cloud.close();
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const run = async (...args: readonly string[]) => {
+    const printed: string[] = [];
+    const complaints: string[] = [];
+    vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => complaints.push(String(text)) > 0);
+    const status = await main([...args]);
+    vi.restoreAllMocks();
+    return { status, output: printed.join(""), complaints: complaints.join("") };
+  };
+  const doctor = async (...args: readonly string[]) =>
+    run("doctor", "-n", namespace, "--control-kubeconfig", await kubeconfigOf("controllers"), ...args);
+  /** Status, and the lines that are not ok. */
+  const findings = async (...args: readonly string[]) => {
+    const { status, output } = await doctor("-o", "json", ...args);
+    const { subjects } = parse(output) as Diagnosis;
+    const lines = subjects.flatMap(({ subject, checks }) =>
+      checks
+        .filter((check) => check.status !== "ok")
+        .map(({ name, status, message }) => `${subject}: ${status} ${name}: ${message}`),
+    );
+    return { status, lines };
+  };
+  const quota = "MachineClass small: skipped Quota: This cloud tells its quota only when a VM is created.";
+
+  it("finds nothing wrong with the rights of the printed roles, and writes nothing", async () => {
+    const before = server.requests.length;
+    const { status, output } = await doctor();
+    expect(output).toMatch(
+      /^Control and target cluster:\n {2}ok {7}API server: It answers with v\S+ to user "controllers"\.\n {2}ok {7}Clock: .*\n {2}ok {7}CRDs: .*\n {2}ok {7}Rights: All \d\d rights/,
+    );
+    expect(output).toContain("MachineClass small:\n  ok       MachineClass: ");
+    expect(output).toMatch(/Namespace shop: 9 checks: 1 skipped\.\n$/);
+    expect(status).toBe(0);
+    for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    const verbs = server.requests.slice(before).map(({ verb, resource }) => `${verb} ${resource ?? ""}`);
+    expect(verbs.filter((each) => !/^(get|list|create self\w+reviews?)\b/.test(each))).toEqual([]);
+    expect(cloud.calls.map(({ operation }) => operation)).toEqual(["list"]);
+  });
+
+  it("prints the same as JSON", async () => {
+    expect(await findings()).toEqual({ status: 0, lines: [quota] });
+  });
+
+  it("names each resource of which a right is missing, with its consequence", async () => {
+    const [role] = requiredRoles("control", namespace);
+    const rules = role?.rules.map((rule) =>
+      rule.resources.includes("machines/status")
+        ? { ...rule, verbs: [] }
+        : { ...rule, verbs: rule.verbs.filter((verb) => verb !== "watch") },
+    );
+    await api.patch(resources.Role, { namespace, name: "millwright" }, { rules }, { kind: "merge" });
+    const { status, lines } = await findings("--clusters-only");
+    expect(status).toBe(1);
+    expect(lines.map((line) => line.split(";")[0])).toEqual([
+      "Control and target cluster: failed Right machines.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Right machines.machine.sapcloud.io/status: Not allowed in namespace shop: patch",
+      "Control and target cluster: failed Right machinesets.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Right machinedeployments.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Right machineclasses.machine.sapcloud.io: Not allowed in namespace shop: watch",
+      "Control and target cluster: failed Right secrets: Not allowed in namespace shop: watch",
+    ]);
+  });
+
+  it("only warns of a right without which the controllers run", async () => {
+    await api.delete(resources.ClusterRoleBinding, { name: "millwright-control" });
+    const { status, lines } = await findings("--clusters-only");
+    expect({ status, lines }).toEqual({
+      status: 0,
+      lines: [
+        expect.stringMatching(
+          /warning Right customresourcedefinitions.*: Not allowed in the whole cluster: get, list, watch; deleting a CustomResourceDefinition deletes all VMs/,
+        ),
+      ],
+    });
+  });
+
+  it("asks each cluster for its own rights", async () => {
+    const target = await kubeconfigOf("kubelets");
+    const { lines } = await findings("--clusters-only", "--target-kubeconfig", target);
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => !line.startsWith("Target cluster: failed Right "))).toEqual([]);
+    expect(lines.at(-1)).toContain("secrets: Not allowed in namespace kube-system: create, get, delete;");
+    expect(await findings("--clusters-only", "--target-kubeconfig", "none")).toEqual({ status: 0, lines: [] });
+  });
+
+  it("says when the kinds are not there, or drop fields of this version", async () => {
+    const [crd] = crds().filter(({ metadata }) => metadata.name.startsWith("machines."));
+    const ref = { name: "machines.machine.sapcloud.io" };
+    const versions = crd?.spec.versions.map((version) => ({
+      ...version,
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          properties: {
+            spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            status: { type: "object" },
+          },
+        },
+      },
+    }));
+    await api.patch(customResourceDefinitionResource, ref, { spec: { versions } }, { kind: "merge" });
+    expect(await findings("--clusters-only")).toEqual({
+      status: 0,
+      lines: [
+        expect.stringMatching(
+          /warning CRDs: .* drop \d+ fields of this version, such as machines\.status\.\w+, machines\.status\./,
+        ),
+      ],
+    });
+    await api.delete(customResourceDefinitionResource, ref);
+    expect(await findings("--clusters-only")).toEqual({
+      status: 1,
+      lines: [
+        expect.stringMatching(
+          /failed CRDs: machine.sapcloud.io\/v1alpha1 does not serve machines, machines\/status\.$/,
+        ),
+      ],
+    });
+  });
+
+  it("fails at the API server alone when it cannot be reached or refuses the credentials", async () => {
+    const wrong = await findings("--control-kubeconfig", await kubeconfigOf("nobody"));
+    expect(wrong).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/failed API server: the API server does not accept/)],
+    });
+    const away = await findings("--control-kubeconfig", await kubeconfigOf("root", "http://127.0.0.1:1"));
+    expect(away).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/failed API server: the API server does not answer/)],
+    });
+  });
+
+  it("still checks the control cluster when the kubeconfig of the target cluster is bad", async () => {
+    const { status, lines } = await findings("--target-kubeconfig", join(folder, "missing"));
+    expect(status).toBe(1);
+    expect(lines).toEqual([expect.stringMatching(/^Target cluster: failed Kubeconfig: .*missing/), quota]);
+  });
+
+  it.each<[string, object, readonly RegExp[]]>([
+    ["a missing secret", { secretRef: { name: "none", namespace } }, [/failed Secret: .*Secret "none" does not exist/]],
+    ["an unknown driver", { provider: "alien" }, [/failed Driver: no driver "alien" is known; name its package/]],
+    ["a bad field", { providerSpec: { machineType: "huge" } }, [/failed MachineClass: providerSpec\.machineType/]],
+  ])("says of a class with %s what is wrong, and asks no cloud", async (_, change, expected) => {
+    await declareClass("odd", change);
+    const { status, lines } = await findings("odd");
+    expect(status).toBe(1);
+    expect(lines).toEqual([
+      ...expected.map((line) => expect.stringMatching(line)),
+      expect.stringContaining("skipped Cloud: "),
+    ]);
+    expect(cloud.calls).toEqual([]);
+  });
+
+  it("says of a class whose cloud refuses it what the cloud says, and checks the others", async () => {
+    await api.create(secretResource, {
+      metadata: { name: "old", namespace },
+      data: { endpoint: btoa("http://127.0.0.1:1"), userData: "eA==" },
+    });
+    await declareClass("old", { secretRef: { name: "old", namespace } });
+    const { status, lines } = await findings();
+    expect(status).toBe(1);
+    expect(lines.filter((line) => line.includes(": failed "))).toEqual([
+      expect.stringMatching(/^MachineClass old: failed Credentials: /),
+    ]);
+    expect(lines).toContain(quota);
+  });
+
+  it("says when a class does not exist, or classes may not be read", async () => {
+    expect(await findings("none")).toMatchObject({
+      status: 1,
+      lines: [
+        expect.stringMatching(/failed MachineClass: MachineClass "none" does not exist in namespace shop/),
+        expect.anything(),
+      ],
+    });
+    await api.delete(resources.RoleBinding, { namespace, name: "millwright" });
+    const { lines } = await findings();
+    expect(lines.at(-1)).toMatch(
+      /^MachineClasses of namespace shop: failed MachineClasses: .*forbidden.*; doctor needs to get and list/,
+    );
+  });
+
+  it.each([
+    [["small", "--clusters-only"], "error: name MachineClasses, or take --clusters-only"],
+    [["--output", "xml"], "Allowed choices are text, json"],
+    [["--nonsense"], "unknown option"],
+  ])("ends with 2 for the command line %j", async (args, message) => {
+    const { status, complaints } = await doctor(...args);
+    expect(status).toBe(2);
+    expect(complaints).toContain(message);
+    expect(server.requests.some(({ userAgent }) => userAgent.includes("millwright"))).toBe(false);
+  });
+
+  it("prints roles that grant exactly what it checks", async () => {
+    const { status, output } = await run("roles", "-n", namespace);
+    const printed = parseAllDocuments(output).map((document) => document.toJS() as unknown);
+    expect(status).toBe(0);
+    expect(printed).toEqual([...requiredRoles("control", namespace), ...requiredRoles("target", namespace)]);
+    const target = await run("roles", "--cluster", "target");
+    expect(target.output).not.toContain("machine.sapcloud.io");
+  });
+});

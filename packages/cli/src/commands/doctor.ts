@@ -1,0 +1,58 @@
+import { isConfigError, systemClock } from "@millwright/core";
+import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
+import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
+import { untilTold } from "../terminal/signals.ts";
+
+/** Flags of `millwright doctor`. */
+export interface DoctorFlags {
+  readonly provider?: readonly string[];
+  readonly controlKubeconfig?: string;
+  readonly targetKubeconfig?: string;
+  readonly namespace?: string;
+  readonly clustersOnly?: boolean;
+  readonly output: "text" | "json";
+}
+
+/** A client for a kubeconfig, or why there is none: one bad kubeconfig does not keep the other cluster from being checked. */
+type Connection = { readonly api: ApiClient; readonly config: ClusterConfig } | { readonly problem: string };
+
+async function connect(file: string | undefined, allowPlugins: boolean): Promise<Connection> {
+  try {
+    const config = await loadKubeConfig({ file, allowPlugins });
+    return { api: createApiClient(config, { userAgent: "millwright" }), config };
+  } catch (error) {
+    if (!isConfigError(error)) throw error;
+    return { problem: error.message };
+  }
+}
+
+/** Prints what keeps an installation from working; resolves with the exit status: 1 when a check failed, else 0. Changes nothing. */
+export async function doctor(classes: readonly string[], flags: DoctorFlags): Promise<number> {
+  const { createDriverFinder, createJsonLog, diagnose } = await import("@millwright/runtime");
+  const driverFor = await createDriverFinder(flags.provider ?? []);
+  const control = await connect(flags.controlKubeconfig, true);
+  const target =
+    flags.targetKubeconfig === undefined || flags.targetKubeconfig === "none"
+      ? flags.targetKubeconfig
+      : await connect(flags.targetKubeconfig, false);
+  const configured = "config" in control ? control.config.namespace : undefined;
+  try {
+    const diagnosis = await diagnose({
+      control,
+      ...(target === undefined ? {} : { target: typeof target === "string" ? "none" : target }),
+      namespace: flags.namespace ?? configured ?? "default",
+      classes: flags.clustersOnly === true ? "none" : classes,
+      driverFor,
+      clock: systemClock,
+      log: createJsonLog("error"),
+      signal: untilTold(),
+    });
+    process.stdout.write(
+      flags.output === "json" ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis),
+    );
+    return diagnosis.outcome === "ok" ? 0 : 1;
+  } finally {
+    const open = [control, target].filter((each) => typeof each === "object" && "api" in each);
+    await Promise.all(open.map(({ api }) => api.close()));
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { crds } from "../index.ts";
+import { requiredRights, requiredRoles } from "./required-rights.ts";
+
+describe("the rights of the controllers", () => {
+  it("name each resource of a scope once", () => {
+    const keys = requiredRights.map(({ cluster, scope, group, resource }) =>
+      [cluster, scope, group, resource].join(" "),
+    );
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("read the definitions of all kinds, and of no others", () => {
+    const right = requiredRights.find(({ resource }) => resource === "customresourcedefinitions");
+    expect(right?.resourceNames?.toSorted()).toEqual(
+      crds()
+        .map(({ metadata }) => metadata.name)
+        .toSorted(),
+    );
+  });
+
+  it("become one role for each scope of a cluster", () => {
+    const names = (cluster: "control" | "target"): readonly string[] =>
+      requiredRoles(cluster, "shop").map(
+        ({ kind, metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`,
+      );
+    expect(names("control")).toEqual(["Role shop/millwright", "ClusterRole -/millwright-control"]);
+    expect(names("target")).toEqual(["Role kube-system/millwright-tokens", "ClusterRole -/millwright-target"]);
+    const rules = (["control", "target"] as const).flatMap((each) =>
+      requiredRoles(each, "shop").flatMap(({ rules }) => rules),
+    );
+    expect(rules).toHaveLength(requiredRights.length);
+    expect(rules.flatMap(({ verbs }) => verbs)).not.toContain("*");
+  });
+});

@@ -1,0 +1,165 @@
+/** A right that the controllers need at an API server: verbs on one resource, as RBAC has them. */
+export interface RequiredRight {
+  /** Where machines are declared (`control`), or which machines join (`target`). One cluster may be both. */
+  readonly cluster: "control" | "target";
+  /** `machines`: in the namespace of the machines. `kube-system`: in that namespace. `cluster`: in all namespaces, or of a resource without one. */
+  readonly scope: "machines" | "kube-system" | "cluster";
+  /** API group; empty for the core group. */
+  readonly group: string;
+  /** Plural of the resource, with the subresource after a slash. */
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Only the objects of these names. Default: all. */
+  readonly resourceNames?: readonly string[];
+  /** What the controllers do with it. */
+  readonly purpose: string;
+  /** What does not work without it, where the controllers run all the same. */
+  readonly without?: string;
+}
+
+const machines = { cluster: "control", scope: "machines", group: "machine.sapcloud.io" } as const;
+const target = { cluster: "target", scope: "cluster", group: "" } as const;
+const cached = ["get", "list", "watch"] as const;
+
+/**
+ * Every right that the controllers need, in both clusters: the source of the roles that `millwright roles` prints, of what `millwright doctor` checks, and of docs/permissions.md.
+ * `test/e2e/least-rights.test.ts` runs the controllers with these rights and nothing else.
+ */
+export const requiredRights: readonly RequiredRight[] = [
+  {
+    ...machines,
+    resource: "machines",
+    verbs: [...cached, "create", "patch", "delete"],
+    purpose: "reconcile Machines",
+  },
+  { ...machines, resource: "machines/status", verbs: ["patch"], purpose: "record phase, operation and conditions" },
+  {
+    ...machines,
+    resource: "machinesets",
+    verbs: [...cached, "create", "patch", "delete"],
+    purpose: "reconcile MachineSets",
+  },
+  { ...machines, resource: "machinesets/status", verbs: ["patch"], purpose: "record replicas and conditions" },
+  { ...machines, resource: "machinedeployments", verbs: [...cached, "patch"], purpose: "reconcile MachineDeployments" },
+  { ...machines, resource: "machinedeployments/status", verbs: ["patch"], purpose: "record replicas and conditions" },
+  {
+    ...machines,
+    resource: "machineclasses",
+    // The commands doctor and drift get single classes; whoever may list them sees no more.
+    verbs: [...cached, "patch"],
+    purpose: "read classes, keep those in use, fill in their node template",
+  },
+  {
+    ...machines,
+    resource: "machinesets/finalizers",
+    verbs: ["update"],
+    purpose: "own Machines",
+    without: "MachineSets own no Machines where the admission plugin OwnerReferencesPermissionEnforcement is on",
+  },
+  {
+    ...machines,
+    resource: "machinedeployments/finalizers",
+    verbs: ["update"],
+    purpose: "own MachineSets",
+    without:
+      "MachineDeployments own no MachineSets where the admission plugin OwnerReferencesPermissionEnforcement is on",
+  },
+  {
+    ...machines,
+    group: "",
+    resource: "secrets",
+    verbs: [...cached, "patch"],
+    purpose: "read the secrets of classes, keep those in use",
+  },
+  { ...machines, group: "", resource: "events", verbs: ["create", "patch"], purpose: "record events" },
+  {
+    ...machines,
+    group: "coordination.k8s.io",
+    resource: "leases",
+    verbs: ["get", "create", "update"],
+    purpose: "elect a leader",
+  },
+  {
+    cluster: "control",
+    scope: "cluster",
+    group: "apiextensions.k8s.io",
+    resource: "customresourcedefinitions",
+    resourceNames: ["machineclasses", "machinedeployments", "machines", "machinesets"].map(
+      (plural) => `${plural}.machine.sapcloud.io`,
+    ),
+    verbs: cached,
+    purpose: "keep VMs when a CustomResourceDefinition is deleted",
+    without: "deleting a CustomResourceDefinition deletes all VMs of its machines",
+  },
+  {
+    ...target,
+    resource: "nodes",
+    verbs: ["list", "watch", "patch", "delete"],
+    purpose: "find, label, cordon, delete Nodes",
+  },
+  { ...target, resource: "nodes/status", verbs: ["patch"], purpose: "record conditions and virtual capacity" },
+  { ...target, resource: "pods", verbs: ["list", "watch", "delete"], purpose: "drain, and force a drain" },
+  { ...target, resource: "pods/eviction", verbs: ["create"], purpose: "drain" },
+  { ...target, group: "policy", resource: "poddisruptionbudgets", verbs: ["list", "watch"], purpose: "drain" },
+  { ...target, resource: "persistentvolumeclaims", verbs: ["list", "watch"], purpose: "wait for volumes in a drain" },
+  { ...target, resource: "persistentvolumes", verbs: ["list", "watch"], purpose: "wait for volumes in a drain" },
+  {
+    ...target,
+    group: "storage.k8s.io",
+    resource: "volumeattachments",
+    verbs: ["list", "watch", "delete"],
+    purpose: "wait for volumes in a drain, detach those of a forced one",
+  },
+  {
+    ...target,
+    scope: "kube-system",
+    resource: "secrets",
+    verbs: ["create", "get", "delete"],
+    purpose: "create bootstrap tokens, with which nodes join",
+  },
+];
+
+/** A rule of an RBAC role. */
+interface PolicyRule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** A role as the API server takes it. */
+export interface RightsRole {
+  readonly apiVersion: "rbac.authorization.k8s.io/v1";
+  readonly kind: "Role" | "ClusterRole";
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules: readonly PolicyRule[];
+}
+
+const ruleOf = ({ group, resource, resourceNames, verbs }: RequiredRight): PolicyRule => ({
+  apiGroups: [group],
+  resources: [resource],
+  ...(resourceNames === undefined ? {} : { resourceNames }),
+  verbs,
+});
+
+/**
+ * The roles of one cluster with the rights that the controllers need there, and no others. `millwright` in the namespace of the machines, `millwright-control` and
+ * `millwright-target` for the whole cluster, `millwright-tokens` in `kube-system`.
+ */
+export function requiredRoles(cluster: RequiredRight["cluster"], namespace: string): readonly RightsRole[] {
+  const role = (
+    scope: RequiredRight["scope"],
+    kind: RightsRole["kind"],
+    metadata: RightsRole["metadata"],
+  ): RightsRole => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind,
+    metadata,
+    rules: requiredRights.filter((right) => right.cluster === cluster && right.scope === scope).map(ruleOf),
+  });
+  return [
+    role("machines", "Role", { name: "millwright", namespace }),
+    role("kube-system", "Role", { name: "millwright-tokens", namespace: "kube-system" }),
+    role("cluster", "ClusterRole", { name: `millwright-${cluster}` }),
+  ].filter(({ rules }) => rules.length > 0);
+}

@@ -1,0 +1,118 @@
+import {
+  checkDriverSecret,
+  type CheckOutcome,
+  type Clock,
+  type Driver,
+  formatProblems,
+  isConfigError,
+  type MachineClass,
+  readProviderSpec,
+  type SecretData,
+  validateMachineClass,
+} from "@millwright/core";
+import type { Log } from "@millwright/kube";
+import type { LoadedClass } from "../drivers/class-source.ts";
+import { createDriverHost, type DriverHost } from "../drivers/driver-host.ts";
+
+/** What {@link checkClass} works with. */
+export interface CheckClassOptions {
+  readonly classNamed: (name: string) => Promise<LoadedClass>;
+  /** Loads the driver of a class; throws a `ConfigError` where there is none. */
+  readonly driverFor: (provider: string) => Promise<Driver>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+const failed = (name: string, message: string): CheckOutcome => ({ name, status: "failed", message });
+const skipped = (name: string, message: string): CheckOutcome => ({ name, status: "skipped", message });
+
+const problemText = (problems: Parameters<typeof formatProblems>[0]): string =>
+  formatProblems(problems).replaceAll("\n", "; ");
+
+/** The driver of a class, or why it cannot be had. */
+async function loadFor(provider: string, { driverFor }: CheckClassOptions): Promise<Driver | CheckOutcome> {
+  try {
+    return await driverFor(provider);
+  } catch (error) {
+    if (!isConfigError(error)) throw error;
+    return failed("Driver", error.message);
+  }
+}
+
+/** A class that its cloud can be asked about. */
+interface ValidClass {
+  readonly driver: Driver;
+  readonly machineClass: MachineClass;
+  readonly secret: SecretData;
+}
+
+/** What can be said of a class and its secret without asking the cloud; `valid` when nothing is wrong with them. */
+interface Configuration {
+  readonly outcomes: readonly CheckOutcome[];
+  readonly valid?: ValidClass;
+}
+
+async function checkConfiguration(name: string, options: CheckClassOptions): Promise<Configuration> {
+  const loaded = await options.classNamed(name);
+  if ("problem" in loaded) return { outcomes: [failed(loaded.about, loaded.problem)] };
+  const { machineClass, secret } = loaded;
+  const general = validateMachineClass(machineClass);
+  const driver = await loadFor(machineClass.provider ?? "", options);
+  if (!("capabilities" in driver))
+    return { outcomes: [...(general.length > 0 ? [failed("MachineClass", problemText(general))] : []), driver] };
+  const [spec, keys] = await Promise.all([readProviderSpec(driver, machineClass), checkDriverSecret(driver, secret)]);
+  const problems = [...general, ...(spec.ok ? [] : spec.problems)];
+  const classOutcome: CheckOutcome =
+    problems.length === 0
+      ? { name: "MachineClass", status: "ok", message: `Driver "${driver.name}" accepts its fields.` }
+      : failed("MachineClass", problemText(problems));
+  const secretOutcome: CheckOutcome = keys.ok
+    ? { name: "Secret", status: "ok", message: "It has the keys that the driver needs." }
+    : failed("Secret", problemText(keys.problems));
+  const outcomes = [classOutcome, secretOutcome];
+  return problems.length === 0 && keys.ok ? { outcomes, valid: { driver, machineClass, secret } } : { outcomes };
+}
+
+async function checkCloud(host: DriverHost, call: ValidClass, signal: AbortSignal): Promise<readonly CheckOutcome[]> {
+  const answer = await host.checkClass(call, signal);
+  signal.throwIfAborted();
+  if (answer.ok) return answer.value.checks;
+  const { code, message } = answer.error;
+  return [code === "Unimplemented" ? skipped("Cloud", message) : failed("Cloud", `${code}: ${message}`)];
+}
+
+async function checkNodeTemplate(host: DriverHost, call: ValidClass, signal: AbortSignal): Promise<CheckOutcome> {
+  const name = "Node template";
+  if (call.machineClass.nodeTemplate !== undefined)
+    return { name, status: "ok", message: "The class has a nodeTemplate." };
+  const remedy = "Add a nodeTemplate to the MachineClass.";
+  if (!host.tellsCapacity(call.machineClass)) {
+    const message = "The autoscaler cannot scale from zero: neither class nor driver know what a node has.";
+    return { name, status: "warning", message, remedy };
+  }
+  const answer = await host.capacityOf(call, signal);
+  signal.throwIfAborted();
+  if (!answer.ok) return { ...failed(name, `The autoscaler cannot scale from zero: ${answer.error.message}`), remedy };
+  const { cpu, memory } = answer.value.capacity;
+  return { name, status: "ok", message: `A node has cpu ${String(cpu)} and memory ${String(memory)}.` };
+}
+
+/**
+ * Checks a class: its fields, its secrets and its driver, then by its driver against the cloud, then what its nodes would have. Creates nothing. What depends on a check that failed is skipped.
+ *
+ * @throws ConfigError where the API server does not answer, or does not allow to read classes and secrets
+ */
+export async function checkClass(name: string, options: CheckClassOptions): Promise<readonly CheckOutcome[]> {
+  const { clock, log, signal } = options;
+  const { outcomes, valid } = await checkConfiguration(name, options);
+  if (valid === undefined)
+    return [...outcomes, skipped("Cloud", "Not checked until the class, its secret and its driver are valid.")];
+  const host = createDriverHost({ drivers: [valid.driver], hasTarget: false, clock, log });
+  const cloud = await checkCloud(host, valid, signal);
+  const hasFailed = cloud.some(({ status }) => status === "failed");
+  const template = hasFailed
+    ? skipped("Node template", "Not checked until the checks of the cloud pass.")
+    : await checkNodeTemplate(host, valid, signal);
+  return [...outcomes, ...cloud, template];
+}

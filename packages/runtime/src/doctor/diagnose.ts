@@ -1,0 +1,131 @@
+import { type CheckOutcome, type Clock, type Driver, isConfigError, machineClassResource } from "@millwright/core";
+import { createInFlightLimit } from "@millwright/core/driver-kit";
+import { listAll, type Log, messageOf } from "@millwright/kube";
+import { explainFailure } from "../describe/explain-failure.ts";
+import { createClassSource, onceByName } from "../drivers/class-source.ts";
+import { type CheckedApi, checkApi } from "./check-api.ts";
+import { checkClass } from "./check-class.ts";
+import { checkKinds } from "./check-kinds.ts";
+import { checkRights } from "./check-rights.ts";
+
+/** A cluster, or why its kubeconfig gives no access to one. */
+export type ClusterAccess = { readonly api: CheckedApi } | { readonly problem: string };
+
+/** What was checked of one subject. */
+export interface DiagnosedSubject {
+  /** For people: `Control cluster`, `MachineClass small`. */
+  readonly subject: string;
+  /** In the order in which people should read them. */
+  readonly checks: readonly CheckOutcome[];
+}
+
+/** What is wrong with an installation. */
+export interface Diagnosis {
+  readonly namespace: string;
+  /** `failed` when any check failed. */
+  readonly outcome: "ok" | "failed";
+  /** Clusters first, then classes by name. */
+  readonly subjects: readonly DiagnosedSubject[];
+}
+
+/** What {@link diagnose} works with. */
+export interface DiagnoseOptions {
+  readonly control: ClusterAccess;
+  /** `none`: machines join no cluster. Absent: they join the control cluster. */
+  readonly target?: ClusterAccess | "none";
+  /** Of the machines. */
+  readonly namespace: string;
+  /** Names of classes; empty for all of the namespace. `none`: only the clusters are checked. */
+  readonly classes: readonly string[] | "none";
+  /** Loads the driver of a class; called once for each spelling of a provider. A `ConfigError` is reported with the class. */
+  readonly driverFor: (provider: string) => Promise<Driver>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Classes that are checked at once. */
+const maxConcurrentClasses = 4;
+
+/** A subject of which something failed before it could be checked. */
+const failedSubject = (subject: string, name: string, message: string): DiagnosedSubject => ({
+  subject,
+  checks: [{ name, status: "failed", message }],
+});
+
+async function diagnoseCluster(
+  subject: string,
+  access: ClusterAccess,
+  clusters: readonly ("control" | "target")[],
+  { namespace, clock, signal }: DiagnoseOptions,
+): Promise<DiagnosedSubject> {
+  if ("problem" in access) return failedSubject(subject, "Kubeconfig", access.problem);
+  const { isReachable, checks } = await checkApi(access.api, clock, signal);
+  if (!isReachable) return { subject, checks };
+  const [kinds, rights] = await Promise.all([
+    clusters.includes("control") ? checkKinds(access.api, signal) : undefined,
+    checkRights(access.api, clusters, namespace, signal),
+  ]);
+  return { subject, checks: [...checks, ...(kinds === undefined ? [] : [kinds]), ...rights] };
+}
+
+async function diagnoseClusters(options: DiagnoseOptions): Promise<readonly DiagnosedSubject[]> {
+  const { control, target } = options;
+  // The control cluster comes first: without it there are no classes to check.
+  if (target === undefined)
+    return [await diagnoseCluster("Control and target cluster", control, ["control", "target"], options)];
+  return Promise.all([
+    diagnoseCluster("Control cluster", control, ["control"], options),
+    ...(target === "none" ? [] : [diagnoseCluster("Target cluster", target, ["target"], options)]),
+  ]);
+}
+
+async function diagnoseClasses(options: DiagnoseOptions): Promise<readonly DiagnosedSubject[]> {
+  const { control, namespace, classes, clock, log, signal } = options;
+  if (classes === "none" || "problem" in control) return [];
+  const needs = "doctor needs to get and list machineclasses, and to get their secrets";
+  try {
+    const names =
+      classes.length > 0
+        ? [...new Set(classes)]
+        : (await listAll(control.api, machineClassResource, { namespace, omitManagedFields: true }, { signal })).items
+            .map(({ metadata }) => metadata.name ?? "")
+            .toSorted();
+    const classNamed = createClassSource({ control: control.api, namespace, needs, signal });
+    const driverFor = onceByName(options.driverFor);
+    const limit = createInFlightLimit(maxConcurrentClasses);
+    return await Promise.all(
+      names.map((name) =>
+        limit(signal, async () => {
+          const subject = `MachineClass ${name}`;
+          try {
+            return { subject, checks: await checkClass(name, { classNamed, driverFor, clock, log, signal }) };
+          } catch (error) {
+            signal.throwIfAborted();
+            if (!isConfigError(error)) throw error;
+            return failedSubject(subject, "MachineClass", error.message);
+          }
+        }),
+      ),
+    );
+  } catch (error) {
+    signal.throwIfAborted();
+    const explained = explainFailure(error, needs);
+    if (!isConfigError(explained)) throw error;
+    return [failedSubject(`MachineClasses of namespace ${namespace}`, "MachineClasses", messageOf(explained))];
+  }
+}
+
+/**
+ * Checks an installation without changing anything: clusters, rights, and the classes of a namespace with their secrets against their clouds. Whatever fails is part of the answer and keeps
+ * nothing else from being checked.
+ *
+ * @throws the reason of the signal when it aborts
+ */
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
+  const clusters = await diagnoseClusters(options);
+  const isUnreachable = clusters[0]?.checks[0]?.status === "failed";
+  const subjects = [...clusters, ...(isUnreachable ? [] : await diagnoseClasses(options))];
+  const hasFailed = subjects.some(({ checks }) => checks.some(({ status }) => status === "failed"));
+  return { namespace: options.namespace, outcome: hasFailed ? "failed" : "ok", subjects };
+}
