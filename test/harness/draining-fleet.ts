@@ -53,7 +53,8 @@ interface EventObject extends KubeObject {
   readonly involvedObject?: { readonly name?: string };
 }
 
-const isReady = ({ status }: DrainPod): boolean =>
+/** Whether a pod serves. */
+export const isReady = ({ status }: DrainPod): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
 
 /** Starts a fleet of so many machines and waits until they run. `flags` are those of `millwright run`. */

@@ -18,6 +18,8 @@ import {
   phases,
   phaseTransitions,
   processMetricNames,
+  type RequiredRight,
+  requiredRights,
   taintKeys,
 } from "@millwright/core";
 import { awsSpecSchema } from "@millwright/provider-aws";
@@ -76,6 +78,8 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     ["error-codes", errorTable()],
     ["retry-delays", retryTable()],
+    ["control-rights", rightsTable("control")],
+    ["target-rights", rightsTable("target")],
     ["aws-spec", schemaTable(z.toJSONSchema(awsSpecSchema, { unrepresentable: "any" }))],
     ["azure-spec", schemaTable(z.toJSONSchema(azureSpecSchema, { unrepresentable: "any" }))],
     ["gcp-spec", schemaTable(z.toJSONSchema(gcpSpecSchema, { unrepresentable: "any" }))],
@@ -127,6 +131,27 @@ function retryTable(): string {
     ]),
   );
 }
+
+/** Where a right holds, as a table shows it. */
+const scopes: Readonly<Record<RequiredRight["scope"], string>> = {
+  machines: "machines",
+  "kube-system": "`kube-system`",
+  cluster: "the cluster",
+};
+
+const rightsTable = (cluster: RequiredRight["cluster"]): string =>
+  markdownTable(
+    ["resource", "in", "verbs", "for", "without it"],
+    requiredRights
+      .filter((right) => right.cluster === cluster)
+      .map(({ scope, group, resource, verbs, purpose, without }) => [
+        code(`${group === "" ? "" : `${group}/`}${resource}`),
+        scopes[scope],
+        verbs.join(", "),
+        purpose,
+        without ?? "it does not work",
+      ]),
+  );
 
 const code = (text: string): string => `\`${text}\``;
 

@@ -95,7 +95,14 @@ describe("examples in the documents", () => {
     );
     expect(JSON.parse(stdout)).toEqual([
       "folder",
-      { listMachines: false, initializeMachine: false, volumeIds: false, drift: false, nodeTemplate: false },
+      {
+        listMachines: false,
+        initializeMachine: false,
+        volumeIds: false,
+        drift: false,
+        nodeTemplate: false,
+        classChecks: false,
+      },
       [false, "NotFound", false, "m", "m", "folder:///8f14e45f", true, {}, {}, "NotFound", false],
     ]);
   }, 30_000);

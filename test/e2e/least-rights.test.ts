@@ -1,0 +1,126 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { labelKeys, machineDeploymentResource, machineResource, requiredRights, requiredRoles } from "@millwright/core";
+import { type ApiClient, podDisruptionBudgetResource, podResource, secretResource } from "@millwright/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
+import { type DrainPod, isReady } from "../harness/draining-fleet.ts";
+import { eventually } from "../harness/eventually.ts";
+import { grantRoles } from "../harness/grant-roles.ts";
+import { aBarePod, aBudget, aDeployment, aStatefulSet, type Manifest, storageClass } from "../harness/manifests.ts";
+import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
+
+const namespace = "default";
+const user = "millwright";
+const tokens = { root: { user: "root", groups: ["system:masters"] }, controllers: { user } };
+
+/**
+ * Rights that this scenario may not use: nobody has to be adopted, no event repeats, no volume stays attached, and no admission plugin looks at finalizers. `list` is for servers that
+ * cannot stream a list as a watch.
+ */
+const mayBeUnused =
+  /^list |^get mach|^get secrets in kube-system|^patch events|^delete volumeattachments|^update machine\w+\/finalizers/;
+
+/** Creates objects from manifests. kubectl sends no token without TLS. */
+async function create(api: ApiClient, ...manifests: readonly Manifest[]): Promise<void> {
+  for (const manifest of manifests) {
+    const [version = "", group = ""] = String(manifest["apiVersion"]).split("/").toReversed();
+    const kind = String(manifest["kind"]);
+    const isClass = kind.endsWith("Class");
+    const plural = `${kind.toLowerCase()}${isClass ? "es" : "s"}`;
+    const metadata = { ...Object(manifest["metadata"]), ...(isClass ? {} : { namespace }) };
+    await api.create({ group, version, kind, plural, namespaced: !isClass }, { ...manifest, metadata });
+  }
+}
+
+describe("millwright run with the rights that millwright roles prints", () => {
+  let fleet: ControlledFleet;
+  let workloads: RunningWorkloads;
+  afterEach(async () => {
+    await workloads.close();
+    await fleet.close();
+  });
+
+  it("needs no other ones, and all of these, to create, roll, drain, force and delete machines", async () => {
+    fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
+    const { api } = fleet;
+    workloads = startWorkloads(api, { troubles: fleet.server.troubles, attachMs: 50, detachMs: 50 });
+    const ready = async (count: number): Promise<void> =>
+      eventually(async () => {
+        const { items } = await api.list<DrainPod>(podResource, { namespace });
+        expect(items.filter(isReady)).toHaveLength(count);
+      }, 60_000);
+    await grantRoles(api, user, [...requiredRoles("control", namespace), ...requiredRoles("target", namespace)]);
+    const userData = btoa("boot <<BOOTSTRAP_TOKEN>> <<MACHINE_NAME>>");
+    await api.patch(secretResource, { namespace, name: "cloud" }, { data: { userData } }, { kind: "merge" });
+
+    const kubeconfig = join(dirname(fleet.kubeconfig), "controllers.kubeconfig");
+    await writeFile(
+      kubeconfig,
+      (await readFile(fleet.kubeconfig, "utf8")).replace("token: root", "token: controllers"),
+    );
+    // The last drain has nowhere to go with its volume.
+    const controllers = fleet.run(`--control-kubeconfig=${kubeconfig}`, "--machine-pv-reattach-timeout=3s");
+    await fleet.deploy(2);
+    await fleet.untilRunning(2);
+
+    // Pods that drains evict, one that a forced drain deletes, and volumes that have to be waited for.
+    await create(
+      api,
+      storageClass,
+      aStatefulSet("db", 1),
+      aDeployment("web", 3),
+      aBudget("web", { maxUnavailable: 1 }),
+    );
+    await ready(4);
+    const template = {
+      spec: {
+        template: {
+          metadata: { annotations: { roll: "1" } },
+          spec: { nodeTemplate: { metadata: { labels: { roll: "1" } } } },
+        },
+      },
+    };
+    await api.patch(machineDeploymentResource, { namespace, name: "fleet" }, template, { kind: "merge" });
+    const machines = () => fleet.machines();
+    await eventually(async () => {
+      const labels = (await machines()).map(({ spec }) => spec.nodeTemplate?.metadata?.labels?.["roll"]);
+      expect(labels).toEqual(["1", "1"]);
+    }, 90_000);
+    await fleet.untilRunning(2);
+    const [victim] = await machines();
+    const ref = { namespace, name: victim?.metadata.name ?? "" };
+    await create(
+      api,
+      aBudget("stray", { maxUnavailable: 0 }),
+      aBarePod("stray", victim?.metadata.labels?.[labelKeys.node]),
+    );
+    await ready(5);
+    await api.patch(machineResource, ref, { metadata: { labels: { "force-deletion": "True" } } }, { kind: "merge" });
+    await api.delete(machineResource, ref);
+    await eventually(async () =>
+      expect((await machines()).map(({ metadata }) => metadata.name)).not.toContain(ref.name),
+    );
+    await fleet.untilRunning(2);
+    await api.delete(podDisruptionBudgetResource, { namespace, name: "web" });
+    await api.delete(machineDeploymentResource, { namespace, name: "fleet" });
+    await fleet.untilGone();
+
+    // A watch is in the log when it has ended.
+    await controllers.stop("SIGTERM");
+    const requests = fleet.requests().filter((request) => request.user === user);
+    const forbidden = requests.filter(({ status }) => status === 403);
+    expect(forbidden.map(({ verb, path }) => `${verb} ${path}`)).toEqual([]);
+    const right = (verb: string, resource: string, group: string, isTokens: boolean): string =>
+      `${verb} ${resource}${group === "" ? "" : `.${group}`}${isTokens ? " in kube-system" : ""}`;
+    const used = new Set(
+      requests.map(({ verb, resource, subresource, group, namespace }) =>
+        right(verb, subresource === "" ? resource : `${resource}/${subresource}`, group, namespace === "kube-system"),
+      ),
+    );
+    const granted = requiredRights.flatMap(({ verbs, resource, group, scope }) =>
+      verbs.map((verb) => right(verb, resource, group, scope === "kube-system")),
+    );
+    expect(granted.filter((each) => !used.has(each) && !mayBeUnused.test(each))).toEqual([]);
+  });
+});
