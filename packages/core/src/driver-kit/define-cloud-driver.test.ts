@@ -86,6 +86,7 @@ describe("defineCloudDriver", () => {
       volumeIds: true,
       drift: false,
       nodeTemplate: false,
+      classChecks: false,
     });
   });
 
