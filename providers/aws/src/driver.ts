@@ -2,6 +2,7 @@ import type { Driver } from "@millwright/core";
 import { type CloudDriverOptions, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./api/sdk.ts";
+import { checkClass } from "./check-class.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { findDrift } from "./find-drift.ts";
@@ -42,6 +43,7 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),
+      checkClass,
       toMachineError,
     },
     options,

@@ -11,10 +11,11 @@ export async function getNodeTemplate(
 ): Promise<GetNodeTemplateResponse> {
   const { machineType, networkInterfaces } = spec;
   const subnetId = networkInterfaces[0]?.subnetID ?? "";
-  const [type, zone] = await Promise.all([
+  const [type, subnet] = await Promise.all([
     session.api.describeInstanceType(machineType, context.signal),
-    session.api.describeSubnetZone(subnetId, context.signal),
+    session.api.describeSubnet(subnetId, context.signal),
   ]);
+  const zone = subnet?.AvailabilityZone;
   const cpus = type?.VCpuInfo?.DefaultVCpus;
   const memoryMiB = type?.MemoryInfo?.SizeInMiB;
   if (cpus === undefined || memoryMiB === undefined) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aCloud, aContext, aMachine, aRequest, sentParameters } from "./testing/aws-cloud.ts";
-import { actionOf, allowedActions } from "./testing/iam-policy.ts";
+import { actionOf, actionsOnlyForDoctor, allowedActions } from "./testing/iam-policy.ts";
 
 describe("the README's IAM policy", () => {
   // That nothing else is asked for is looked at after every test of this driver: testing/aws-cloud.ts.
@@ -26,6 +26,18 @@ describe("the README's IAM policy", () => {
     const launch = Object.keys(sentParameters(ec2, "RunInstances"));
     if (launch.some((key) => key.startsWith("TagSpecification."))) asked.add("ec2:CreateTags");
     if (launch.some((key) => key.startsWith("IamInstanceProfile."))) asked.add("iam:PassRole");
-    expect([...allowedActions].toSorted()).toEqual([...asked].toSorted());
+    const needed = [...allowedActions].filter((action) => !actionsOnlyForDoctor.has(action));
+    expect(needed.toSorted()).toEqual([...asked].toSorted());
+  });
+
+  it("has a statement for what only the checks of a class ask for", async () => {
+    const { ec2, driver } = await aCloud();
+    await driver.createMachine(aRequest(), aContext());
+    ec2.log.clear();
+    await driver.checkClass?.(aRequest(), aContext());
+    const asked = new Set(ec2.log.requests.flatMap(({ operation }) => actionOf(operation) ?? []));
+    expect([...asked].filter((action) => actionsOnlyForDoctor.has(action)).toSorted()).toEqual(
+      [...actionsOnlyForDoctor].toSorted(),
+    );
   });
 });

@@ -55,8 +55,50 @@ export const describeSubnets: Ec2Action = (parameters, { world }) => {
       if (subnet === undefined) {
         throw new Ec2Refusal("InvalidSubnetID.NotFound", `The subnet ID '${subnetId}' does not exist`);
       }
-      return { subnetId, state: "available", availabilityZone: subnet.zone };
+      const taken = [...world.networkInterfaces.values()].filter((card) => card.subnetId === subnetId).length;
+      return {
+        subnetId,
+        vpcId: "vpc-1",
+        state: "available",
+        availabilityZone: subnet.zone,
+        availableIpAddressCount: Math.max(0, (subnet.addresses ?? 4_091) - taken),
+      };
     }),
+  };
+};
+
+/** `DescribeSecurityGroups`, by ids. */
+export const describeSecurityGroups: Ec2Action = (parameters, { world, account }) => {
+  const ids = parameters.texts("GroupId");
+  parameters.refuseUnread();
+  return {
+    securityGroupInfo: ids.map((groupId) => {
+      if (!world.securityGroups.has(groupId)) {
+        throw new Ec2Refusal("InvalidGroup.NotFound", `The security group '${groupId}' does not exist`);
+      }
+      return { groupId, groupName: groupId, groupDescription: "of the nodes", vpcId: "vpc-1", ownerId: account };
+    }),
+  };
+};
+
+/** `DescribeInstanceTypeOfferings` of zones, by filters. */
+export const describeInstanceTypeOfferings: Ec2Action = (parameters, { world }) => {
+  const locationType = parameters.text("LocationType") ?? "region";
+  const fits = readFilters(parameters);
+  parameters.refuseUnread();
+  if (locationType !== "availability-zone") {
+    throw new Ec2Refusal("UnsupportedOperation", "The emulator knows offerings of availability zones");
+  }
+  const zones = [...new Set([...world.subnets.values()].map(({ zone }) => zone))];
+  return {
+    instanceTypeOfferingSet: [...world.instanceTypes].flatMap(([instanceType, type]) =>
+      zones
+        .filter((zone) => type.zones?.includes(zone) !== false)
+        .filter((zone) =>
+          fits((name) => (name === "instance-type" ? [instanceType] : name === "location" ? [zone] : undefined)),
+        )
+        .map((location) => ({ instanceType, locationType, location })),
+    ),
   };
 };
 

@@ -1,7 +1,7 @@
 import type { Ec2Action, Ec2Call } from "./call.ts";
 import { readFilters, tagValues } from "./filters.ts";
 import { type Instance, instanceStates } from "./instance.ts";
-import type { Parameters } from "./parameters.ts";
+import { type Parameters, refuseDryRun } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 import type { Ec2World } from "./world.ts";
 import type { Xml, XmlGroup } from "./xml.ts";
@@ -135,6 +135,7 @@ export const describeInstances: Ec2Action = (parameters, call) => {
   const ids = parameters.texts("InstanceId");
   const { size, after } = readPage(parameters, ids);
   const fits = readFilters(parameters);
+  refuseDryRun(parameters);
   parameters.refuseUnread();
   const candidates =
     ids.length > 0

@@ -5,7 +5,14 @@ import {
   type EmulatorServerOptions,
 } from "../server/index.ts";
 import type { Ec2Action } from "./call.ts";
-import { describeImages, describeInstanceTypes, describeSubnets, describeVolumes } from "./catalogue.ts";
+import {
+  describeImages,
+  describeInstanceTypeOfferings,
+  describeInstanceTypes,
+  describeSecurityGroups,
+  describeSubnets,
+  describeVolumes,
+} from "./catalogue.ts";
 import { describeInstances } from "./describe-instances.ts";
 import type { Instance, InstanceState, NetworkInterface, Volume } from "./instance.ts";
 import {
@@ -48,8 +55,10 @@ const actions: Readonly<Record<string, (body: string) => Ec2Action>> = {
   AssignIpv6Addresses: () => assignIpv6Addresses,
   DescribeImages: () => describeImages,
   DescribeInstances: () => describeInstances,
+  DescribeInstanceTypeOfferings: () => describeInstanceTypeOfferings,
   DescribeInstanceTypes: () => describeInstanceTypes,
   DescribeNetworkInterfaces: () => describeNetworkInterfaces,
+  DescribeSecurityGroups: () => describeSecurityGroups,
   DescribeSubnets: () => describeSubnets,
   DescribeVolumes: () => describeVolumes,
   ModifyNetworkInterfaceAttribute: () => modifyNetworkInterfaceAttribute,

@@ -20,6 +20,16 @@ export interface Parameters {
   refuseUnread(): void;
 }
 
+/**
+ * Refuses a request that asks only whether it would be allowed, as EC2 does where it would have carried it out (`DryRun` in the API reference of every action).
+ *
+ * @throws Ec2Refusal DryRunOperation
+ */
+export function refuseDryRun(parameters: Parameters): void {
+  if (parameters.flag("DryRun") !== true) return;
+  throw new Ec2Refusal("DryRunOperation", "Request would have succeeded, but DryRun flag is set.");
+}
+
 /** Reads the form of a request. */
 export function readParameters(body: string): Parameters {
   const form = new Map(new URLSearchParams(body));

@@ -2,6 +2,7 @@ import type { Ec2Action, Ec2Call } from "./call.ts";
 import { reservation } from "./describe-instances.ts";
 import type { Instance } from "./instance.ts";
 import { type LaunchRequest, readLaunch } from "./launch-request.ts";
+import { refuseDryRun } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 import type { Ec2World } from "./world.ts";
 
@@ -177,7 +178,13 @@ function canonical(body: string): string {
 export function runInstances(body: string): Ec2Action {
   return (parameters, call) => {
     const { world, region, account } = call;
+    const isDryRun = parameters.flag("DryRun") === true;
     const launch = readLaunch(parameters);
+    if (isDryRun) {
+      // What names something that is not there is refused, too; capacity and quota are looked at by a launch alone.
+      checkReferences(world, launch);
+      refuseDryRun(parameters);
+    }
     const key = launch.clientToken === undefined ? undefined : `${account}/${region}/${launch.clientToken}`;
     const asked = canonical(body);
     const known = key === undefined ? undefined : world.tokens.get(key);

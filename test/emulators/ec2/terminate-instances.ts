@@ -1,18 +1,18 @@
 import type { Ec2Action } from "./call.ts";
 import { instancesById } from "./describe-instances.ts";
 import { instanceStates } from "./instance.ts";
+import { refuseDryRun } from "./parameters.ts";
 import { Ec2Refusal } from "./refusal.ts";
 
 /** `TerminateInstances`: again for one that is going or gone changes nothing. */
 export const terminateInstances: Ec2Action = (parameters, call) => {
   const { world } = call;
   const ids = parameters.texts("InstanceId");
-  if (parameters.flag("DryRun") === true) {
-    throw new Ec2Refusal("DryRunOperation", "Request would have succeeded, but DryRun flag is set.");
-  }
+  const isDryRun = parameters.flag("DryRun") === true;
   parameters.refuseUnread();
   if (ids.length === 0) throw new Ec2Refusal("MissingParameter", "The request must contain the parameter InstanceId");
   const going = instancesById(call, ids);
+  if (isDryRun) refuseDryRun(parameters);
   const before = going.map((instance) => world.state(instance) ?? "terminated");
   for (const instance of going) {
     if (instance.terminatedAtMs !== undefined) continue;

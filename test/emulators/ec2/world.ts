@@ -12,6 +12,10 @@ import {
 export interface Image {
   /** Absent: the image says nothing about it. */
   readonly rootDeviceName?: string;
+  /** `x86_64`, `arm64`. Absent: the image says nothing about it. */
+  readonly architecture?: string;
+  /** Default `available`. */
+  readonly imageState?: string;
 }
 
 /** A subnet. */
@@ -30,6 +34,8 @@ export interface InstanceType {
   readonly gpus?: number;
   readonly architecture: string;
   readonly maximumNetworkCards?: number;
+  /** Zones that have it. Default: all. */
+  readonly zones?: readonly string[];
 }
 
 /** Who may ask: the secret key that belongs to an access key id, and whose account it is. */

@@ -16,12 +16,31 @@ describe("runChecks", () => {
     const others = [throwing("Image", "boom"), good("Subnet"), throwing("Zone", new MachineError("NotFound", "none"))];
     const response = await run(good("Credentials"), others);
     expect(statuses(response)).toEqual(["Credentials ok", "Image failed", "Subnet ok", "Zone failed"]);
-    expect(response.checks[1]?.message).toBe("image: boom");
+    expect(response.checks[1]?.message).toBe("checking: Image: boom");
   });
 
-  it("skips what it may not read", async () => {
-    const { checks } = await run(good("Credentials"), [throwing("Image", new MachineError("PermissionDenied", "no"))]);
-    expect(checks[1]).toMatchObject({ status: "skipped", message: "no", remedy: expect.stringContaining("Allow") });
+  it("skips a check that lacks a right of its own, and fails one that lacks a right of the driver", async () => {
+    const image = throwing("Image", new MachineError("PermissionDenied", "no"));
+    const response = await run(good("Credentials"), [
+      { ...image, hasOwnRight: true },
+      { ...image, name: "Zone" },
+    ]);
+    expect(statuses(response)).toEqual(["Credentials ok", "Image skipped", "Zone failed"]);
+    expect(response.checks[1]).toMatchObject({ message: "no", remedy: expect.stringContaining("Allow") });
+  });
+
+  it("runs the last check only when no other has failed", async () => {
+    const runWith = (other: NamedCheck) =>
+      runChecks({
+        first: good("Credentials"),
+        others: [other],
+        last: good("Launch"),
+        toError,
+        signal: new AbortController().signal,
+      });
+    expect(statuses(await runWith(good("Image")))).toEqual(["Credentials ok", "Image ok", "Launch ok"]);
+    const failed = await runWith(throwing("Image", "boom"));
+    expect(statuses(failed)).toEqual(["Credentials ok", "Image failed", "Launch skipped"]);
   });
 
   it.each(["Unauthenticated", "PermissionDenied", "Unavailable"] as const)(

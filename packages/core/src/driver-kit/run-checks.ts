@@ -5,6 +5,10 @@ import type { CheckClassResponse, CheckOutcome } from "../driver/messages.ts";
 export interface NamedCheck {
   /** Short noun, unique among the checks of a driver. */
   readonly name: string;
+  /**
+   * Whether its requests need a right that only this check needs. Without that right the check is skipped; one whose right the driver needs anyway fails. Default false.
+   */
+  readonly hasOwnRight?: boolean;
   /** What was found. May throw what the requests throw. */
   readonly run: () => Promise<Omit<CheckOutcome, "name">>;
 }
@@ -15,36 +19,50 @@ export interface RunChecksOptions {
   readonly first: NamedCheck;
   /** Run at the same time; one that fails does not keep the others from running. */
   readonly others: readonly NamedCheck[];
+  /** A check that repeats what the others have looked at, such as a dry run of a launch: it is skipped when one of them has failed. */
+  readonly last?: NamedCheck;
   /** Makes an error of the contract of whatever a check threw. */
   readonly toError: (thrown: unknown, what: string) => MachineError;
   readonly signal: AbortSignal;
 }
 
-function explain(name: string, { code, message }: MachineError): CheckOutcome {
-  // Reading what a class names often takes rights that creating a VM does not take.
-  return code === "PermissionDenied"
-    ? { name, status: "skipped", message, remedy: "Allow this request, so that it can be checked." }
+function explain({ name, hasOwnRight = false }: NamedCheck, { code, message }: MachineError): CheckOutcome {
+  return hasOwnRight && code === "PermissionDenied"
+    ? { name, status: "skipped", message, remedy: "Allow this request to have it checked." }
     : { name, status: "failed", message };
 }
 
 /**
- * Runs the checks of a class and lists their outcomes in order. A check that throws has failed; one that lacks a right to read has been skipped, because creating a VM may not need that right.
+ * Runs the checks of a class and lists their outcomes in order. A check that throws has failed.
  *
  * @throws the error of the contract when the signal aborts
  */
-export async function runChecks({ first, others, toError, signal }: RunChecksOptions): Promise<CheckClassResponse> {
-  const outcomeOf = async ({ name, run }: NamedCheck): Promise<CheckOutcome> => {
+export async function runChecks({
+  first,
+  others,
+  last,
+  toError,
+  signal,
+}: RunChecksOptions): Promise<CheckClassResponse> {
+  const outcomeOf = async (check: NamedCheck): Promise<CheckOutcome> => {
     try {
-      return { name, ...(await run()) };
+      return { name: check.name, ...(await check.run()) };
     } catch (thrown) {
-      const error = toError(thrown, name.toLowerCase());
+      const error = toError(thrown, `checking: ${check.name}`);
       if (signal.aborted) throw error;
-      return explain(name, error);
+      return explain(check, error);
     }
   };
+  const skipped = ({ name }: NamedCheck, failed: CheckOutcome): CheckOutcome => ({
+    name,
+    status: "skipped",
+    message: `Not checked, because the check "${failed.name}" failed.`,
+  });
   const outcome = await outcomeOf(first);
-  const gate: CheckOutcome = outcome.status === "skipped" ? { ...outcome, status: "failed" } : outcome;
-  if (gate.status !== "failed") return { checks: [gate, ...(await Promise.all(others.map(outcomeOf)))] };
-  const message = `Not checked, because the check "${gate.name}" failed.`;
-  return { checks: [gate, ...others.map(({ name }): CheckOutcome => ({ name, status: "skipped", message }))] };
+  const rest = [...others, ...(last === undefined ? [] : [last])];
+  if (outcome.status === "failed") return { checks: [outcome, ...rest.map((check) => skipped(check, outcome))] };
+  const outcomes = [outcome, ...(await Promise.all(others.map(outcomeOf)))];
+  if (last === undefined) return { checks: outcomes };
+  const failed = outcomes.find(({ status }) => status === "failed");
+  return { checks: [...outcomes, failed === undefined ? await outcomeOf(last) : skipped(last, failed)] };
 }

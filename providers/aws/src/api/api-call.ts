@@ -13,6 +13,11 @@ export const actions = {
   image_get: "DescribeImages",
   instance_type_get: "DescribeInstanceTypes",
   subnet_get: "DescribeSubnets",
+  instance_type_offering_get: "DescribeInstanceTypeOfferings",
+  instance_create_dry_run: "RunInstances",
+  instance_get_dry_run: "DescribeInstances",
+  instance_terminate_dry_run: "TerminateInstances",
+  security_group_get: "DescribeSecurityGroups",
 } as const;
 
 /** What a request is for. */

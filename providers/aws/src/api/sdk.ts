@@ -7,6 +7,7 @@ import { limitAnswers } from "./answer-limits.ts";
 import { actions, type ApiService } from "./api-call.ts";
 import { readAttemptFailure } from "./attempt-failure.ts";
 import { credentialsFor } from "./credential-source.ts";
+import { isRefusal } from "./errors.ts";
 import { recordExchanges } from "./record-exchanges.ts";
 import type { Ec2Api } from "./requests.ts";
 
@@ -90,13 +91,21 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
     return sendRequest({ service, action: actions[service], signal }, () => orAborted(signal, send(sdk, sender)));
   };
 
+  /** A request with `DryRun`: EC2 answers the error `DryRunOperation` where it would have done it. */
+  const dryRun = async (...call: Parameters<typeof request<unknown>>): Promise<void> => {
+    try {
+      await request(...call);
+    } catch (error) {
+      if (!isRefusal(error, "DryRunOperation")) throw error;
+    }
+  };
+
   return {
     async describeImage(ami, signal) {
       const { Images = [] } = await request("image_get", signal, (sdk, client) =>
         client.send(new sdk.DescribeImagesCommand({ ImageIds: [ami] }), { abortSignal: signal }),
       );
-      const [image] = Images;
-      return image === undefined ? undefined : { rootDeviceName: image.RootDeviceName };
+      return Images[0];
     },
     async runInstance(input, signal) {
       const { Instances = [] } = await request("instance_create", signal, (sdk, client) =>
@@ -141,12 +150,44 @@ export function createEc2Api(options: Ec2ApiOptions): Ec2Api {
       );
       return InstanceTypes[0];
     },
-    async describeSubnetZone(subnetId, signal) {
+    async describeSubnet(subnetId, signal) {
       const { Subnets = [] } = await request("subnet_get", signal, (sdk, client) =>
         client.send(new sdk.DescribeSubnetsCommand({ SubnetIds: [subnetId] }), { abortSignal: signal }),
       );
-      return Subnets[0]?.AvailabilityZone;
+      return Subnets[0];
     },
+    async describeSecurityGroups(groupIds, signal) {
+      const { SecurityGroups = [] } = await request("security_group_get", signal, (sdk, client) =>
+        client.send(new sdk.DescribeSecurityGroupsCommand({ GroupIds: [...groupIds] }), { abortSignal: signal }),
+      );
+      return SecurityGroups;
+    },
+    async isOffered(instanceType, zone, signal) {
+      const Filters = [
+        { Name: "instance-type", Values: [instanceType] },
+        { Name: "location", Values: [zone] },
+      ];
+      const { InstanceTypeOfferings = [] } = await request("instance_type_offering_get", signal, (sdk, client) =>
+        client.send(new sdk.DescribeInstanceTypeOfferingsCommand({ LocationType: "availability-zone", Filters }), {
+          abortSignal: signal,
+        }),
+      );
+      return InstanceTypeOfferings.length > 0;
+    },
+    dryRunLaunch: (input, signal) =>
+      dryRun("instance_create_dry_run", signal, (sdk, client) =>
+        client.send(new sdk.RunInstancesCommand({ ...input, DryRun: true }), { abortSignal: signal }),
+      ),
+    dryRunList: (signal) =>
+      dryRun("instance_get_dry_run", signal, (sdk, client) =>
+        client.send(new sdk.DescribeInstancesCommand({ DryRun: true }), { abortSignal: signal }),
+      ),
+    dryRunTerminate: (instanceId, signal) =>
+      dryRun("instance_terminate_dry_run", signal, (sdk, client) =>
+        client.send(new sdk.TerminateInstancesCommand({ InstanceIds: [instanceId], DryRun: true }), {
+          abortSignal: signal,
+        }),
+      ),
     close() {
       isClosed = true;
       client?.destroy();

@@ -4,13 +4,18 @@ const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
 const [, text = "{}"] = /## What it needs to be allowed\n+```json\n(.*?)```/s.exec(readme) ?? [];
 
 interface Policy {
-  readonly Statement?: readonly { readonly Action: string | readonly string[] }[];
+  readonly Statement?: readonly { readonly Sid?: string; readonly Action: string | readonly string[] }[];
 }
 const policy: Policy = JSON.parse(text);
 
 /** The actions that the README's IAM policy allows. */
 export const allowedActions: ReadonlySet<string> = new Set(
   (policy.Statement ?? []).flatMap(({ Action }) => (typeof Action === "string" ? [Action] : [...Action])),
+);
+
+/** Those of them that only `checkClass` needs. */
+export const actionsOnlyForDoctor: ReadonlySet<string> = new Set(
+  (policy.Statement ?? []).flatMap(({ Sid, Action }) => (Sid === "OnlyForDoctor" ? [Action].flat() : [])),
 );
 
 /** An exchange of tokens is signed by nobody: the role itself says whom it trusts. */

@@ -101,7 +101,7 @@ export function createSession(api: Ec2Api, region: string): Session {
         windowMs,
         ask: async (_, signal) => {
           const found = await api.describeImage(ami, signal);
-          if (found !== undefined) return new Map([[ami, found.rootDeviceName]]);
+          if (found !== undefined) return new Map([[ami, found.RootDeviceName]]);
           throw new MachineError("InvalidArgument", `providerSpec.ami: there is no image "${ami}" in ${region}`);
         },
       }),
