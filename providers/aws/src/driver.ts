@@ -2,7 +2,6 @@ import type { Driver } from "@millwright/core";
 import { type CloudDriverOptions, defineCloudDriver } from "@millwright/core/driver-kit";
 import { toMachineError } from "./api/errors.ts";
 import { createEc2Api, type Ec2ApiOptions } from "./api/sdk.ts";
-import { checkClass } from "./check-class.ts";
 import { createMachine } from "./create-machine.ts";
 import { deleteMachine } from "./delete-machine.ts";
 import { findDrift } from "./find-drift.ts";
@@ -43,7 +42,8 @@ export function createAwsDriver(options: AwsDriverOptions = {}): Driver<AwsSpec>
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),
-      checkClass,
+      // No controller calls it: its files need not be there when a controller starts.
+      checkClass: async (request, call) => (await import("./check-class.ts")).checkClass(request, call),
       toMachineError,
     },
     options,

@@ -15,6 +15,7 @@ import {
   tokenPaths,
 } from "./access-tokens.ts";
 import type { GceAction, GceCall } from "./call.ts";
+import { catalogueRouteOf, permissionsProjectOf, testIamPermissions } from "./catalogue.ts";
 import { deleteDisk, listDisks } from "./disks.ts";
 import { insertInstance, removeInstance } from "./insert-instance.ts";
 import type { Disk, Instance, InstanceStatus } from "./instance.ts";
@@ -146,6 +147,10 @@ async function answer(request: EmulatorRequest, world: GceWorld): Promise<Emulat
   const tokenRoute = tokenRouteOf(request);
   if (tokenRoute !== undefined) return tokenRoute.answer(request, world);
   const user = authenticate(request, world);
+  const permissionsProject = permissionsProjectOf(request);
+  if (permissionsProject !== undefined) return testIamPermissions(world, permissionsProject, request.body);
+  const catalogueRoute = catalogueRouteOf(request);
+  if (catalogueRoute !== undefined) return catalogueRoute.answer(world);
   const target = targetOf(request);
   if (target?.route === undefined) throw notFound(request.url.pathname);
   const { project, zone, name, route } = target;
@@ -171,6 +176,14 @@ function emulatorOf(world: GceWorld): Emulator {
     identify(request) {
       const tokenRoute = tokenRouteOf(request);
       if (tokenRoute !== undefined) return { operation: tokenRoute.operation, subjects: [], account: "tokens" };
+      const project = permissionsProjectOf(request);
+      if (project !== undefined)
+        return { operation: "projects.testIamPermissions", subjects: [project], account: project };
+      const catalogueRoute = catalogueRouteOf(request);
+      if (catalogueRoute !== undefined) {
+        const { operation, at } = catalogueRoute;
+        return { operation, subjects: [at.project, at.region, at.name], account: at.project };
+      }
       const target = targetOf(request);
       return {
         operation: target?.route?.operation ?? "",

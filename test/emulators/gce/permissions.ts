@@ -1,17 +1,20 @@
 import type { GceCall } from "./call.ts";
 import type { InstanceResource } from "./instance-resource.ts";
 import { GceRefusal } from "./refusal.ts";
+import type { GceWorld } from "./world.ts";
 
 /**
  * Refuses who lacks a permission, where the world has a role at all.
  *
  * @throws GceRefusal
  */
-export function demand({ world, project, zone }: GceCall, ...permissions: readonly string[]): void {
-  const { permissions: granted } = world.options;
-  const missing = permissions.find((permission) => granted?.includes(permission) === false);
-  if (missing === undefined) return;
-  throw new GceRefusal("forbidden", `Required '${missing}' permission for 'projects/${project}/zones/${zone}'`);
+export const demand = ({ world, project, zone }: GceCall, ...permissions: readonly string[]): void =>
+  demandIn(world, `projects/${project}/zones/${zone}`, ...permissions);
+
+/** {@link demand} for any resource, by its path. */
+export function demandIn({ options }: GceWorld, path: string, ...permissions: readonly string[]): void {
+  const missing = permissions.find((permission) => options.permissions?.includes(permission) === false);
+  if (missing !== undefined) throw new GceRefusal("forbidden", `Required '${missing}' permission for '${path}'`);
 }
 
 /** What `instances.insert` asks for beside `compute.instances.create`, by what the new instance has (the permissions that the API reference lists with the method). */

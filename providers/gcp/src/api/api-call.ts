@@ -8,4 +8,9 @@ export type ApiService =
   | "disk_delete"
   | "operations_get"
   | "operations_list"
-  | "machine_type_get";
+  | "machine_type_get"
+  | "region_get"
+  | "image_get"
+  | "network_get"
+  | "subnetwork_get"
+  | "permissions_test";

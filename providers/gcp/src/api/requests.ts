@@ -1,5 +1,6 @@
 import type { Page } from "@millwright/core/driver-kit";
 import type { google } from "@google-cloud/compute/build/protos/protos.js";
+import type { ApiService } from "./api-call.ts";
 import type { Operation } from "./operation.ts";
 
 /** An instance in the types of the SDK. */
@@ -39,6 +40,14 @@ export interface GceApi {
     pageToken: string | undefined,
     signal: AbortSignal,
   ): Promise<Page<Operation>>;
+  /**
+   * A resource as plain JSON, for checks of classes; undefined when there is none.
+   *
+   * @param path below `projects/`: `my-project/regions/europe-west1`
+   */
+  getResource(service: ApiService, path: string, signal: AbortSignal): Promise<unknown>;
+  /** Which of these permissions the credentials have in a project. */
+  testPermissions(project: string, permissions: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
   getMachineType(place: Place, name: string, signal: AbortSignal): Promise<MachineTypeResource>;
   /** Closes the connections. Calls that are under way fail. */
   close(): void;

@@ -108,7 +108,48 @@ export function createGceApi(options: GceApiOptions): GceApi {
     });
   };
 
+  /** One request without the SDK, sent once: its clients for few resources take tens of megabytes each. */
+  const plain = (service: ApiService, outgoing: OutgoingRequest, signal: AbortSignal): Promise<unknown> =>
+    limit(signal, async () => {
+      const startMs = clock.monotonicMs();
+      const report = (outcome: string): void =>
+        reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
+      try {
+        const text = await sendWithToken(outgoing, signal);
+        report("ok");
+        return readJson(text);
+      } catch (error) {
+        report(signal.aborted ? "aborted" : outcomeOf(error));
+        signal.throwIfAborted();
+        throw error;
+      }
+    });
+
   return {
+    async getResource(service, path, signal) {
+      const url = `${origin}/compute/v1/projects/${path}`;
+      try {
+        return await plain(service, { url, method: "GET", headers: new Headers() }, signal);
+      } catch (error) {
+        if (error instanceof GceFailure && error.status === 404 && error.reason !== "") return undefined;
+        throw error;
+      }
+    },
+    async testPermissions(project, permissions, signal) {
+      const host = endpoint ?? `https://cloudresourcemanager.${credentials.universe}`;
+      const answer = await plain(
+        "permissions_test",
+        {
+          url: `${host}/v3/projects/${project}:testIamPermissions`,
+          method: "POST",
+          headers: new Headers({ "content-type": "application/json" }),
+          body: JSON.stringify({ permissions }),
+        },
+        signal,
+      );
+      const granted = fieldOf(answer, "permissions");
+      return new Set(Array.isArray(granted) ? granted.filter((each) => typeof each === "string") : []);
+    },
     async getInstance(place, instance, signal) {
       const found = await orMissing(`instances/${instance}`, (isAnswer) =>
         request("instance_get", signal, (sdk, callOptions) => sdk.instances.get({ ...place, instance }, callOptions), {
@@ -177,6 +218,15 @@ export function createGceApi(options: GceApiOptions): GceApi {
     },
     close: () => fetch.close(),
   };
+}
+
+/** Reads JSON of an answer that is a success. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(200, { cause });
+  }
 }
 
 /** The answer about one thing; undefined when there is none of that path. */

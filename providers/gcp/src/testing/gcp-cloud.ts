@@ -71,10 +71,20 @@ export const otherAccount = {
   client_email: "others@my-project.iam.gserviceaccount.com",
 } as const;
 
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+/** The permissions of a role that the README has as YAML. */
+function roleTitled(title: string): readonly string[] {
+  const [, role = ""] = readme.split(`title: ${title}\n`);
+  const [list = ""] = role.split("```");
+  return [...list.matchAll(/^ {2}- (compute\.\S+)$/gm)].map(([, permission = ""]) => permission);
+}
+
 /** The role that the README tells people to give to the driver. */
-export const roleOfReadme: readonly string[] = [
-  ...readFileSync(new URL("../../README.md", import.meta.url), "utf8").matchAll(/^ {2}- (compute\.\S+)$/gm),
-].map(([, permission = ""]) => permission);
+export const roleOfReadme = roleTitled("Millwright machines");
+
+/** What it tells them to add for the checks of classes. */
+export const doctorRoleOfReadme = roleTitled("Millwright doctor");
 
 /** A class secret with such credentials. */
 export const secretWith = (credentials: object): Readonly<Record<string, string>> => ({
