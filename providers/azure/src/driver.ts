@@ -64,6 +64,8 @@ export function createAzureDriver(options: AzureDriverOptions = {}): Driver<Azur
       volumeIdOf,
       findDrift,
       getNodeTemplate: ({ machineClass }, call) => getNodeTemplate(machineClass, call),
+      // No controller calls it: its files need not be there when a controller starts.
+      checkClass: async (request, call) => (await import("./check-class.ts")).checkClass(request, call),
       toMachineError,
       requestIdsOf,
     },

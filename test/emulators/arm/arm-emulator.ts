@@ -11,7 +11,17 @@ import {
 import { answerLogin, authenticate, callerOf, readLogin } from "./access-tokens.ts";
 import { checkApiVersion } from "./api-versions.ts";
 import { type ArmAction, type ArmCall, empty, json } from "./call.ts";
-import { checkGroup, getAgreement, getImage, getSubnet, listSkus, putAgreement } from "./catalogue.ts";
+import {
+  checkGroup,
+  getAgreement,
+  getImage,
+  getPrivateImage,
+  getSubnet,
+  listPermissions,
+  listSkus,
+  listUsages,
+  putAgreement,
+} from "./catalogue.ts";
 import { deleteDisk, getDisk, listDisks, putDisk } from "./disks.ts";
 import { modelDifferences } from "./model/differences.ts";
 import { olderModelDifferences } from "./older-models/older-differences.ts";
@@ -59,7 +69,11 @@ export interface ArmEmulator extends EmulatorServer {
 /** Operations by the names of Azure's REST specification: method and address below the provider, names left out. */
 const routes: Readonly<Record<string, readonly [string, ArmAction]>> = {
   "HEAD ": ["ResourceGroups_CheckExistence", checkGroup],
+  "GET microsoft.authorization/permissions": ["Permissions_ListForResourceGroup", listPermissions],
   "GET microsoft.network/virtualnetworks/*/subnets/*": ["Subnets_Get", getSubnet],
+  "GET microsoft.compute/images/*": ["Images_Get", getPrivateImage],
+  "GET microsoft.compute/galleries/*/images/*/versions/*": ["GalleryImageVersions_Get", getPrivateImage],
+  "GET microsoft.compute/locations/*/usages": ["Usage_List", listUsages],
   "GET microsoft.network/networkinterfaces": ["NetworkInterfaces_List", listNics],
   "GET microsoft.network/networkinterfaces/*": ["NetworkInterfaces_Get", getNic],
   "PUT microsoft.network/networkinterfaces/*": ["NetworkInterfaces_CreateOrUpdate", putNic],

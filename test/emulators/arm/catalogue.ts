@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ArmAction, type ArmCall, empty, json, page, readBody } from "./call.ts";
 import { ArmRefusal } from "./refusal.ts";
-import type { Image } from "./world.ts";
+import type { Image, VmSize } from "./world.ts";
 
 /** What exists without having been made here: resource groups, subnets, images, terms of the marketplace, sizes. */
 
@@ -87,6 +87,36 @@ export const putAgreement: ArmAction = (call) => {
   return agreement(call, plan);
 };
 
+/** GET of what the caller may do at a scope: one role with the actions of the world, and none of those it takes out again. */
+export const listPermissions: ArmAction = (call) =>
+  page(call, [{ actions: call.world.options.actions ?? ["*"], notActions: [], dataActions: [], notDataActions: [] }]);
+
+/** GET of an image with an id. As for VMs, all exist but those whose id contains `missing`. */
+export const getPrivateImage: ArmAction = ({ request, path }) => {
+  const id = decodeURIComponent(request.url.pathname);
+  if (id.includes("missing")) throw new ArmRefusal("ResourceNotFound", `The Resource '${id}' was not found.`);
+  return json(200, { id, name: path.segments.at(-1), properties: { provisioningState: "Succeeded" } });
+};
+
+/** GET of the quotas of a location, and what of them is used. */
+export const listUsages: ArmAction = (call) => {
+  const { world } = call;
+  const sizes = [...world.vms.values()].map((vm) => world.sizes.get(vm.body.properties.hardwareProfile.vmSize));
+  const coresOf = (family?: string): number =>
+    sizes
+      .filter((size) => family === undefined || size?.family === family)
+      .reduce((sum, size) => sum + (size?.vcpus ?? 0), 0);
+  const families = [...new Set([...world.sizes.values()].flatMap(({ family }) => family ?? []))];
+  const { coreLimit = 1_000_000 } = world.options;
+  const usage = (value: string, currentValue: number) => ({
+    unit: "Count",
+    limit: coreLimit,
+    currentValue,
+    name: { value, localizedValue: value },
+  });
+  return page(call, [usage("cores", coresOf()), ...families.map((family) => usage(family, coresOf(family)))]);
+};
+
 /** GET of the sizes of VMs. */
 export const listSkus: ArmAction = (call) => {
   const { world, request } = call;
@@ -95,7 +125,7 @@ export const listSkus: ArmAction = (call) => {
   const sizes = location === world.location ? [...world.sizes] : [];
   return page(call, [
     { resourceType: "disks", name: "Premium_LRS", locations: [location] },
-    ...sizes.map(([name, { vcpus, memoryGb, gpus, architecture, zones = ["1", "2", "3"] }]) => ({
+    ...sizes.map(([name, { vcpus, memoryGb, gpus, architecture, family, restriction, zones = ["1", "2", "3"] }]) => ({
       resourceType: "virtualMachines",
       name,
       locations: [location],
@@ -106,7 +136,16 @@ export const listSkus: ArmAction = (call) => {
         { name: "CpuArchitectureType", value: architecture },
         ...(gpus === undefined ? [] : [{ name: "GPUs", value: String(gpus) }]),
       ],
-      restrictions: [],
+      ...(family === undefined ? {} : { family }),
+      restrictions: restriction === undefined ? [] : [restrictionOf(location, restriction)],
     })),
   ]);
 };
+
+/** A restriction as the list of sizes has it. */
+const restrictionOf = (location: string, { reasonCode, zone }: NonNullable<VmSize["restriction"]>) => ({
+  type: zone === undefined ? "Location" : "Zone",
+  values: [location],
+  restrictionInfo: { locations: [location], ...(zone === undefined ? {} : { zones: [zone] }) },
+  reasonCode,
+});

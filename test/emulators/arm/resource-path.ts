@@ -16,12 +16,14 @@ export function readResourcePath(pathname: string): ResourcePath | undefined {
   if (first?.toLowerCase() !== "subscriptions") return undefined;
   const hasGroup = rest[0]?.toLowerCase() === "resourcegroups";
   const below = hasGroup ? rest.slice(2) : rest;
+  // An extension, such as the permissions at a resource, follows the address of what it extends.
+  const at = below.findLastIndex((part) => part.toLowerCase() === "providers");
   const hasProvider = below[0]?.toLowerCase() === "providers";
   return {
     subscription,
     group: hasGroup ? (rest[1] ?? "") : "",
-    provider: hasProvider ? (below[1] ?? "") : "",
-    segments: hasProvider ? below.slice(2) : below,
+    provider: hasProvider ? (below[at + 1] ?? "") : "",
+    segments: hasProvider ? below.slice(at + 2) : below,
   };
 }
 

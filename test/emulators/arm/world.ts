@@ -22,6 +22,10 @@ export interface VmSize {
   readonly architecture: "x64" | "Arm64";
   /** Zones that have it. Default: 1, 2 and 3. */
   readonly zones?: readonly string[];
+  /** What its cores count in beside those of the region. */
+  readonly family?: string;
+  /** Why the subscription cannot have it, in a zone or (without one) anywhere. */
+  readonly restriction?: { readonly reasonCode: string; readonly zone?: string };
 }
 
 /** Who may ask for tokens: an application by its client id. */
@@ -117,7 +121,7 @@ export interface ArmWorld {
 }
 
 const defaultSizes: Readonly<Record<string, VmSize>> = {
-  Standard_D2s_v5: { vcpus: 2, memoryGb: 8, architecture: "x64" },
+  Standard_D2s_v5: { vcpus: 2, memoryGb: 8, architecture: "x64", family: "standardDSv5Family" },
   Standard_D4s_v5: { vcpus: 4, memoryGb: 16, architecture: "x64" },
   Standard_D2ps_v5: { vcpus: 2, memoryGb: 8, architecture: "Arm64", zones: ["1", "2"] },
   Standard_NC6s_v3: { vcpus: 6, memoryGb: 112, gpus: 1, architecture: "x64" },

@@ -13,6 +13,7 @@ import { readAttemptFailure } from "./attempt-failure.ts";
 import { credentialFor } from "./credential.ts";
 import { boundedHttpClient, operationFailurePolicy } from "./http-policies.ts";
 import { sendPolicy } from "./send-policy.ts";
+import { createResourceReader, type ResourceReader } from "./read-resource.ts";
 
 /** Options of {@link createClients}. */
 export interface ClientOptions {
@@ -42,6 +43,7 @@ const defaultRequestTimeoutMs = 30_000;
 export interface Clients {
   readonly compute: ComputeManagementClient;
   readonly network: NetworkManagementClient;
+  readonly read: ResourceReader;
   /** Only images with a plan need it. */
   readonly marketplace: () => Promise<MarketplaceOrderingAgreements>;
 }
@@ -108,8 +110,10 @@ export function createClients(options: ClientOptions): LazyClients {
         { policy: sendPolicy({ send, clock }), position: "perCall" as const },
       ],
     };
+    const computeClient = new compute.ComputeManagementClient(credential, subscriptionId, common);
     return {
-      compute: new compute.ComputeManagementClient(credential, subscriptionId, common),
+      compute: computeClient,
+      read: createResourceReader(pipeline.createPipelineRequest, computeClient.pipeline, transport.httpClient),
       network: new network.NetworkManagementClient(credential, subscriptionId, common),
       marketplace: async () => {
         const sdk = await import("@azure/arm-marketplaceordering");

@@ -1,5 +1,6 @@
 import type { Disk, ResourceSku, VirtualMachine, VirtualMachineUpdate } from "@azure/arm-compute";
 import type { NetworkInterface } from "@azure/arm-network";
+import type { ReadableType } from "./read-resource.ts";
 import type { Urn } from "../spec/storage.ts";
 
 /** The plan of an image of the marketplace. */
@@ -39,6 +40,14 @@ export interface AzureApi {
   acceptTerms(plan: Plan, signal: AbortSignal): Promise<void>;
   /** The sizes of VMs that a location has. */
   listSizes(location: string, signal: AbortSignal): Promise<readonly ResourceSku[]>;
+  /**
+   * A resource as plain JSON, for checks of classes; undefined when there is none.
+   *
+   * @param path from the root of ARM: the id of a resource
+   */
+  getResource(type: ReadableType, path: string, signal: AbortSignal): Promise<unknown>;
+  /** All items of a list as plain JSON; undefined when what it is about does not exist. */
+  listResources(type: ReadableType, path: string, signal: AbortSignal): Promise<readonly unknown[] | undefined>;
   /** Closes the connections. Calls that are under way fail. */
   close(): void;
 }

@@ -2,6 +2,7 @@ import { type Clock, MachineError } from "@millwright/core";
 import { fieldOf, orAborted } from "@millwright/core/driver-kit";
 import { type ClientOptions, type Clients, createClients } from "./clients.ts";
 import { isMissing } from "./errors.ts";
+import { type ReadableType, readVersions } from "./read-resource.ts";
 import type { AzureApi } from "./requests.ts";
 import { StillGoing } from "./still-going.ts";
 import { createResourceWatch, type ResourceWatch, type WatchedResource } from "./resource-watch.ts";
@@ -168,6 +169,9 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
     );
   };
 
+  const addressOf = (type: ReadableType, path: string): string =>
+    `${options.cloud.endpoint}${path}?api-version=${readVersions[type]}`;
+
   return {
     getVm: (group, name, abortSignal, isExpanded = false) =>
       orMissing(
@@ -258,6 +262,25 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
       );
       return skus.filter(({ resourceType }) => resourceType === "virtualMachines");
     },
+    getResource: (type, path, signal) => orMissing(request(signal, ({ read }) => read(addressOf(type, path), signal))),
+    listResources: (type, path, signal) =>
+      orMissing(
+        request(signal, async ({ read }) => {
+          const items: unknown[] = [];
+          const visited = new Set<string>();
+          for (let url: unknown = addressOf(type, path); typeof url === "string" && url !== "";) {
+            // A token must not go to another host, and no list has an end that leads to its beginning.
+            if (!url.startsWith(`${options.cloud.endpoint}/`) || visited.has(url))
+              throw new MachineError("Unavailable", "Azure gave a page of a list that cannot be read");
+            visited.add(url);
+            const page = await read(url, signal);
+            const value = fieldOf(page, "value");
+            if (Array.isArray(value)) items.push(...(value satisfies unknown[]));
+            url = fieldOf(page, "nextLink");
+          }
+          return items;
+        }),
+      ),
     close: () => lazyClients.close(),
   };
 }
