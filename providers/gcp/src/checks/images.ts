@@ -34,7 +34,7 @@ export async function checkImages({ disks }: GcpSpec, { session, context }: Meth
     const state = fieldOf(fieldOf(found, "deprecated"), "state");
     if (found === undefined) problems.push(`disks[${index}].image: there is no image "${image}"`);
     else if (status !== undefined && status !== "READY")
-      problems.push(`disks[${index}].image: image "${image}" is ${String(status)}, not READY`);
+      problems.push(`disks[${index}].image: image "${image}" is ${JSON.stringify(status)}, not READY`);
     else if (state === "DELETED") problems.push(`disks[${index}].image: image "${image}" is deleted`);
     else if (typeof state === "string" && state !== "ACTIVE") old.push(`image "${image}" is ${state}`);
   }
