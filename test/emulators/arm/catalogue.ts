@@ -92,10 +92,11 @@ export const listPermissions: ArmAction = (call) =>
   page(call, [{ actions: call.world.options.actions ?? ["*"], notActions: [], dataActions: [], notDataActions: [] }]);
 
 /** GET of an image with an id. As for VMs, all exist but those whose id contains `missing`. */
-export const getPrivateImage: ArmAction = ({ request, path }) => {
+export const getPrivateImage: ArmAction = ({ world, request, path }) => {
   const id = decodeURIComponent(request.url.pathname);
   if (id.includes("missing")) throw new ArmRefusal("ResourceNotFound", `The Resource '${id}' was not found.`);
-  return json(200, { id, name: path.segments.at(-1), properties: { provisioningState: "Succeeded" } });
+  const name = path.segments.at(-1);
+  return json(200, { id, name, location: world.location, properties: { provisioningState: "Succeeded" } });
 };
 
 /** GET of the quotas of a location, and what of them is used. */

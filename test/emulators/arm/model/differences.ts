@@ -4,7 +4,14 @@ import { readSdkModels, type SdkModels } from "./sdk-models.ts";
 import { unreadFields } from "./unread-fields.ts";
 import { valueProblems } from "./value-problems.ts";
 
-const compute = readSdkModels("@azure/arm-compute", ["", "common", "compute", "computeDisk", "computeSku"]);
+const compute = readSdkModels("@azure/arm-compute", [
+  "",
+  "common",
+  "compute",
+  "computeDisk",
+  "computeGallery",
+  "computeSku",
+]);
 const network = readSdkModels("@azure/arm-network", ["", "common", "network"]);
 
 /** The structures of an operation, by the SDK's names. */
@@ -21,12 +28,15 @@ const operations: Readonly<Record<string, OperationModel>> = {
   Disks_Delete: { models: compute },
   Disks_Get: { models: compute, answer: "Disk" },
   Disks_ListByResourceGroup: { models: compute, answer: "_DiskList" },
+  GalleryImageVersions_Get: { models: compute, answer: "GalleryImageVersion" },
+  Images_Get: { models: compute, answer: "Image" },
   NetworkInterfaces_CreateOrUpdate: { models: network, request: "NetworkInterface", answer: "NetworkInterface" },
   NetworkInterfaces_Delete: { models: network },
   NetworkInterfaces_Get: { models: network, answer: "NetworkInterface" },
   NetworkInterfaces_List: { models: network, answer: "_NetworkInterfaceListResult" },
   ResourceSkus_List: { models: compute, answer: "_ResourceSkusResult" },
   Subnets_Get: { models: network, answer: "Subnet" },
+  Usage_List: { models: compute, answer: "_ListUsagesResult" },
   VirtualMachineImages_Get: { models: compute, answer: "VirtualMachineImage" },
   VirtualMachines_CreateOrUpdate: { models: compute, request: "VirtualMachine", answer: "VirtualMachine" },
   VirtualMachines_Delete: { models: compute },

@@ -31,6 +31,8 @@ export const unpublished: Readonly<Record<string, string>> = {
   MarketplaceAgreements_Get: "@azure/arm-marketplaceordering keeps its model inside of the client",
   OpenIdConfiguration: "Entra ID: OpenID Connect Discovery 1.0",
   Operations_Get: "addresses that ARM itself has given out (Azure Resource Manager RPC, Asynchronous Operations)",
+  Permissions_ListForResourceGroup:
+    "Azure Authorization REST API, Permissions - List For Resource Group; @azure/arm-authorization is not used by the driver",
   ResourceGroups_CheckExistence: "@azure/arm-resources is not used by the driver",
   Resources: "@azure/arm-resourcegraph is not used by the driver",
   Token: "Entra ID: RFC 6749",
