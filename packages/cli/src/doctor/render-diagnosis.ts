@@ -40,7 +40,7 @@ function summaryOf(subjects: readonly DiagnosedSubject[]): string {
     const count = checks.filter((check) => check.status === status).length;
     return count === 0 ? [] : [`${count} ${status === "warning" && count > 1 ? "warnings" : status}`];
   });
-  return `${checks.length} checks: ${counts.length === 0 ? "all ok" : counts.join(", ")}.`;
+  return `${checks.length} check${checks.length === 1 ? "" : "s"}: ${counts.length === 0 ? "all ok" : counts.join(", ")}.`;
 }
 
 /** What was checked and found, for people: a section for each subject, a line for each check, and a summary. */

@@ -1,0 +1,81 @@
+import { ConfigError, type DriverDefinition, MachineError, Secret } from "@millwright/core";
+import { createVirtualClock } from "@millwright/core/testing";
+import { describe, expect, it } from "vitest";
+import { aDriver, schema } from "../testing/fake-driver.ts";
+import { machineClass, nodeTemplate, token } from "../testing/hosted-driver.ts";
+import { checkClass, type CheckClassOptions } from "./check-class.ts";
+
+const valid = { ...machineClass, credentialsSecretRef: { name: "cloud", namespace: "shoot" } };
+const fine = async () => ({ checks: [{ name: "Image", status: "ok" as const, message: "it is there" }] });
+
+/** The lines of a check of a class whose driver is changed. */
+async function lines(
+  change: Partial<DriverDefinition<unknown>> = {},
+  options: Partial<CheckClassOptions> = {},
+): Promise<readonly string[]> {
+  const outcomes = await checkClass("small", {
+    classNamed: async () => ({ machineClass: valid, secret: { token: Secret.of(token) } }),
+    driverFor: async () => aDriver(change),
+    clock: createVirtualClock(),
+    log: () => {},
+    signal: new AbortController().signal,
+    ...options,
+  });
+  return outcomes.map(({ name, status, message }) => `${name} ${status}: ${message}`);
+}
+
+describe("the checks of a class", () => {
+  it("are those of fields, secret, driver and node template, in this order", async () => {
+    const found = await lines({ checkClass: fine, getNodeTemplate: async () => ({ nodeTemplate }) });
+    expect(found).toEqual([
+      'MachineClass ok: Driver "mock" accepts its fields.',
+      "Secret ok: It has the keys that the driver needs.",
+      "Image ok: it is there",
+      "Node template ok: A node has cpu 1 and memory 1Gi.",
+    ]);
+  });
+
+  it("are skipped where the driver has none", async () => {
+    const found = await lines({ getNodeTemplate: async () => ({ nodeTemplate }) });
+    expect(found[2]).toBe('Cloud skipped: driver "mock" has no checks of classes');
+  });
+
+  it("fail in one line where the driver cannot make any, without its secret", async () => {
+    const refuse = () => Promise.reject(new MachineError("Unauthenticated", `nobody knows ${token}`));
+    const found = await lines({ checkClass: refuse, getNodeTemplate: async () => ({ nodeTemplate }) });
+    expect(found.slice(2)).toEqual([
+      expect.stringMatching(/^Cloud failed: Unauthenticated: nobody knows /),
+      "Node template skipped: Not checked until the checks of the cloud pass.",
+    ]);
+    expect(found.join("\n")).not.toContain(token);
+  });
+
+  it("name every problem of fields and secret at once, and then ask no cloud", async () => {
+    const refusing = schema(() => ({ issues: [{ message: "is wrong", path: ["size"] }] }));
+    const found = await lines({ spec: refusing, secret: refusing, checkClass: fine });
+    expect(found).toEqual([
+      "MachineClass failed: providerSpec.size: is wrong",
+      "Secret failed: secret.size: is wrong",
+      expect.stringMatching(/^Cloud skipped: /),
+    ]);
+  });
+
+  it("warn where neither class nor driver know what a node has", async () => {
+    expect((await lines({ checkClass: fine })).at(-1)).toMatch(
+      /^Node template warning: The autoscaler cannot scale from zero/,
+    );
+  });
+
+  it("fail where the cloud does not know it, and pass where the class has it", async () => {
+    const unknown = () => Promise.reject(new MachineError("InvalidArgument", "no such size"));
+    const change = { checkClass: fine, getNodeTemplate: unknown };
+    expect((await lines(change)).at(-1)).toMatch(/^Node template failed: .*no such size/);
+    const classNamed = async () => ({ machineClass: { ...valid, nodeTemplate }, secret: {} });
+    expect((await lines(change, { classNamed })).at(-1)).toBe("Node template ok: The class has a nodeTemplate.");
+  });
+
+  it("end with what the API server refuses", async () => {
+    const classNamed = () => Promise.reject(new ConfigError("it is forbidden"));
+    await expect(lines({}, { classNamed })).rejects.toThrow("it is forbidden");
+  });
+});
