@@ -39,6 +39,6 @@ it(
     const free = await statusWritesWith(10_000);
     const throttled = await statusWritesWith(2);
     // Without the wait each refusal would be an error in the status, and another write.
-  expect(average(throttled)).toBeLessThan(average(free) + 1);
+    expect(average(throttled)).toBeLessThan(average(free) + 1);
   },
 );

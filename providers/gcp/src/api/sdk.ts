@@ -108,22 +108,9 @@ export function createGceApi(options: GceApiOptions): GceApi {
     });
   };
 
-  /** One request without the SDK, sent once: its clients for few resources take tens of megabytes each. */
+  /** One request without the SDK: its clients for few resources take tens of megabytes each. */
   const plain = (service: ApiService, outgoing: OutgoingRequest, signal: AbortSignal): Promise<unknown> =>
-    limit(signal, async () => {
-      const startMs = clock.monotonicMs();
-      const report = (outcome: string): void =>
-        reportApiCall?.({ service, outcome, seconds: (clock.monotonicMs() - startMs) / 1_000 });
-      try {
-        const text = await sendWithToken(outgoing, signal);
-        report("ok");
-        return readJson(text);
-      } catch (error) {
-        report(signal.aborted ? "aborted" : outcomeOf(error));
-        signal.throwIfAborted();
-        throw error;
-      }
-    });
+    sendRequests({ service, signal }, async () => readJson(await sendWithToken(outgoing, signal)));
 
   return {
     async getResource(service, path, signal) {
