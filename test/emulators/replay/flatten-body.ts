@@ -75,7 +75,7 @@ function valueOf({ children, text }: Element): unknown {
   if (children.length === 0) {
     const trimmed = text.trim();
     if (trimmed === "true" || trimmed === "false") return trimmed === "true";
-    return /^\d{1,9}$/.test(trimmed) ? Number(trimmed) : trimmed;
+    return /^\d+$/.test(trimmed) ? Number(trimmed) : trimmed;
   }
   if (children.every(({ name }) => name === "item")) return children.map(valueOf);
   return Object.fromEntries(children.map((child) => [child.name, valueOf(child)]));
