@@ -50,10 +50,15 @@ export function readDeclarations(files: readonly string[]): Declarations {
     if (members === undefined) throw new Error(`the SDK declares no structure ${structure}`);
     return members;
   };
+  const allMembers = new Map<string, ReadonlyMap<string, DeclaredMember>>();
   const membersOf = (structure: string): ReadonlyMap<string, DeclaredMember> | undefined => {
     const found = structures.get(structure);
     if (found === undefined) return undefined;
-    return new Map([...found.parents.flatMap((parent) => [...inherited(parent)]), ...found.own]);
+    const members =
+      allMembers.get(structure) ??
+      new Map([...found.parents.flatMap((parent) => [...inherited(parent)]), ...found.own]);
+    allMembers.set(structure, members);
+    return members;
   };
   return {
     membersOf,
@@ -61,7 +66,10 @@ export function readDeclarations(files: readonly string[]): Declarations {
       const known = enums.get(type);
       if (known !== undefined) return known;
       const alias = aliases.get(type) ?? type;
-      return /^"[^"]*"( \| "[^"]*")*$/.test(alias) ? textsIn(alias) : undefined;
+      if (!/^"[^"]*"( \| "[^"]*")*$/.test(alias)) return undefined;
+      const values = textsIn(alias);
+      enums.set(type, values);
+      return values;
     },
     aliasOf: (type) => aliases.get(type),
   };
