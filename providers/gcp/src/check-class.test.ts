@@ -136,7 +136,7 @@ describe("the checks of a class", () => {
   it("skip the rights where Resource Manager is switched off", async () => {
     const cloud = await aCloud({ permissions });
     const end = refuse("accessNotConfigured", { message: "Cloud Resource Manager API has not been used in project 1" });
-    cloud.gce.faults.add({ operation: "projects.testIamPermissions", times: 9, end });
+    cloud.gce.faults.add({ operation: "cloudresourcemanager.projects.testIamPermissions", times: 9, end });
     const checks = await check(cloud);
     expect(those(checks, "failed")).toEqual([]);
     expect(those(checks, "skipped")).toEqual([expect.stringMatching(/^Rights: .*Cloud Resource Manager API/)]);

@@ -178,7 +178,7 @@ function emulatorOf(world: GceWorld): Emulator {
       if (tokenRoute !== undefined) return { operation: tokenRoute.operation, subjects: [], account: "tokens" };
       const project = permissionsProjectOf(request);
       if (project !== undefined)
-        return { operation: "projects.testIamPermissions", subjects: [project], account: project };
+        return { operation: "cloudresourcemanager.projects.testIamPermissions", subjects: [project], account: project };
       const catalogueRoute = catalogueRouteOf(request);
       if (catalogueRoute !== undefined) {
         const { operation, at } = catalogueRoute;

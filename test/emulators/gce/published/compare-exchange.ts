@@ -5,7 +5,7 @@ import { checkMessage, type Report } from "./check-message.ts";
 import { isKnownDifference } from "./known-differences.ts";
 
 /** Services that are at the same address here, and that the model of Compute Engine does not describe. */
-const otherServices = ["oauth2.", "sts.", "iamcredentials.", "metadata."];
+const otherServices = ["oauth2.", "sts.", "iamcredentials.", "metadata.", "cloudresourcemanager."];
 
 /**
  * Where a request or an answer differs from the model of Compute Engine that `@google-cloud/compute` ships, and from what the API reference says of texts: unknown fields and parameters, types, values of enums,
