@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import type { DriverContext } from "../driver/driver.ts";
 
 /** Milliseconds until a deadline; negative when it has passed. */
 export type RemainingMs = () => number;
@@ -16,4 +17,39 @@ export const setDeadline = (signal: AbortSignal, remainingMs: RemainingMs): void
 export function deadlineOf(signal: AbortSignal, clock: Clock): RemainingMs {
   const endMs = clock.monotonicMs() + defaultCallMs;
   return deadlines.get(signal) ?? (() => endMs - clock.monotonicMs());
+}
+
+/** What is left of a call when its waits end, milliseconds: for the answer that its operation is pending. */
+const answerMs = 60_000;
+
+/** The part of a call in which it may wait. */
+export interface WaitingTime {
+  /** The context of the call, with a signal that aborts with a TimeoutError when the part is over. */
+  readonly context: DriverContext;
+  /** Whether the part is over, and the call is not. */
+  isOver(): boolean;
+  /** Must be called when nothing waits any more. */
+  end(): void;
+}
+
+/**
+ * Limits how long a call waits for what its cloud has accepted, so that it can still answer that this is pending: until a minute before its deadline. A call that has less than two minutes waits
+ * until its deadline.
+ */
+export function startWaitingTime(context: DriverContext): WaitingTime {
+  const { clock, signal } = context;
+  const remainingMs = context.remainingMs ?? deadlineOf(signal, clock);
+  const callMs = remainingMs();
+  const reserveMs = callMs < 2 * answerMs ? 0 : answerMs;
+  const over = new AbortController();
+  const timer = clock.setTimer(callMs - reserveMs, () =>
+    over.abort(new DOMException("the call has waited long enough", "TimeoutError")),
+  );
+  const limited = AbortSignal.any([signal, over.signal]);
+  setDeadline(limited, () => remainingMs() - reserveMs);
+  return {
+    context: { ...context, signal: limited },
+    isOver: () => over.signal.aborted && !signal.aborted,
+    end: () => timer.cancel(),
+  };
 }

@@ -1,10 +1,8 @@
 import { isMachineError, type PendingResponse } from "@millwright/core";
-import { deadlineOf, setDeadline } from "@millwright/core/driver-kit";
+import { startWaitingTime } from "@millwright/core/driver-kit";
 import { isStillGoing } from "../api/still-going.ts";
 import type { MethodCall } from "./method-call.ts";
 
-/** How long a call waits for Azure, milliseconds: a minute less than the deadline that a host gives it. */
-const longestWaitMs = 240_000;
 /** Before the next call about an operation that Azure has accepted, milliseconds. */
 const checkAfterMs = 15_000;
 
@@ -18,24 +16,15 @@ export async function orPending<Response>(
   message: string,
   run: (call: MethodCall) => Promise<Response>,
 ): Promise<Response | PendingResponse> {
-  const { context } = call;
-  const limit = new AbortController();
-  const timer = context.clock.setTimer(longestWaitMs, () =>
-    limit.abort(new DOMException("the call has waited long enough", "TimeoutError")),
-  );
-  const signal = AbortSignal.any([context.signal, limit.signal]);
-  const ofCall = deadlineOf(context.signal, context.clock);
-  const endMs = context.clock.monotonicMs() + longestWaitMs;
-  setDeadline(signal, () => Math.min(ofCall(), endMs - context.clock.monotonicMs()));
+  const waiting = startWaitingTime(call.context);
   try {
-    return await run({ ...call, context: { ...context, signal } });
+    return await run({ ...call, context: waiting.context });
   } catch (error) {
-    const isTimeUp = limit.signal.aborted && !context.signal.aborted;
     // Another code says more than that something goes on, such as a lack of capacity.
     const isPending = isStillGoing(error) && (!isMachineError(error) || error.code === "DeadlineExceeded");
-    if (isTimeUp && isPending) return { pending: { message, checkAfterMs } };
+    if (waiting.isOver() && isPending) return { pending: { message, checkAfterMs } };
     throw error;
   } finally {
-    timer.cancel();
+    waiting.end();
   }
 }

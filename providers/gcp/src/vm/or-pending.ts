@@ -1,8 +1,7 @@
 import type { PendingResponse } from "@millwright/core";
+import { startWaitingTime } from "@millwright/core/driver-kit";
 import type { MethodCall } from "./method-call.ts";
 
-/** How long a call waits for Compute Engine, milliseconds: less than the five minutes that it has by default. */
-const longestWaitMs = 4 * 60_000;
 /** When to look again at an operation that takes longer, milliseconds. */
 const checkAfterMs = 10_000;
 
@@ -17,18 +16,13 @@ export async function orPending<T>(
   call: MethodCall,
   act: (call: MethodCall) => Promise<T>,
 ): Promise<T | PendingResponse> {
-  const { context } = call;
-  const overdue = new AbortController();
-  const timer = context.clock.setTimer(longestWaitMs, () => overdue.abort(new Error(message)));
+  const waiting = startWaitingTime(call.context);
   try {
-    return await act({
-      ...call,
-      context: { ...context, signal: AbortSignal.any([context.signal, overdue.signal]) },
-    });
+    return await act({ ...call, context: waiting.context });
   } catch (error) {
-    if (!overdue.signal.aborted || context.signal.aborted) throw error;
+    if (!waiting.isOver()) throw error;
     return { pending: { message, checkAfterMs } };
   } finally {
-    timer.cancel();
+    waiting.end();
   }
 }
