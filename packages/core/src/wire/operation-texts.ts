@@ -176,8 +176,7 @@ export const deletionEvents = {
     `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
   drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
   nodeVanished: (nodeName: string) => `Node ${nodeName} does not exist any more, skipping node drain`,
-  nodeOfAnotherVm: (nodeName: string, providerId: string) =>
-    `Node ${nodeName} belongs to VM ${providerId}, skipping node drain`,
+  nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
   vmUninitialized: () => "VM instance was not initialized. Moving forward to node drain",

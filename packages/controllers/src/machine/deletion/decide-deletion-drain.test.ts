@@ -7,6 +7,12 @@ import { itsNode, kindsOf, later, testNow } from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { aPod, at, begun, cordoned, decide, going, marker, saysTerminating, textOf } from "../../testing/deletions.ts";
 
+it("does not drain a node of another VM, and names it", () => {
+  const change = { machine: at(marker.drain), foreignNode: itsNode() };
+  expect(textOf(change)).toContain("Node node belongs to another VM, skipping node drain");
+  expect(kindsOf(decide(change))).toEqual(["StartOperation"]);
+});
+
 describe("draining", () => {
   const daemon = aPod("daemon", {
     metadata: {

@@ -10,8 +10,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 /** Why there is no node to drain. */
 function whyNoDrain({ machine, foreignNode }: MachineSnapshot): string {
   const nodeName = machine.metadata.labels?.[labelKeys.node] ?? "";
-  if (foreignNode !== undefined)
-    return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name, foreignNode.spec?.providerID ?? "");
+  if (foreignNode !== undefined) return deletionEvents.nodeOfAnotherVm(foreignNode.metadata.name);
   return nodeName === "" ? deletionEvents.drainSkipped() : deletionEvents.nodeVanished(nodeName);
 }
 
