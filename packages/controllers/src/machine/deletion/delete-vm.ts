@@ -26,8 +26,9 @@ export const deleteVm: Stage = (snapshot, now) => {
   if (operation?.kind === "delete" && operation.state === "pending") {
     const happened = deletionEvents.vmDeletionPending(bounded(operation.message));
     const requeueAfterMs = operation.checkAt - now.getTime();
-    const { description = "" } = machine.status?.lastOperation ?? {};
-    const because = description.startsWith(deletionEvents.vmDeletionPending("")) ? { because: [] } : {};
+    const isReported =
+      machine.status?.lastOperation?.description?.startsWith(deletionEvents.vmDeletionPending("")) === true;
+    const because = isReported ? { because: [] } : {};
     if (requeueAfterMs > 0) return { next: "stay", happened, requeueAfterMs, ...because };
   }
   if (classView.state === "unusable") {
