@@ -143,7 +143,7 @@ describe("a fleet under an API server in trouble", () => {
     await eventually(() => api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET)));
     // How far it comes meanwhile depends on the machine: nothing is promised but that it does no harm.
     await created;
-    await eventually(async () => expect(await running()).toBe(FLEET), 60_000);
+    await eventually(async () => expect(await running()).toBe(FLEET), 120_000);
     expect(cloud.vms()).toHaveLength(FLEET);
     const deleted = restartFor(server, 12_000);
     await eventually(() => api.delete(machineDeploymentResource, { namespace: "default", name: "fleet" }));
