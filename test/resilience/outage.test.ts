@@ -192,7 +192,7 @@ describe("the caches of one process", () => {
     await server.restart({ downMs: 30_000 });
     await api.create(namespaceResource, { metadata: { name: "new" } });
     await eventually(async () => {
-      expect(caches.filter((cache) => cache.contact.lostForMs() > 0)).toEqual([]);
+      expect(caches.filter((cache) => cache.connectivity.lostForMs() > 0)).toEqual([]);
       expect(caches.flatMap((cache) => cache.store.get("new") ?? [])).toHaveLength(1);
     }, 15_000);
     for (const { counts } of caches) {

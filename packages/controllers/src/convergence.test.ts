@@ -77,7 +77,7 @@ async function play(seed: number) {
   return { undone, log };
 }
 
-// Facts outside the caches (driver calls, lanes, permits, contact with API servers) change what is to be done as well: who brings the pass that does it?
+// Facts outside the caches (driver calls, lanes, permits, connectivity with API servers) change what is to be done as well: who brings the pass that does it?
 describe("at rest", () => {
   it.each(Array.from({ length: 60 }, (_, index) => index + 1))("nothing is left undone, seed %i", async (seed) => {
     const { undone, log } = await play(seed);

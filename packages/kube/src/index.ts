@@ -78,7 +78,7 @@ export type { IndexFunction } from "./cache/store-index.ts";
 export { deepFreeze, trimObject } from "./cache/trim.ts";
 export { runInSlices } from "./slices.ts";
 export type { SliceOptions } from "./slices.ts";
-export type { Contact } from "./client/contact.ts";
+export type { Connectivity } from "./client/connectivity.ts";
 export { createReflector } from "./cache/reflector.ts";
 export type { Reflector, ReflectorCounts, ReflectorOptions } from "./cache/reflector.ts";
 export { createInformer } from "./cache/informer.ts";

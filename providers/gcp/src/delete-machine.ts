@@ -3,7 +3,7 @@ import { poll } from "@millwright/core/driver-kit";
 import { isMissing, isRefusal } from "./api/gce-failure.ts";
 import { hasFailed, isAboutNothing, operationError } from "./api/operation.ts";
 import { placesOf, vmsNamed } from "./vm/find-vm.ts";
-import { isOfNamedVm, type LeftDisk, mayLeaveDisks, removeLeftDisks } from "./vm/left-disks.ts";
+import { isOfNamedVm, type LeftoverDisk, mayLeaveDisks, removeLeftoverDisks } from "./vm/leftover-disks.ts";
 import type { GcpRequest, MethodCall } from "./vm/method-call.ts";
 import { isOwnedBy, labelValueOf, ownerLabelKeys } from "./vm/owner-tags.ts";
 import { orPending } from "./vm/or-pending.ts";
@@ -32,9 +32,9 @@ async function removeLeftovers(request: GcpRequest, gone: readonly Vm[], call: M
   const uids = new Set(gone.map(({ labels }) => labels[ownerLabelKeys.machineUid] ?? ""));
   if (machine.uid !== "") uids.add(labelValueOf(machine.uid));
   const places = gone.length > 0 ? gone.map(({ place }) => place) : placesOf(request, call);
-  const isLeftover = (disk: LeftDisk): boolean =>
+  const isLeftover = (disk: LeftoverDisk): boolean =>
     !disk.isKept && (uids.has(disk.machineUid) || (gone.length === 0 && isOfNamedVm(disk, request)));
-  await Promise.all(places.map((place) => removeLeftDisks(place, isLeftover, call)));
+  await Promise.all(places.map((place) => removeLeftoverDisks(place, isLeftover, call)));
 }
 
 /** With a provider id exactly that VM, since an orphan may carry the name of a machine that is fine; otherwise all VMs of the machine. */

@@ -93,7 +93,7 @@ export async function run(flags: RunFlags): Promise<number> {
       healthTimeoutMs: flags.machineHealthTimeout,
       nodeConditions: flags.nodeConditions,
       maxReplacements: flags.machineMaxReplacements,
-      contactLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
+      connectivityLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
       outageShare: flags.machineOutageShare,
       outageMinimum: flags.machineOutageMinimum,
       outageWindowMs: flags.machineOutageWindow,

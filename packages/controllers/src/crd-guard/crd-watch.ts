@@ -63,7 +63,7 @@ const isRefusal = (error: unknown): boolean => isForbidden(error) || (isApiError
 const noticing = (
   api: ApiClient,
   refused: (error: unknown) => void,
-): Pick<ApiClient, "list" | "watch" | "contact"> => ({
+): Pick<ApiClient, "list" | "watch" | "connectivity"> => ({
   async list<T extends ApiObject>(...args: Parameters<ApiClient["list"]>) {
     try {
       return await api.list<T>(...args);
@@ -80,7 +80,7 @@ const noticing = (
       throw error;
     }
   },
-  ...(api.contact === undefined ? {} : { contact: api.contact }),
+  ...(api.connectivity === undefined ? {} : { connectivity: api.connectivity }),
 });
 
 interface WatchedDefinition {
@@ -132,7 +132,7 @@ function watchDefinition(
     random,
   });
   void informer.synced().then(first.resolve);
-  informer.contact.onRegained(() => complaint.sees(kind));
+  informer.connectivity.onRegained(() => complaint.sees(kind));
 
   const state = (): CrdState => {
     const object = informer.store.get(name);

@@ -32,7 +32,7 @@ export interface MachineSettings extends OutageRule, FlapRule {
   /** How many unhealthy machines of a deployment may be replaced at once, where its annotation says nothing else. */
   readonly maxReplacements: IntOrPercent;
   /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and timeouts of nodes start anew afterwards. */
-  readonly contactLostAfterMs: number;
+  readonly connectivityLostAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
   /** How often MCM asks for an eviction, once in 20 s; for as long budgets are respected. */
@@ -62,7 +62,7 @@ export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
   healthTimeoutMs: 10 * 60_000,
   maxReplacements: 1,
-  contactLostAfterMs: 30_000,
+  connectivityLostAfterMs: 30_000,
   outageShare: 0.3,
   outageMinimum: 3,
   outageWindowMs: 3_600_000,

@@ -1,14 +1,14 @@
 import { createVirtualClock } from "@millwright/core/testing";
-import type { Contact } from "@millwright/kube";
+import type { Connectivity } from "@millwright/kube";
 import { expect, it } from "vitest";
-import { createContactWatch } from "./connectivity-watch.ts";
+import { createConnectivityWatch } from "./connectivity-watch.ts";
 
-/** A contact that is as a test says. */
-function aContact() {
+/** A connectivity that is as a test says. */
+function aConnectivity() {
   let lostForMs = 0;
   const listeners: ((ms: number) => void)[] = [];
   const losses: { readonly afterMs: number; readonly tell: () => void }[] = [];
-  const contact: Contact = {
+  const connectivity: Connectivity = {
     lostForMs: () => lostForMs,
     onRegained: (listener) => {
       listeners.push(listener);
@@ -20,7 +20,7 @@ function aContact() {
     },
   };
   return {
-    contact,
+    connectivity,
     lose: (ms: number) => {
       lostForMs = ms;
       for (const { afterMs, tell } of losses) if (ms > afterMs) tell();
@@ -33,13 +33,13 @@ function aContact() {
   };
 }
 
-it("finds contact lost while one of the caches has none, and back when none is left without", async () => {
+it("finds connectivity lost while one of the caches has none, and back when none is left without", async () => {
   const clock = createVirtualClock();
-  const [nodes, machines] = [aContact(), aContact()];
+  const [nodes, machines] = [aConnectivity(), aConnectivity()];
   const regained: number[] = [];
   let losses = 0;
-  const view = createContactWatch({
-    contacts: [nodes.contact, machines.contact],
+  const view = createConnectivityWatch({
+    connectivity: [nodes.connectivity, machines.connectivity],
     clock,
     lostAfterMs: 30_000,
     onLost: () => losses++,
@@ -62,14 +62,14 @@ it("finds contact lost while one of the caches has none, and back when none is l
 });
 
 it("takes no notice of hitches", () => {
-  const nodes = aContact();
+  const nodes = aConnectivity();
   const regained: number[] = [];
   const onLost = (): never => {
     throw new Error("nothing was lost");
   };
   const clock = createVirtualClock();
   const options = { clock, lostAfterMs: 30_000, onLost, onRegained: (ms: number) => regained.push(ms) };
-  const view = createContactWatch({ contacts: [nodes.contact], ...options });
+  const view = createConnectivityWatch({ connectivity: [nodes.connectivity], ...options });
   nodes.lose(20_000);
   nodes.regain();
   expect(view()).toEqual({ isLost: false, regainedAt: undefined });

@@ -1,10 +1,10 @@
 import type { RemediationBudgetView } from "../model/remediation-budget.ts";
 
 /** How far the caches of machines and nodes can be trusted. */
-export interface ContactView {
+export interface ConnectivityView {
   /** The API server of one of them has not answered for a while: what is seen may be old news. */
   readonly isLost: boolean;
-  /** When contact came back after it had been lost; wall clock, milliseconds. Undefined while it has held since the start. */
+  /** When connectivity came back after it had been lost; wall clock, milliseconds. Undefined while it has held since the start. */
   readonly regainedAt: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface RemediationView extends RemediationBudgetView {
   /** The machine was allowed to be replaced, and its phase does not show it yet. */
   readonly isInFlight: boolean;
   readonly outage: OutageView | undefined;
-  readonly contact: ContactView;
+  readonly connectivity: ConnectivityView;
 }
 
 /** Nothing in the way, nobody else there. */
@@ -37,5 +37,5 @@ export const noRemediationHold: RemediationView = {
   note: undefined,
   isInFlight: false,
   outage: undefined,
-  contact: { isLost: false, regainedAt: undefined },
+  connectivity: { isLost: false, regainedAt: undefined },
 };

@@ -10,7 +10,7 @@ import {
 } from "../model/remediation-budget.ts";
 import { createInFlightRemediations } from "./in-flight-remediations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
-import { createContactWatch } from "./connectivity-watch.ts";
+import { createConnectivityWatch } from "./connectivity-watch.ts";
 import { badConditionsOf, unhealthySinceOf } from "./bad-conditions.ts";
 import { type NodeHistory, noHistory } from "./flapping.ts";
 import { createNodeHistories } from "./node-histories.ts";
@@ -81,10 +81,10 @@ export function createRemediationWatch(
     );
   };
 
-  const contact = createContactWatch({
-    contacts: [caches.machines.contact, ...(target === undefined ? [] : [target.caches.nodes.contact])],
+  const connectivity = createConnectivityWatch({
+    connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
     clock,
-    lostAfterMs: settings.contactLostAfterMs,
+    lostAfterMs: settings.connectivityLostAfterMs,
     onLost() {
       log("warn", "An API server does not answer; no machine is given up meanwhile", {});
       wakeBlind();
@@ -140,7 +140,7 @@ export function createRemediationWatch(
     read(machine, node) {
       if (target === undefined) return nothingInTheWay;
       if (phaseOf(machine) === "Pending")
-        return { history: noHistory, repair: { ...noRemediationHold, contact: contact() } };
+        return { history: noHistory, repair: { ...noRemediationHold, connectivity: connectivity() } };
       if (!isWaiting(machine)) return nothingInTheWay;
       const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
       const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
@@ -159,7 +159,7 @@ export function createRemediationWatch(
         isInFlight,
         ...limitOf(machine, context, settings),
         outage,
-        contact: contact(),
+        connectivity: connectivity(),
       };
       return { history, repair };
     },

@@ -8,7 +8,7 @@ export { startWaitingTime } from "./call-deadline.ts";
 export type { WaitingTime } from "./call-deadline.ts";
 export type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
 export { issueCollector } from "./issue-collector.ts";
-export type { Check, Complain } from "./issue-collector.ts";
+export type { Check, AddIssue } from "./issue-collector.ts";
 export { csiHandleOf } from "./csi-handle.ts";
 export { differencesFound } from "./differences.ts";
 export type { Comparable, Compare, IsSame } from "./differences.ts";

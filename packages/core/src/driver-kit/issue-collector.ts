@@ -1,5 +1,5 @@
 /** Says what is wrong with a part of a spec, under its path. */
-export type Complain = (path: readonly (string | number)[], message: string) => void;
+export type AddIssue = (path: readonly (string | number)[], message: string) => void;
 
 /** What takes complaints: the second argument of zod's `superRefine`. */
 export interface Check {
@@ -8,6 +8,6 @@ export interface Check {
 
 /** For rules over several fields of a spec: what they complain about becomes an issue of its schema. */
 export const issueCollector =
-  (check: Check): Complain =>
+  (check: Check): AddIssue =>
   (path, message) =>
     check.addIssue({ code: "custom", path: [...path], message });

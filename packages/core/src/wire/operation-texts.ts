@@ -59,7 +59,7 @@ export const replacementHolds = {
   outage: () => "Not replaced while this many machines are Unknown since a short time: it looks like an outage",
   zoneOutage: (zone: string) =>
     `Not replaced while this many machines of zone ${zone} are Unknown since a short time: it looks like an outage`,
-  noContact: () => "Not replaced while the API server cannot be reached: the node may be well",
+  unreachable: () => "Not replaced while the API server cannot be reached: the node may be well",
 } as const;
 
 /** An unhealthy machine that keeps its phase although its health timeout has passed. `hold` is one of {@link replacementHolds}. */

@@ -5,7 +5,7 @@ import type { BackoffOptions } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";
 import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/api-error.ts";
 import type { ReadOptions, Scope } from "../client/call-options.ts";
-import { type Contact, createContactRecord } from "../client/contact.ts";
+import { type Connectivity, createConnectivityRecord } from "../client/connectivity.ts";
 import { listPages } from "../client/list-all.ts";
 import type { WatchEvent } from "../client/watch.ts";
 import { messageOf, noLog } from "../log.ts";
@@ -19,7 +19,7 @@ import { createVersionWaiters } from "./version-waiters.ts";
 
 /** Options of {@link createReflector}. */
 export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOptions {
-  readonly api: Pick<ApiClient, "list" | "watch" | "contact">;
+  readonly api: Pick<ApiClient, "list" | "watch" | "connectivity">;
   readonly type: ResourceType;
   /** Written by this reflector alone. */
   readonly store: Store<T, string>;
@@ -78,7 +78,7 @@ export interface Reflector {
   reached(resourceVersion: string, signal?: AbortSignal): Promise<void>;
   counts(): ReflectorCounts;
   /** Whether what the store holds is kept up to date, and since when it is not. */
-  readonly contact: Contact;
+  readonly connectivity: Connectivity;
 }
 
 /** So many streamed lists may be cut off in a row; the next one comes in pages. */
@@ -110,7 +110,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, silences: 0 };
   const firstSync = Promise.withResolvers<void>();
   const waiters = createVersionWaiters();
-  const contact = createContactRecord(clock);
+  const connectivity = createConnectivityRecord(clock);
   let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;
@@ -146,7 +146,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     cuts = 0;
     reach(listed ?? "");
     answered();
-    contact.answered();
+    connectivity.answered();
     synced = true;
     firstSync.resolve();
   }
@@ -159,7 +159,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     if (kind === "DELETED") store.applyDeletion(typed);
     else if (kind !== "BOOKMARK") store.applyEvent(typed);
     reach(object.metadata.resourceVersion);
-    contact.answered();
+    connectivity.answered();
     fruitless = 0;
   }
 
@@ -214,7 +214,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     let isAnswered = isList;
     const onAnswer = (): void => {
       isAnswered = true;
-      contact.answered();
+      connectivity.answered();
     };
     try {
       if (isList) return await listAndWatch(signal);
@@ -226,7 +226,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       if (signal.aborted) return;
       if (isApiError(error) && error.reason === "WatchSilent") {
         counts.silences++;
-        if (!isAnswered) contact.failed(startedMs);
+        if (!isAnswered) connectivity.failed(startedMs);
         return;
       }
       if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
@@ -241,7 +241,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       counts.failures++;
       isAway = isApiError(error) && error.reason === "Unreachable";
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
-      if (!isGone(error)) contact.failed(isAnswered ? clock.monotonicMs() : startedMs);
+      if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
       // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
       const isUnserved = isApiError(error) && error.status === 404;
       if (isGone(error) || isVersionTooLarge(error) || isUnserved) version = undefined;
@@ -264,7 +264,13 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       await once(signal);
       if (signal.aborted || fruitless === 0) continue;
       const ms = backoffDelay(fruitless - 1, backoff, random);
-      const isBack = await sleepUntilBack({ ms, contact: isAway ? api.contact : undefined, clock, random, signal });
+      const isBack = await sleepUntilBack({
+        ms,
+        connectivity: isAway ? api.connectivity : undefined,
+        clock,
+        random,
+        signal,
+      });
       // What failed so far is over; what fails now is another matter.
       if (isBack) fruitless = 1;
     }
@@ -290,7 +296,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       await Promise.all([follow(signal), ...(resyncMs > 0 ? [resync(resyncMs, signal)] : [])]);
     } finally {
       running = false;
-      contact.ended();
+      connectivity.ended();
     }
   }
 
@@ -301,6 +307,6 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),
-    contact,
+    connectivity,
   };
 }

@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import { describe, expect, it } from "vitest";
 import type { ApiClient } from "../client/api-client.ts";
 import { ApiError } from "../client/api-error.ts";
-import { createContactRecord } from "../client/contact.ts";
+import { createConnectivityRecord } from "../client/connectivity.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import { createInformer } from "./informer.ts";
@@ -12,15 +12,15 @@ import { sleepUntilBack } from "./sleep-until-back.ts";
 describe("the sleep of one who found no server", () => {
   function fallAsleep(ms: number) {
     const clock = createVirtualClock();
-    const contact = createContactRecord(clock);
+    const connectivity = createConnectivityRecord(clock);
     const stop = new AbortController();
     const slept: { isBack?: boolean; afterMs?: number } = {};
-    void sleepUntilBack({ ms, contact, clock, random: seededRandom(1), signal: stop.signal }).then((isBack) => {
+    void sleepUntilBack({ ms, connectivity, clock, random: seededRandom(1), signal: stop.signal }).then((isBack) => {
       slept.isBack = isBack;
       slept.afterMs = clock.monotonicMs();
       return slept;
     });
-    return { clock, contact, stop, slept };
+    return { clock, connectivity, stop, slept };
   }
 
   it("lasts as long as it was to last while nobody finds the server back", async () => {
@@ -31,9 +31,9 @@ describe("the sleep of one who found no server", () => {
   });
 
   it("ends within two seconds after somebody found the server back, and leaves nothing running", async () => {
-    const { clock, contact, slept } = fallAsleep(15_000);
+    const { clock, connectivity, slept } = fallAsleep(15_000);
     await clock.advance(3_000);
-    contact.answered();
+    connectivity.answered();
     await clock.advance(2_000);
     expect(slept.isBack).toBe(true);
     expect(slept.afterMs).toBeGreaterThan(3_000);
@@ -41,9 +41,9 @@ describe("the sleep of one who found no server", () => {
   });
 
   it("lasts no longer because the server came back at its end", async () => {
-    const { clock, contact, slept } = fallAsleep(1_000);
+    const { clock, connectivity, slept } = fallAsleep(1_000);
     await clock.advance(999);
-    contact.answered();
+    connectivity.answered();
     await clock.advance(1);
     expect(slept).toEqual({ isBack: true, afterMs: 1_000 });
     expect(clock.pending()).toBe(0);
@@ -65,19 +65,19 @@ describe("the caches of one client after an outage", () => {
 
   function start(seed: number) {
     const clock = createVirtualClock();
-    const contact = createContactRecord(clock);
+    const connectivity = createConnectivityRecord(clock);
     const fake = createFakeApi({ clock });
     let failure: ApiError | undefined;
     const attempts: number[] = [];
     const check = (): void => {
       attempts.push(clock.monotonicMs());
-      if (failure?.reason === "Unreachable") contact.failed(clock.monotonicMs());
-      else contact.answered();
+      if (failure?.reason === "Unreachable") connectivity.failed(clock.monotonicMs());
+      else connectivity.answered();
       if (failure !== undefined) throw failure;
     };
     const api: ApiClient = {
       ...fake,
-      contact,
+      connectivity,
       list: async (...args) => {
         check();
         return fake.list(...args);
@@ -97,9 +97,9 @@ describe("the caches of one client after an outage", () => {
       /** Other requests of the client fail and are answered, so often. */
       flap: async (everyMs: number, times: number) => {
         for (let i = 0; i < times; i++) {
-          contact.failed(clock.monotonicMs());
+          connectivity.failed(clock.monotonicMs());
           await clock.advance(everyMs / 2);
-          contact.answered();
+          connectivity.answered();
           await clock.advance(everyMs / 2);
         }
       },
@@ -112,7 +112,7 @@ describe("the caches of one client after an outage", () => {
         failure = undefined;
         attempts.length = 0;
       },
-      without: () => all.filter((cache) => cache.contact.lostForMs() > 0).length,
+      without: () => all.filter((cache) => cache.connectivity.lostForMs() > 0).length,
       stop: async () => {
         stop.abort(new Error("done"));
         await running;

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "@millwright/core";
-import type { Contact } from "../client/contact.ts";
+import type { Connectivity } from "../client/connectivity.ts";
 
 /** Who sleeps until a server is back comes within this time after somebody else found it back, at random: all at once would be a herd. */
 const spreadMs = 2_000;
@@ -9,7 +9,7 @@ export interface SleepUntilBackOptions {
   /** How long to sleep if nobody finds the server back, milliseconds. */
   readonly ms: number;
   /** Of the client that found the server away, with its server. Absent: nobody tells. */
-  readonly contact: Contact | undefined;
+  readonly connectivity: Connectivity | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
@@ -22,10 +22,10 @@ export interface SleepUntilBackOptions {
  * @returns whether the server is known to be back. On abort: at once, without an error
  */
 export async function sleepUntilBack(options: SleepUntilBackOptions): Promise<boolean> {
-  const { clock, random, signal, contact } = options;
+  const { clock, random, signal, connectivity } = options;
   const woken = new AbortController();
   let isBack = false;
-  const ending = contact?.onRegained(() => {
+  const ending = connectivity?.onRegained(() => {
     if (isBack) return;
     isBack = true;
     void clock.sleep(random.next() * spreadMs, woken.signal).then(

@@ -17,7 +17,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./call-options.ts";
-import type { Contact } from "./contact.ts";
+import type { Connectivity } from "./connectivity.ts";
 import { acceptOf, bodyOfDelete, queryOfList, queryOfWatch, queryOfWrite } from "./encode-options.ts";
 import { readListPage } from "./list-page.ts";
 import { patchContentType } from "./patch.ts";
@@ -66,7 +66,7 @@ export interface ApiClient {
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>;
   request(request: RawRequest): Promise<RawResponse>;
   /** Whether the server can be reached: by any answer, to whatever the client asked. Absent in fakes. */
-  readonly contact?: Contact;
+  readonly connectivity?: Connectivity;
   /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
   readonly load?: Transport["load"];
   /** Ends all requests and watches and closes the connections. */
@@ -237,7 +237,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
       }
     },
 
-    contact: transport.contact,
+    connectivity: transport.connectivity,
     load: transport.load,
     close: transport.close,
   };

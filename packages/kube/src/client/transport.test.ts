@@ -121,12 +121,12 @@ test("says that the server cannot be reached when nobody listens", async () => {
   expect(String(error)).toMatch(/GET \/api\/v1\/nodes\/a: the API server cannot be reached: .*ECONNREFUSED/);
 });
 
-test("has contact with the server from any answer on, refusals too, until it finds none", async () => {
+test("has connectivity with the server from any answer on, refusals too, until it finds none", async () => {
   let status = 404;
   const { server, api } = await serve((_, response) => answer(response, status, { kind: "Status", code: status }));
   const ask = () => api.get(nodeResource, { name: "a" }).catch(() => undefined);
   const heard: number[] = [];
-  api.contact?.onRegained((lostForMs) => heard.push(lostForMs));
+  api.connectivity?.onRegained((lostForMs) => heard.push(lostForMs));
   status = 503;
   await ask();
   expect(heard).toHaveLength(0);
@@ -134,10 +134,10 @@ test("has contact with the server from any answer on, refusals too, until it fin
   await ask();
   await ask();
   expect(heard).toHaveLength(1);
-  expect(api.contact?.lostForMs()).toBe(0);
+  expect(api.connectivity?.lostForMs()).toBe(0);
   await server.close();
   await ask();
-  expect(api.contact?.lostForMs()).toBeGreaterThan(0);
+  expect(api.connectivity?.lostForMs()).toBeGreaterThan(0);
 });
 
 test("sends the credentials that are current at the time of the request, and says who it is", async () => {

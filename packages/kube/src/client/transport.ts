@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { createAdaptiveLimit } from "./adaptive-limit.ts";
 import type { AdaptiveLimit, RequestOutcome } from "./adaptive-limit.ts";
 import { ApiError, apiErrorFromResponse, isApiError, isDisruptionBudgetRefusal, isUnauthorized } from "./api-error.ts";
-import { type Contact, createContactRecord } from "./contact.ts";
+import { type Connectivity, createConnectivityRecord } from "./connectivity.ts";
 import { parseRetryAfter } from "./retry-after.ts";
 
 /** The methods that the Kubernetes API knows. */
@@ -66,7 +66,7 @@ export interface Transport {
   /** Opens a stream. The deadline bounds the time until the headers arrive; what follows is bounded by `signal` alone. */
   stream(request: TransportRequest): Promise<TransportStream>;
   /** Whether the server is there, by any answer to any request or stream, refusals too; only a connection that fails says that it is not. */
-  readonly contact: Contact;
+  readonly connectivity: Connectivity;
   /** The limit of requests at once as it is now, and what it is made of. */
   readonly load: () => ReturnType<AdaptiveLimit["counts"]>;
   /** Closes all connections, streams too. Requests under way fail. */
@@ -86,7 +86,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
   const log = options.log ?? noLog;
   const base = parseServer(config.server);
   const limit = createAdaptiveLimit({ clock, max: options.maxConnections });
-  const contact = createContactRecord(clock);
+  const connectivity = createConnectivityRecord(clock);
   const connections = createConnections(config, { maxConnections: options.maxConnections, maxResponseBytes });
 
   async function send(
@@ -112,10 +112,10 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     try {
       const answer = await sent;
       // A balancer that has no server behind it answers so too.
-      if (answer.statusCode < 500) contact.answered();
+      if (answer.statusCode < 500) connectivity.answered();
       return answer;
     } catch (error) {
-      if (!signal.aborted) contact.failed(sentMs);
+      if (!signal.aborted) connectivity.failed(sentMs);
       throw error;
     }
   }
@@ -230,7 +230,7 @@ export function createTransport(config: ClusterConfig, options: TransportOptions
     }
   }
 
-  return { request, stream, contact, load: limit.counts, close: connections.close };
+  return { request, stream, connectivity, load: limit.counts, close: connections.close };
 }
 
 /** Turns whatever a request failed with into the caller's abort reason or an {@link ApiError}. */

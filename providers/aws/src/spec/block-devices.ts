@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 
@@ -46,25 +46,25 @@ export const rootDevice = "/root";
 const deviceNamePattern = /^\/dev\/(sd[a-z]|xvd[a-c][a-z]?)$/;
 
 /** Rules over the entries of `blockDevices` (machine-controller-manager-provider-aws, `validateBlockDevices`). */
-export function checkBlockDevices(devices: readonly BlockDevice[], complain: Complain): void {
+export function checkBlockDevices(devices: readonly BlockDevice[], addIssue: AddIssue): void {
   for (const [index, { deviceName, ebs, noDevice, virtualName }] of devices.entries()) {
     const at = ["blockDevices", index];
     const isRoot = devices.length === 1 || deviceName === rootDevice;
     if (ebs === undefined && (isRoot || (noDevice === undefined && virtualName === undefined))) {
-      complain([...at, "ebs"], "is required");
+      addIssue([...at, "ebs"], "is required");
     }
     if (ebs !== undefined && (ebs.volumeType === "io1" || ebs.volumeType === "io2") && ebs.iops === 0) {
-      complain([...at, "ebs", "iops"], `must be more than 0 for volumes of type ${ebs.volumeType}`);
+      addIssue([...at, "ebs", "iops"], `must be more than 0 for volumes of type ${ebs.volumeType}`);
     }
   }
   if (devices.length < 2) return;
   const names = devices.map(({ deviceName }) => deviceName);
   for (const [index, name] of names.entries()) {
     const at = ["blockDevices", index, "deviceName"];
-    if (names.indexOf(name) !== index) complain(at, `must be unique, "${name}" occurs twice`);
+    if (names.indexOf(name) !== index) addIssue(at, `must be unique, "${name}" occurs twice`);
     else if (name !== rootDevice && !deviceNamePattern.test(name)) {
-      complain(at, 'must be "/root", or a device such as /dev/sdf or /dev/xvdba');
+      addIssue(at, 'must be "/root", or a device such as /dev/sdf or /dev/xvdba');
     }
   }
-  if (!names.includes(rootDevice)) complain(["blockDevices"], 'must name the root disk: deviceName "/root"');
+  if (!names.includes(rootDevice)) addIssue(["blockDevices"], 'must name the root disk: deviceName "/root"');
 }

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 
@@ -47,13 +47,13 @@ export const placeOf = ({ deviceIndex, networkCardIndex }: NetworkInterface, ind
 });
 
 /** Rules over the entries of `networkInterfaces`. */
-export function checkNetworkInterfaces(interfaces: readonly NetworkInterface[], complain: Complain): void {
+export function checkNetworkInterfaces(interfaces: readonly NetworkInterface[], addIssue: AddIssue): void {
   const taken = new Set<string>();
   for (const [index, card] of interfaces.entries()) {
     const { deviceIndex, networkCardIndex } = placeOf(card, index);
     const place = `${networkCardIndex}/${deviceIndex}`;
     if (taken.has(place)) {
-      complain(
+      addIssue(
         ["networkInterfaces", index, "deviceIndex"],
         `must be unique on its network card, ${deviceIndex} is taken`,
       );

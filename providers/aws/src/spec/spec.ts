@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { optionalText } from "./absent-text.ts";
 import { blockDeviceSchema, checkBlockDevices } from "./block-devices.ts";
@@ -114,59 +114,59 @@ export type AwsSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: AWS`: that of MCM's driver, keys in any case, and what was added. */
 export const awsSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = issueCollector(check);
-  checkIam(spec, complain);
-  checkTags(spec, complain);
-  checkCapacityReservation(spec, complain);
-  checkCpuOptions(spec, complain);
-  checkMarket(spec, complain);
+  const addIssue = issueCollector(check);
+  checkIam(spec, addIssue);
+  checkTags(spec, addIssue);
+  checkCapacityReservation(spec, addIssue);
+  checkCpuOptions(spec, addIssue);
+  checkMarket(spec, addIssue);
   if (spec.placement?.hostId !== undefined && spec.placement.tenancy !== "host") {
-    complain(["placement", "hostId"], 'may only be given with tenancy "host"');
+    addIssue(["placement", "hostId"], 'may only be given with tenancy "host"');
   }
-  checkBlockDevices(spec.blockDevices, complain);
-  checkNetworkInterfaces(spec.networkInterfaces, complain);
+  checkBlockDevices(spec.blockDevices, addIssue);
+  checkNetworkInterfaces(spec.networkInterfaces, addIssue);
 });
 
-function checkIam({ iam }: AwsSpec, complain: Complain): void {
+function checkIam({ iam }: AwsSpec, addIssue: AddIssue): void {
   const given = [iam.name, iam.arn].filter((value) => value !== undefined).length;
-  if (given === 0) complain(["iam"], "must have a name or an arn of an instance profile");
-  if (given === 2) complain(["iam"], "must have either a name or an arn, not both");
+  if (given === 0) addIssue(["iam"], "must have a name or an arn of an instance profile");
+  if (given === 2) addIssue(["iam"], "must have either a name or an arn, not both");
 }
 
-function checkTags({ tags }: AwsSpec, complain: Complain): void {
+function checkTags({ tags }: AwsSpec, addIssue: AddIssue): void {
   const keys = Object.keys(tags);
   for (const part of [clusterTagPart, roleTagPart]) {
-    if (!keys.some((key) => key.includes(part))) complain(["tags"], `must have a key that contains "${part}"`);
+    if (!keys.some((key) => key.includes(part))) addIssue(["tags"], `must have a key that contains "${part}"`);
   }
   if (keys.filter((key) => key !== nameTag).length > mostTags - 1)
-    complain(["tags"], `must be at most ${mostTags - 1} beside "${nameTag}": EC2 takes ${mostTags}`);
+    addIssue(["tags"], `must be at most ${mostTags - 1} beside "${nameTag}": EC2 takes ${mostTags}`);
 }
 
-function checkCapacityReservation({ capacityReservation }: AwsSpec, complain: Complain): void {
+function checkCapacityReservation({ capacityReservation }: AwsSpec, addIssue: AddIssue): void {
   if (capacityReservation === undefined) return;
   const { capacityReservationPreference, capacityReservationId, capacityReservationResourceGroupArn } =
     capacityReservation;
   if (capacityReservationPreference !== undefined) {
     if (capacityReservationId !== undefined || capacityReservationResourceGroupArn !== undefined) {
-      complain(["capacityReservation"], "must not have an id or a group beside capacityReservationPreference");
+      addIssue(["capacityReservation"], "must not have an id or a group beside capacityReservationPreference");
     }
   } else if (capacityReservationId !== undefined && capacityReservationResourceGroupArn !== undefined) {
-    complain(
+    addIssue(
       ["capacityReservation"],
       "must have either capacityReservationId or capacityReservationResourceGroupArn, not both",
     );
   }
 }
 
-function checkCpuOptions({ cpuOptions }: AwsSpec, complain: Complain): void {
+function checkCpuOptions({ cpuOptions }: AwsSpec, addIssue: AddIssue): void {
   if (cpuOptions === undefined) return;
   if ((cpuOptions.coreCount === undefined) !== (cpuOptions.threadsPerCore === undefined)) {
-    complain(["cpuOptions"], "must have both coreCount and threadsPerCore, or neither");
+    addIssue(["cpuOptions"], "must have both coreCount and threadsPerCore, or neither");
   }
 }
 
-function checkMarket({ instanceMarketOptions }: AwsSpec, complain: Complain): void {
+function checkMarket({ instanceMarketOptions }: AwsSpec, addIssue: AddIssue): void {
   if (instanceMarketOptions?.maxPrice !== undefined && instanceMarketOptions.marketType !== "spot") {
-    complain(["instanceMarketOptions", "maxPrice"], 'may only be given with marketType "spot"');
+    addIssue(["instanceMarketOptions", "maxPrice"], 'may only be given with marketType "spot"');
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 
 /**
  * The resource types that the driver requests, each with the api-version of the request.
@@ -42,12 +42,12 @@ const versionPattern = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
 export function checkApiVersions(
   overrides: ApiVersionOverrides,
   at: readonly (string | number)[],
-  complain: Complain,
+  addIssue: AddIssue,
 ): void {
   const known = new Set(knownKeys.map((key) => key.toLowerCase()));
   for (const [key, version] of Object.entries(overrides)) {
-    if (!known.has(key.toLowerCase())) complain([...at, key], `must be one of ${knownKeys.join(", ")}`);
-    if (!versionPattern.test(version)) complain([...at, key], "must be an api-version such as 2023-07-01");
+    if (!known.has(key.toLowerCase())) addIssue([...at, key], `must be one of ${knownKeys.join(", ")}`);
+    if (!versionPattern.test(version)) addIssue([...at, key], "must be an api-version such as 2023-07-01");
   }
 }
 

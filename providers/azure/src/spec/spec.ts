@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkApiVersions } from "./api-versions.ts";
 import { cloudNames, isCloudName } from "./clouds.ts";
@@ -137,25 +137,25 @@ export type AzureSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: Azure`: that of MCM's driver, keys in any case, and what was added. */
 export const azureSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = issueCollector(check);
-  checkTags(spec, complain);
-  checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], complain);
-  checkStorage(spec.properties.storageProfile, complain);
-  checkPlacement(spec, complain);
-  checkReservation(spec, complain);
-  checkSpot(spec, complain);
+  const addIssue = issueCollector(check);
+  checkTags(spec, addIssue);
+  checkApiVersions(spec.cloudConfiguration?.apiVersions ?? {}, ["cloudConfiguration", "apiVersions"], addIssue);
+  checkStorage(spec.properties.storageProfile, addIssue);
+  checkPlacement(spec, addIssue);
+  checkReservation(spec, addIssue);
+  checkSpot(spec, addIssue);
 });
 
-function checkTags({ tags }: AzureSpec, complain: Complain): void {
+function checkTags({ tags }: AzureSpec, addIssue: AddIssue): void {
   const keys = Object.keys(tags);
   for (const start of [clusterTagStart, roleTagStart]) {
-    if (!keys.some((key) => key.startsWith(start))) complain(["tags"], `must have a key that begins with "${start}"`);
+    if (!keys.some((key) => key.startsWith(start))) addIssue(["tags"], `must have a key that begins with "${start}"`);
   }
   if (keys.length > mostTags) {
-    complain(["tags"], `must be at most ${mostTags}: Azure takes no more`);
+    addIssue(["tags"], `must be at most ${mostTags}: Azure takes no more`);
   }
   for (const key of keys) {
-    if (key.length > 512 || /[<>%&\\?/]/.test(key)) complain(["tags", key], "must have a name without < > % & \\ ? /");
+    if (key.length > 512 || /[<>%&\\?/]/.test(key)) addIssue(["tags", key], "must have a name without < > % & \\ ? /");
   }
 }
 
@@ -176,15 +176,15 @@ export function placementOf({ properties }: Pick<AzureSpec, "properties">): {
   };
 }
 
-function checkPlacement(spec: AzureSpec, complain: Complain): void {
+function checkPlacement(spec: AzureSpec, addIssue: AddIssue): void {
   const { zone, availabilitySetId, scaleSetId } = placementOf(spec);
   const given = [zone, availabilitySetId, scaleSetId].filter((value) => value !== undefined).length;
   if (given !== 1) {
-    complain(["properties"], "must have exactly one of zone, availabilitySet and virtualMachineScaleSet");
+    addIssue(["properties"], "must have exactly one of zone, availabilitySet and virtualMachineScaleSet");
   }
   for (const [index, fallback] of spec.fallbacks.entries()) {
     if (fallback.zone !== undefined && zone === undefined) {
-      complain(["fallbacks", index, "zone"], "may only be given when properties.zone is");
+      addIssue(["fallbacks", index, "zone"], "may only be given when properties.zone is");
     }
   }
 }
@@ -192,26 +192,26 @@ function checkPlacement(spec: AzureSpec, complain: Complain): void {
 const reservationGroupPattern =
   /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/Microsoft\.Compute\/capacityReservationGroups\/[^/]+$/i;
 
-function checkReservation({ properties }: AzureSpec, complain: Complain): void {
+function checkReservation({ properties }: AzureSpec, addIssue: AddIssue): void {
   const id = properties.capacityReservation?.capacityReservationGroupID;
   if (isGiven(id) && !reservationGroupPattern.test(id)) {
-    complain(
+    addIssue(
       ["properties", "capacityReservation", "capacityReservationGroupID"],
       "must be the id of a resource of type Microsoft.Compute/capacityReservationGroups",
     );
   }
 }
 
-function checkSpot({ properties }: AzureSpec, complain: Complain): void {
+function checkSpot({ properties }: AzureSpec, addIssue: AddIssue): void {
   const { priority, evictionPolicy, billingProfile } = properties;
   const price = billingProfile?.maxPrice;
   if (price !== undefined && price !== -1 && price <= 0) {
-    complain(["properties", "billingProfile", "maxPrice"], "must be more than 0, or -1");
+    addIssue(["properties", "billingProfile", "maxPrice"], "must be more than 0, or -1");
   }
   if (priority === "Spot") return;
   if (evictionPolicy !== undefined) {
-    complain(["properties", "evictionPolicy"], 'may only be given with priority "Spot"');
+    addIssue(["properties", "evictionPolicy"], 'may only be given with priority "Spot"');
   }
   if (price !== undefined)
-    complain(["properties", "billingProfile", "maxPrice"], 'may only be given with priority "Spot"');
+    addIssue(["properties", "billingProfile", "maxPrice"], 'may only be given with priority "Spot"');
 }

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 
 const text = (description: string) => z.string().max(2_048).describe(description);
@@ -95,23 +95,23 @@ export function readUrn(urn: string): Urn | undefined {
   return isWhole ? { publisher, offer, sku, version } : undefined;
 }
 
-function checkImage(image: ImageReference, at: readonly (string | number)[], complain: Complain): void {
+function checkImage(image: ImageReference, at: readonly (string | number)[], addIssue: AddIssue): void {
   const given = [image.id, image.urn, image.communityGalleryImageID, image.sharedGalleryImageID].filter(isGiven);
   if (given.length !== 1) {
-    complain(at, "must have exactly one of id, urn, communityGalleryImageID and sharedGalleryImageID");
+    addIssue(at, "must have exactly one of id, urn, communityGalleryImageID and sharedGalleryImageID");
   } else if (isGiven(image.urn) && readUrn(image.urn) === undefined) {
-    complain([...at, "urn"], 'must look like "publisher:offer:sku:version"');
+    addIssue([...at, "urn"], 'must look like "publisher:offer:sku:version"');
   }
 }
 
 /** Rules over `properties.storageProfile` (machine-controller-manager-provider-azure, `pkg/azure/api/validation/validation.go`). */
-export function checkStorage({ imageReference, dataDisks }: StorageProfile, complain: Complain): void {
+export function checkStorage({ imageReference, dataDisks }: StorageProfile, addIssue: AddIssue): void {
   const profile = ["properties", "storageProfile"];
-  checkImage(imageReference, [...profile, "imageReference"], complain);
+  checkImage(imageReference, [...profile, "imageReference"], addIssue);
   const luns = dataDisks.map(({ lun }) => lun);
   for (const [index, { lun, imageRef }] of dataDisks.entries()) {
     const at = [...profile, "dataDisks", index];
-    if (luns.indexOf(lun) !== index) complain([...at, "lun"], `must be unique, ${lun} occurs twice`);
-    if (imageRef !== undefined) checkImage(imageRef, [...at, "imageRef"], complain);
+    if (luns.indexOf(lun) !== index) addIssue([...at, "lun"], `must be unique, ${lun} occurs twice`);
+    if (imageRef !== undefined) checkImage(imageRef, [...at, "imageRef"], addIssue);
   }
 }

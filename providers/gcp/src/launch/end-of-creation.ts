@@ -1,6 +1,6 @@
 import type { MachineError } from "@millwright/core";
 import { type Operation, operationError } from "../api/operation.ts";
-import { type LeftDisk, removeLeftDisks } from "../vm/left-disks.ts";
+import { type LeftoverDisk, removeLeftoverDisks } from "../vm/leftover-disks.ts";
 import type { MethodCall } from "../vm/method-call.ts";
 import { labelValueOf } from "../vm/owner-tags.ts";
 import type { Launch, LaunchCandidate } from "./launch.ts";
@@ -20,8 +20,8 @@ export async function endOfCreation(
   if (!spec.disks.every(({ autoDelete }) => autoDelete)) {
     const uid = labelValueOf(machine.uid);
     const label = labelValueOf(token);
-    const isOfCreation = (disk: LeftDisk): boolean => disk.machineUid === uid && disk.token === label;
-    await removeLeftDisks({ project, zone: candidate.zone }, isOfCreation, call);
+    const isOfCreation = (disk: LeftoverDisk): boolean => disk.machineUid === uid && disk.token === label;
+    await removeLeftoverDisks({ project, zone: candidate.zone }, isOfCreation, call);
   }
   // The request id goes on standing for an operation that came to nothing.
   return operationError(operation, scopeOf(launch, candidate), { tokenIsSpent: true });

@@ -3,7 +3,7 @@ import { toMachineError } from "../api/errors.ts";
 import { isInsertionRefused, isRefusal } from "../api/gce-failure.ts";
 import { hasFailed, type Operation } from "../api/operation.ts";
 import type { Place } from "../api/requests.ts";
-import { removeLeftDisks } from "../vm/left-disks.ts";
+import { removeLeftoverDisks } from "../vm/leftover-disks.ts";
 import type { CreateRequest, MethodCall } from "../vm/method-call.ts";
 import { labelValueOf } from "../vm/owner-tags.ts";
 import { providerIdOf } from "../vm/provider-id.ts";
@@ -93,7 +93,7 @@ async function insert(launch: Launch, candidate: LaunchCandidate, place: Place, 
 /** Deletes disks of this machine whose VM somebody has deleted without them, and says so; undefined when there are none. */
 async function clearTheWay({ machine }: Launch, place: Place, call: MethodCall): Promise<MachineError | undefined> {
   const uid = labelValueOf(machine.uid);
-  const gone = await removeLeftDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
+  const gone = await removeLeftoverDisks(place, (disk) => disk.machineUid === uid && !disk.isKept, call);
   if (gone.length === 0) return undefined;
   const names = gone.toSorted().join(", ");
   return new MachineError(

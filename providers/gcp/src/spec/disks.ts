@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { goTexts } from "./go-text.ts";
 
@@ -42,12 +42,12 @@ export type Disk = Readonly<z.output<typeof diskSchema>>;
 export const isScratch = ({ type }: Disk): boolean => type === "SCRATCH";
 
 /** Rules over the entries of `disks` (machine-controller-manager-provider-gcp, `pkg/gcp/validation/validation.go`). */
-export function checkDisks(disks: readonly Disk[], complain: Complain): void {
+export function checkDisks(disks: readonly Disk[], addIssue: AddIssue): void {
   for (const [index, disk] of disks.entries()) {
     const at = ["disks", index];
-    if (disk.boot && disk.image === "") complain([...at, "image"], "is required for the boot disk");
+    if (disk.boot && disk.image === "") addIssue([...at, "image"], "is required for the boot disk");
     if (isScratch(disk) && disk.interface !== "NVME" && disk.interface !== "SCSI") {
-      complain([...at, "interface"], 'must be "NVME" or "SCSI" for a disk of type SCRATCH');
+      addIssue([...at, "interface"], 'must be "NVME" or "SCSI" for a disk of type SCRATCH');
     }
   }
 }

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import type { Complain } from "@millwright/core/driver-kit";
+import type { AddIssue } from "@millwright/core/driver-kit";
 import * as z from "zod";
 
 /** Schema of an entry of `networkInterfaces`. */
@@ -28,10 +28,10 @@ export const networkInterfaceSchema = goObject({
 export type NetworkInterface = Readonly<z.output<typeof networkInterfaceSchema>>;
 
 /** Rules over the entries of `networkInterfaces`. */
-export function checkNetworkInterfaces(interfaces: readonly NetworkInterface[], complain: Complain): void {
+export function checkNetworkInterfaces(interfaces: readonly NetworkInterface[], addIssue: AddIssue): void {
   for (const [index, { network, subnetwork }] of interfaces.entries()) {
     if (network === "" && subnetwork === "") {
-      complain(["networkInterfaces", index], "must have a network or a subnetwork");
+      addIssue(["networkInterfaces", index], "must have a network or a subnetwork");
     }
   }
 }

@@ -181,14 +181,14 @@ function isTokenUri(text: string, universe: string): boolean {
 
 /** Schema of the class secret: credentials of a service account or workload identity, and user data, which may be empty. */
 export const gcpSecretSchema = z.record(z.string(), z.string()).superRefine((secret, check) => {
-  const complain = (path: string, message: string): void => check.addIssue({ code: "custom", path: [path], message });
-  if (!Object.hasOwn(secret, userDataKey)) complain(userDataKey, "is required; it may be empty");
+  const addIssue = (path: string, message: string): void => check.addIssue({ code: "custom", path: [path], message });
+  if (!Object.hasOwn(secret, userDataKey)) addIssue(userDataKey, "is required; it may be empty");
   try {
     read((key) => (Object.hasOwn(secret, key) ? secret[key] : undefined));
   } catch (error) {
     if (!(error instanceof CredentialsProblem)) throw error;
     const key = [...credentialKeys, chainKey].find((name) => (secret[name] ?? "").trim() !== "");
-    complain(key ?? credentialKeys[0], error.message);
+    addIssue(key ?? credentialKeys[0], error.message);
   }
 });
 

@@ -1,5 +1,5 @@
 import { goObject } from "@millwright/core";
-import { type Complain, issueCollector } from "@millwright/core/driver-kit";
+import { type AddIssue, issueCollector } from "@millwright/core/driver-kit";
 import * as z from "zod";
 import { checkDisks, diskSchema } from "./disks.ts";
 import { goText, goTexts } from "./go-text.ts";
@@ -111,15 +111,15 @@ export type GcpSpec = Readonly<z.output<typeof specSchema>>;
 
 /** Schema of `providerSpec` of classes with `provider: GCP`: that of MCM's driver, keys in any case, and what was added. */
 export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
-  const complain = issueCollector(check);
-  checkDisks(spec.disks, complain);
-  checkNetworkInterfaces(spec.networkInterfaces, complain);
-  checkScheduling(spec, complain);
-  checkLabels(spec, complain);
-  checkMetadata(spec, complain);
+  const addIssue = issueCollector(check);
+  checkDisks(spec.disks, addIssue);
+  checkNetworkInterfaces(spec.networkInterfaces, addIssue);
+  checkScheduling(spec, addIssue);
+  checkLabels(spec, addIssue);
+  checkMetadata(spec, addIssue);
   for (const [index, { zone }] of spec.fallbacks.entries()) {
     if (zone !== undefined && !zone.startsWith(`${spec.region}-`)) {
-      complain(["fallbacks", index, "zone"], `must be a zone of region ${spec.region}`);
+      addIssue(["fallbacks", index, "zone"], `must be a zone of region ${spec.region}`);
     }
   }
 });
@@ -128,31 +128,31 @@ export const gcpSpecSchema = specSchema.superRefine((spec, check) => {
 export const isSpot = ({ scheduling }: Pick<GcpSpec, "scheduling">): boolean =>
   scheduling.preemptible || scheduling.provisioningModel === "SPOT";
 
-function checkScheduling({ scheduling, gpu }: GcpSpec, complain: Complain): void {
+function checkScheduling({ scheduling, gpu }: GcpSpec, addIssue: AddIssue): void {
   const at = (field: string): readonly string[] => ["scheduling", field];
   if (gpu !== undefined && scheduling.onHostMaintenance !== "TERMINATE") {
-    complain(at("onHostMaintenance"), 'must be "TERMINATE" with a gpu');
+    addIssue(at("onHostMaintenance"), 'must be "TERMINATE" with a gpu');
   }
   if (scheduling.preemptible && scheduling.provisioningModel === "STANDARD") {
-    complain(at("provisioningModel"), 'must be "SPOT" with preemptible, or be left out');
+    addIssue(at("provisioningModel"), 'must be "SPOT" with preemptible, or be left out');
   }
   if (scheduling.instanceTerminationAction !== undefined && scheduling.provisioningModel !== "SPOT") {
-    complain(at("instanceTerminationAction"), 'may only be given with provisioningModel "SPOT"');
+    addIssue(at("instanceTerminationAction"), 'may only be given with provisioningModel "SPOT"');
   }
 }
 
-function checkLabels({ labels, disks }: GcpSpec, complain: Complain): void {
+function checkLabels({ labels, disks }: GcpSpec, addIssue: AddIssue): void {
   const tooMany = `must be at most ${mostLabels}: Compute Engine takes no more`;
-  if (Object.keys(labels).length > mostLabels) complain(["labels"], tooMany);
+  if (Object.keys(labels).length > mostLabels) addIssue(["labels"], tooMany);
   for (const [index, disk] of disks.entries()) {
-    if (Object.keys(disk.labels).length > mostLabels) complain(["disks", index, "labels"], tooMany);
+    if (Object.keys(disk.labels).length > mostLabels) addIssue(["disks", index, "labels"], tooMany);
   }
 }
 
-function checkMetadata({ metadata }: GcpSpec, complain: Complain): void {
+function checkMetadata({ metadata }: GcpSpec, addIssue: AddIssue): void {
   const keys = metadata.map(({ key }) => key);
   for (const [index, key] of keys.entries()) {
-    if (key === "user-data") complain(["metadata", index, "key"], "must not be user-data, which is the driver's");
-    else if (keys.indexOf(key) !== index) complain(["metadata", index, "key"], `must be unique, "${key}" occurs twice`);
+    if (key === "user-data") addIssue(["metadata", index, "key"], "must not be user-data, which is the driver's");
+    else if (keys.indexOf(key) !== index) addIssue(["metadata", index, "key"], `must be unique, "${key}" occurs twice`);
   }
 }

@@ -44,7 +44,7 @@ export function watchConditionInputs(
     when: comesOrGoes,
     priority: () => "routine",
   });
-  const { contactLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
+  const { connectivityLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
   const wakeAll = (): void => {
     for (const key of keys.all()) controller.enqueue(key, "routine");
   };
@@ -64,8 +64,8 @@ export function watchConditionInputs(
     when: hasOtherHealth,
     priority: () => "routine",
   });
-  target.caches.nodes.contact.onLost(contactLostAfterMs, wakeAll);
-  target.caches.nodes.contact.onRegained((lostForMs) => {
-    if (lostForMs > contactLostAfterMs) wakeAll();
+  target.caches.nodes.connectivity.onLost(connectivityLostAfterMs, wakeAll);
+  target.caches.nodes.connectivity.onRegained((lostForMs) => {
+    if (lostForMs > connectivityLostAfterMs) wakeAll();
   });
 }

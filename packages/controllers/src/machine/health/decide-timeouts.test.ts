@@ -40,7 +40,7 @@ describe("a node that does not join", () => {
 
   it("is waited for as long as nobody can see nodes, and for the whole timeout from then on", () => {
     const late = later(900_000);
-    const unseen = decide({ machine, ...obstacle({ contact: { isLost: true, regainedAt: undefined } }) }, late);
+    const unseen = decide({ machine, ...obstacle({ connectivity: { isLost: true, regainedAt: undefined } }) }, late);
     const text =
       "Whether the node of machine machine has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer";
     expect(unseen.status).toMatchObject({
@@ -48,7 +48,7 @@ describe("a node that does not join", () => {
       lastOperation: { type: "Create", state: "Processing", description: text },
     });
     expect(unseen.because).toEqual([]);
-    const back = obstacle({ contact: { isLost: false, regainedAt: late.getTime() } });
+    const back = obstacle({ connectivity: { isLost: false, regainedAt: late.getTime() } });
     const told = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
     const seen = decide({ machine: told, ...back }, late);
     expect(seen).toMatchObject({
@@ -232,7 +232,7 @@ describe("a machine that may not be replaced yet", () => {
     ],
     [
       "the API server is away",
-      { contact: { isLost: true, regainedAt: undefined } },
+      { connectivity: { isLost: true, regainedAt: undefined } },
       "RepairSuspended",
       "Warning",
       undefined,
@@ -254,17 +254,17 @@ describe("a machine that may not be replaced yet", () => {
 
   it("is told of the greater trouble", () => {
     const outage = { zone: undefined, until: later(5_000).getTime() };
-    const contact = { isLost: true, regainedAt: undefined };
+    const connectivity = { isLost: true, regainedAt: undefined };
     const textWith = (repair: Partial<MachineSnapshot["repair"]>) =>
       decide({ machine: unknown, ...obstacle(repair) }, overdue).status?.lastOperation?.description;
-    expect(textWith({ peers: others, outage, contact })).toContain("cannot be reached");
+    expect(textWith({ peers: others, outage, connectivity })).toContain("cannot be reached");
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
 
   it("gives back its permit when it is not replaced after all", () => {
     const machine = unknown;
-    const contact = { isLost: true, regainedAt: undefined };
-    const held = { machine, ...obstacle({ isInFlight: true, contact }) };
+    const connectivity = { isLost: true, regainedAt: undefined };
+    const held = { machine, ...obstacle({ isInFlight: true, connectivity }) };
     expect(decide(held, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
     const back = { machine, node: nodeWith(healthy), ...obstacle({ isInFlight: true }) };
     expect(decide(back, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
@@ -284,7 +284,7 @@ describe("a machine that may not be replaced yet", () => {
 
 describe("a machine whose API server was away", () => {
   const regainedAt = later(-1_500).getTime();
-  const view = { machine: unknown, ...obstacle({ contact: { isLost: false, regainedAt } }) };
+  const view = { machine: unknown, ...obstacle({ connectivity: { isLost: false, regainedAt } }) };
   const text = "Health timeout of machine machine was reset because the API server was unreachable";
 
   it("starts its health timeout anew, once, and says so", () => {
@@ -303,7 +303,7 @@ describe("a machine whose API server was away", () => {
     });
   });
 
-  it("does not start it twice within the second in which contact came back", () => {
+  it("does not start it twice within the second in which connectivity came back", () => {
     const { status = {} } = decide(view, later(-1_500));
     expect(status.currentStatus?.lastUpdateTime).toBe("2026-01-01T00:09:58Z");
     expect(decide({ ...view, machine: { ...unknown, status } }, later(-1_499)).because).toEqual([]);
@@ -314,9 +314,9 @@ describe("a machine whose API server was away", () => {
     expect(decide(later2).because).toEqual([]);
   });
 
-  it("waits while another cache has no contact yet", () => {
-    const contact = { isLost: true, regainedAt };
-    const { status } = decide({ machine: unknown, ...obstacle({ contact }) }, overdue);
+  it("waits while another cache has no connectivity yet", () => {
+    const connectivity = { isLost: true, regainedAt };
+    const { status } = decide({ machine: unknown, ...obstacle({ connectivity }) }, overdue);
     expect(status?.lastOperation?.description).toContain("cannot be reached");
   });
 });

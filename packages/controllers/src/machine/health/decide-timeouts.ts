@@ -42,7 +42,7 @@ export function decideTimeouts(
  * could join then.
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
-  const { isLost, regainedAt = 0 } = snapshot.repair.contact;
+  const { isLost, regainedAt = 0 } = snapshot.repair.connectivity;
   const unseen = joinUnseen(snapshot.machine.metadata.name);
   // The end of the loss wakes the machine.
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
@@ -87,7 +87,7 @@ function healthTimeout(
   if (machine.spec.disableHealthTimeout === true) return { ...nothing, status };
   const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
   if (Number.isNaN(since)) return { ...nothing, status: withClockReset(status, now) };
-  const { regainedAt = 0, isLost } = repair.contact;
+  const { regainedAt = 0, isLost } = repair.connectivity;
   // Stored times are whole seconds.
   if (!isLost && Math.floor(regainedAt / 1000) * 1000 > since) {
     const message = healthTimeoutReset(name);
@@ -133,7 +133,7 @@ interface Hold {
 function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefined {
   const suspended = { type: "Warning", reason: machineEventReasons.repairSuspended } as const;
   // Its end wakes the machine.
-  if (repair.contact.isLost) return { text: replacementHolds.noContact(), because: suspended };
+  if (repair.connectivity.isLost) return { text: replacementHolds.unreachable(), because: suspended };
   if (repair.outage !== undefined) {
     const { zone, until } = repair.outage;
     const text = zone === undefined ? replacementHolds.outage() : replacementHolds.zoneOutage(zone);

@@ -1,30 +1,30 @@
 import type { Clock, Timer } from "@millwright/core";
 
 /**
- * Contact of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one
- * that fails, or gets no answer, until the next one that is answered. What a cache holds while contact is lost may be old news. That of a client is
+ * Connectivity of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one
+ * that fails, or gets no answer, until the next one that is answered. What a cache holds while connectivity is lost may be old news. That of a client is
  * lost from a request that found no server to the next one, whatever it was for, that was answered.
  */
-export interface Contact {
-  /** For how long contact has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache or the client was made. */
+export interface Connectivity {
+  /** For how long connectivity has been lost, milliseconds; 0 while it is there. Before the first answer: since the cache or the client was made. */
   lostForMs(): number;
   /**
-   * Calls `listener` each time contact is back, with how long it was lost, milliseconds: also after the first answer, and after hitches of
+   * Calls `listener` each time connectivity is back, with how long it was lost, milliseconds: also after the first answer, and after hitches of
    * no importance, so ask for as much as matters. What was missed arrives only after the call.
    *
    * @returns ends it
    */
   onRegained(listener: (lostForMs: number) => void): () => void;
   /**
-   * Calls `listener` each time contact has been lost for longer than `afterMs`, once per loss. A loss that lasts already counts.
+   * Calls `listener` each time connectivity has been lost for longer than `afterMs`, once per loss. A loss that lasts already counts.
    *
    * @returns ends it
    */
   onLost(afterMs: number, listener: () => void): () => void;
 }
 
-/** The writing side of a {@link Contact}: what a reflector, or the transport of a client, notes. */
-export interface ContactRecord extends Contact {
+/** The writing side of a {@link Connectivity}: what a reflector, or the transport of a client, notes. */
+export interface ConnectivityRecord extends Connectivity {
   /** The server answered. */
   answered(): void;
   /** An attempt failed that gave the last sign of life, or began, at this time of `Clock.monotonicMs`. */
@@ -33,9 +33,9 @@ export interface ContactRecord extends Contact {
   ended(): void;
 }
 
-/** Makes a record in which there was no contact yet. */
-export function createContactRecord(clock: Clock): ContactRecord {
-  // Invariant: a listener of losses has a timer only while contact is lost and it has not been told.
+/** Makes a record in which there was no connectivity yet. */
+export function createConnectivityRecord(clock: Clock): ConnectivityRecord {
+  // Invariant: a listener of losses has a timer only while connectivity is lost and it has not been told.
   const listeners = new Set<(lostForMs: number) => void>();
   const lossListeners = new Set<LossListener>();
   /** Undefined exactly while the last attempt is in order. */

@@ -6,67 +6,67 @@ import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
-import { createContactRecord } from "./contact.ts";
+import { createConnectivityRecord } from "./connectivity.ts";
 
 it("is lost from the start until the first answer, and from a failure until the next", async () => {
   const clock = createVirtualClock();
-  const contact = createContactRecord(clock);
+  const connectivity = createConnectivityRecord(clock);
   const heard: number[] = [];
-  contact.onRegained((lostForMs) => heard.push(lostForMs));
+  connectivity.onRegained((lostForMs) => heard.push(lostForMs));
   await clock.advance(5_000);
-  expect(contact.lostForMs()).toBe(5_000);
-  contact.answered();
-  expect(contact.lostForMs()).toBe(0);
+  expect(connectivity.lostForMs()).toBe(5_000);
+  connectivity.answered();
+  expect(connectivity.lostForMs()).toBe(0);
   await clock.advance(60_000);
-  contact.answered();
-  expect(contact.lostForMs()).toBe(0);
-  contact.failed(clock.monotonicMs());
+  connectivity.answered();
+  expect(connectivity.lostForMs()).toBe(0);
+  connectivity.failed(clock.monotonicMs());
   await clock.advance(1_000);
-  contact.failed(clock.monotonicMs());
+  connectivity.failed(clock.monotonicMs());
   await clock.advance(1_000);
-  expect(contact.lostForMs()).toBe(2_000);
-  contact.answered();
+  expect(connectivity.lostForMs()).toBe(2_000);
+  connectivity.answered();
   expect(heard).toEqual([5_000, 2_000]);
 });
 
 it("counts an attempt that got no answer from its beginning", async () => {
   const clock = createVirtualClock();
-  const contact = createContactRecord(clock);
-  contact.answered();
+  const connectivity = createConnectivityRecord(clock);
+  connectivity.answered();
   const began = clock.monotonicMs();
   await clock.advance(50_000);
-  contact.failed(began);
-  expect(contact.lostForMs()).toBe(50_000);
+  connectivity.failed(began);
+  expect(connectivity.lostForMs()).toBe(50_000);
 });
 
 it("tells nobody who has ended listening", () => {
-  const contact = createContactRecord(createVirtualClock());
+  const connectivity = createConnectivityRecord(createVirtualClock());
   const heard: number[] = [];
-  contact.onRegained((lostForMs) => heard.push(lostForMs))();
-  contact.answered();
+  connectivity.onRegained((lostForMs) => heard.push(lostForMs))();
+  connectivity.answered();
   expect(heard).toEqual([]);
 });
 
 it("tells of a loss that lasts, once, and of the next one anew", async () => {
   const clock = createVirtualClock();
-  const contact = createContactRecord(clock);
+  const connectivity = createConnectivityRecord(clock);
   let told = 0;
-  const end = contact.onLost(30_000, () => told++);
+  const end = connectivity.onLost(30_000, () => told++);
   await clock.advance(30_000);
   expect(told).toBe(0);
   await clock.advance(60_000);
   expect(told).toBe(1);
-  contact.answered();
-  contact.failed(clock.monotonicMs());
+  connectivity.answered();
+  connectivity.failed(clock.monotonicMs());
   await clock.advance(20_000);
-  contact.answered();
+  connectivity.answered();
   await clock.advance(20_000);
   expect(told).toBe(1);
-  contact.failed(clock.monotonicMs() - 29_000);
+  connectivity.failed(clock.monotonicMs() - 29_000);
   await clock.advance(1_001);
   expect(told).toBe(2);
-  contact.answered();
-  contact.failed(clock.monotonicMs());
+  connectivity.answered();
+  connectivity.failed(clock.monotonicMs());
   end();
   await clock.advance(60_000);
   expect(told).toBe(2);
@@ -74,15 +74,15 @@ it("tells of a loss that lasts, once, and of the next one anew", async () => {
 
 it("leaves no timer when nobody tries any more", async () => {
   const clock = createVirtualClock();
-  const contact = createContactRecord(clock);
+  const connectivity = createConnectivityRecord(clock);
   let told = 0;
-  contact.onLost(30_000, () => told++);
-  contact.ended();
+  connectivity.onLost(30_000, () => told++);
+  connectivity.ended();
   await clock.advance(60_000);
   expect(told).toBe(0);
 });
 
-describe("the contact of a cache", () => {
+describe("the connectivity of a cache", () => {
   function start() {
     const clock = createVirtualClock();
     const api = createFakeApi({ clock });
@@ -93,21 +93,21 @@ describe("the contact of a cache", () => {
       stop.abort(new Error("done"));
       await running;
     };
-    return { clock, api, contact: informer.contact, end };
+    return { clock, api, connectivity: informer.connectivity, end };
   }
 
   it("is there while nothing happens", async () => {
-    const { clock, contact, end } = start();
+    const { clock, connectivity, end } = start();
     await clock.advance(3_600_000);
-    expect(contact.lostForMs()).toBe(0);
+    expect(connectivity.lostForMs()).toBe(0);
     await end();
   });
 
   it("is lost while watches fail, and back as soon as one is answered, however quiet", async () => {
-    const { clock, api, contact, end } = start();
+    const { clock, api, connectivity, end } = start();
     await clock.advance(1_000);
     const lost: number[] = [];
-    contact.onRegained((lostForMs) => lost.push(lostForMs));
+    connectivity.onRegained((lostForMs) => lost.push(lostForMs));
     api.inject({
       verb: "watch",
       error: new ApiError({ status: 0, reason: "Unreachable", message: "reset" }),
@@ -115,9 +115,9 @@ describe("the contact of a cache", () => {
     });
     api.endWatches();
     await clock.advance(30_000);
-    expect(contact.lostForMs()).toBeGreaterThan(29_000);
+    expect(connectivity.lostForMs()).toBeGreaterThan(29_000);
     await clock.advance(3_600_000);
-    expect(contact.lostForMs()).toBe(0);
+    expect(connectivity.lostForMs()).toBe(0);
     expect(lost).toHaveLength(1);
     expect(lost[0]).toBeGreaterThan(30_000);
     await end();
@@ -144,7 +144,7 @@ describe("the contact of a cache", () => {
     isMute = true;
     api.endWatches();
     await clock.advance(120_000);
-    expect(informer.contact.lostForMs()).toBeGreaterThan(100_000);
+    expect(informer.connectivity.lostForMs()).toBeGreaterThan(100_000);
     stop.abort(new Error("done"));
     await running;
   });

@@ -11,7 +11,7 @@ import { untilDone } from "./until-done.ts";
 import type { Vm } from "./vm.ts";
 
 /** A disk that the driver has made, and that no VM has. */
-export interface LeftDisk {
+export interface LeftoverDisk {
   readonly name: string;
   /** UID of the machine that it was made for, as the label has it. */
   readonly machineUid: string;
@@ -24,7 +24,7 @@ export interface LeftDisk {
 }
 
 /** Reads a disk; undefined for one that a VM has, or that says no machine. */
-function readLeftDisk({ name, labels, users }: DiskResource): LeftDisk | undefined {
+function readLeftoverDisk({ name, labels, users }: DiskResource): LeftoverDisk | undefined {
   const machineUid = labels?.[ownerLabelKeys.machineUid] ?? "";
   if (!name || machineUid === "" || (users ?? []).length > 0) return undefined;
   return {
@@ -46,7 +46,7 @@ export function mayLeaveDisks({ instance }: Vm, { disks }: GcpSpec): boolean {
  * Whether a disk was made for the VM that a machine's provider id names, whatever UID it says: that of a machine that was made anew is another one by now, and a VM that is gone does not tell the one
  * before any more. Compute Engine calls the first disk of a VM as the VM, and the others by their numbers.
  */
-export function isOfNamedVm({ name, namespace }: LeftDisk, { machine, machineClass }: GcpRequest): boolean {
+export function isOfNamedVm({ name, namespace }: LeftoverDisk, { machine, machineClass }: GcpRequest): boolean {
   const { providerId = "" } = machine;
   if (providerId === "" || (namespace !== "" && namespace !== labelValueOf(machine.namespace))) return false;
   const vmName = readProviderId(providerId).name;
@@ -62,13 +62,13 @@ export function isOfNamedVm({ name, namespace }: LeftDisk, { machine, machineCla
  * @param isMeant which of them
  * @returns the names of those that are gone
  */
-export async function removeLeftDisks(
+export async function removeLeftoverDisks(
   place: Place,
-  isMeant: (disk: LeftDisk) => boolean,
+  isMeant: (disk: LeftoverDisk) => boolean,
   call: MethodCall,
 ): Promise<readonly string[]> {
   const disks = await call.session.disks(place, call.context);
-  const left = disks.flatMap((disk) => readLeftDisk(disk) ?? []).filter(isMeant);
+  const left = disks.flatMap((disk) => readLeftoverDisk(disk) ?? []).filter(isMeant);
   const outcomes = await Promise.allSettled(left.map(({ name }) => removeDisk(place, name, call)));
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   return left.map(({ name }) => name);
