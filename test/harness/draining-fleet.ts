@@ -30,16 +30,16 @@ export interface DrainingFleet extends ControlledFleet {
   /** The machine to be drained, of those that run, and its node. */
   victim(): Promise<{ readonly machine: string; readonly node: string }>;
   /** Applies manifests while only that node takes pods, and waits until so many run on it. */
-  settle(node: string, pods: number, ...manifests: readonly Manifest[]): Promise<void>;
+  fillNode(node: string, pods: number, ...manifests: readonly Manifest[]): Promise<void>;
   /** Pods on a node, sorted by name, also those on their way out. */
   podsOn(node: string): Promise<readonly DrainPod[]>;
   /** Tells a machine to go; its deletion goes on in the background. */
-  remove(machine: string): Promise<void>;
+  deleteMachine(machine: string): Promise<void>;
   /** What the machine says about its last operation. */
-  says(machine: string): Promise<string>;
+  lastOperation(machine: string): Promise<string>;
   /** Waits until the machine says something like it. */
-  untilSays(machine: string, text: RegExp | string, timeoutMs?: number): Promise<string>;
-  untilMachineGone(machine: string, timeoutMs?: number): Promise<void>;
+  untilLastOperation(machine: string, text: RegExp | string, timeoutMs?: number): Promise<string>;
+  untilMachineDeleted(machine: string, timeoutMs?: number): Promise<void>;
   /** Messages of the events about a machine. */
   eventsOf(machine: string): Promise<readonly string[]>;
   /** Accepted evictions by pod, in order, as the API server saw them. */
@@ -91,7 +91,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
     (await api.list<DrainPod>(podResource, { fieldSelector: `spec.nodeName=${node}` })).items.toSorted((a, b) =>
       (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1,
     );
-  const says = async (machine: string): Promise<string> =>
+  const lastOperation = async (machine: string): Promise<string> =>
     (await machineAt(machine)).status?.lastOperation?.description ?? "";
 
   return {
@@ -112,7 +112,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
       if (machine === undefined || node === "") throw new Error("there is no machine with a node");
       return { machine: machine.metadata.name, node };
     },
-    async settle(node, count, ...manifests) {
+    async fillNode(node, count, ...manifests) {
       const nodes = (await api.list(nodeResource)).items.map(({ metadata }) => metadata.name ?? "");
       const others = nodes.filter((name) => name !== node);
       if (others.length > 0) await kubectl(["cordon", ...others]);
@@ -121,18 +121,18 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
       if (others.length > 0) await kubectl(["uncordon", ...others]);
     },
     podsOn,
-    async remove(machine) {
+    async deleteMachine(machine) {
       await kubectl(["delete", "machine", machine, "--wait=false"]);
     },
-    says,
-    untilSays: (machine, text, timeoutMs) =>
+    lastOperation,
+    untilLastOperation: (machine, text, timeoutMs) =>
       eventually(async () => {
-        const said = await says(machine);
+        const said = await lastOperation(machine);
         if (typeof text === "string") expect(said).toContain(text);
         else expect(said).toMatch(text);
         return said;
       }, timeoutMs),
-    async untilMachineGone(machine, timeoutMs = 80_000) {
+    async untilMachineDeleted(machine, timeoutMs = 80_000) {
       await eventually(async () => {
         const left = (await fleet.machines()).filter(({ metadata }) => metadata.name === machine);
         expect(left.map(({ status }) => status?.lastOperation?.description)).toEqual([]);

@@ -35,13 +35,13 @@ export interface InvariantWatch {
    * I4: so many pods with the label `app` are ready from now on, unless the returned function was called. Counts from when the
    * watch, which may lag behind the caller, has seen so many.
    */
-  promise(app: string, atLeast: number): () => void;
-  /** So many volumes are attached from now on: what leaves with its volumes leaves one after another. Counts as `promise` does. */
-  promiseAttached(atLeast: number): void;
+  requireReadyPods(app: string, atLeast: number): () => void;
+  /** So many volumes are attached from now on: what leaves with its volumes leaves one after another. Counts as `requireReadyPods` does. */
+  requireAttachedVolumes(atLeast: number): void;
   /**
-   * So many machines run and stay, and so many VMs live, unless the returned function was called: what a rollout promises of availability. Counts as `promise` does.
+   * So many machines run and stay, and so many VMs live, unless the returned function was called: the availability that a rollout keeps. Counts as `requireReadyPods` does.
    */
-  promiseMachines(atLeast: number): () => void;
+  requireRunningMachines(atLeast: number): () => void;
   /** I2: from now on as many VMs may live. */
   allowVms(most: number): void;
   /** I5: from now on pods may be deleted past their budgets, because a deadline has passed or somebody asked for it. */
@@ -87,7 +87,7 @@ const isReady = ({ metadata, status }: PodObject): boolean =>
 const isAttached = ({ status }: AttachmentObject): boolean => status?.attached === true;
 
 /** Something of which there have to be so many. */
-interface Promised {
+interface Requirement {
   readonly what: string;
   readonly count: () => number;
   readonly atLeast: number;
@@ -109,7 +109,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
     const byName = Map.groupBy(live, ({ name }) => name);
     for (const [name, vms] of byName) if (vms.length > 1) wrong.add(`I1: machine ${name} has ${vms.length} live VMs`);
     if (live.length > mostVms) wrong.add(`I2: ${live.length} live VMs, at most ${mostVms} are allowed`);
-    checkPromises();
+    checkRequirements();
   });
 
   const options = { api, clock: systemClock, random: systemRandom };
@@ -124,22 +124,22 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   const runs = ({ metadata, status }: Machine): boolean =>
     metadata.deletionTimestamp === undefined && status?.currentStatus?.phase === "Running";
   const runningMachines = (): number => machines.store.list().filter(runs).length;
-  const promises = new Set<Promised>();
-  const promise = (what: string, count: () => number, atLeast: number): (() => void) => {
-    const promised = { what, count, atLeast, wasSeen: count() >= atLeast };
-    promises.add(promised);
-    return () => void promises.delete(promised);
+  const requirements = new Set<Requirement>();
+  const require = (what: string, count: () => number, atLeast: number): (() => void) => {
+    const requirement = { what, count, atLeast, wasSeen: count() >= atLeast };
+    requirements.add(requirement);
+    return () => void requirements.delete(requirement);
   };
-  const checkPromises = (): void => {
-    for (const promised of promises) {
-      const { what, atLeast } = promised;
-      const count = promised.count();
-      promised.wasSeen ||= count >= atLeast;
-      if (promised.wasSeen && count < atLeast) wrong.add(`${what}: only ${count}, ${atLeast} are promised`);
+  const checkRequirements = (): void => {
+    for (const requirement of requirements) {
+      const { what, atLeast } = requirement;
+      const count = requirement.count();
+      requirement.wasSeen ||= count >= atLeast;
+      if (requirement.wasSeen && count < atLeast) wrong.add(`${what}: only ${count}, at least ${atLeast} are required`);
     }
   };
-  for (const { store } of [pods, machines]) store.subscribe(checkPromises);
-  attachments.store.subscribe(checkPromises);
+  for (const { store } of [pods, machines]) store.subscribe(checkRequirements);
+  attachments.store.subscribe(checkRequirements);
   attachments.store.subscribe(() => {
     const attached = attachments.store.list().filter(isAttached);
     const byVolume = Map.groupBy(attached, ({ spec }) => spec?.source?.persistentVolumeName ?? "");
@@ -157,16 +157,16 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   };
 
   return {
-    promise: (app, atLeast) => promise(`I4: ready pods of ${app}`, () => readyPods(app), atLeast),
-    promiseMachines(atLeast) {
+    requireReadyPods: (app, atLeast) => require(`I4: ready pods of ${app}`, () => readyPods(app), atLeast),
+    requireRunningMachines(atLeast) {
       // Each by its own history: the watch may be late, the cloud is not.
       const releases = [
-        promise("machines that run", runningMachines, atLeast),
-        promise("live VMs", () => liveVms().length, atLeast),
+        require("machines that run", runningMachines, atLeast),
+        require("live VMs", () => liveVms().length, atLeast),
       ];
       return () => releases.forEach((release) => release());
     },
-    promiseAttached: (atLeast) => void promise("attached volumes", attachedVolumes, atLeast),
+    requireAttachedVolumes: (atLeast) => void require("attached volumes", attachedVolumes, atLeast),
     allowVms(most) {
       mostVms = most;
     },
@@ -187,7 +187,7 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       const sinks = [await objects(), ...started().map((process) => process.output())];
       if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("I6: a secret was told");
       // Wrong as long as it is so: the watch may be late.
-      const unseen = [...promises].filter(({ wasSeen }) => !wasSeen);
+      const unseen = [...requirements].filter(({ wasSeen }) => !wasSeen);
       for (const problem of hottest(requests())) wrong.add(problem);
       for (const { child, output } of alive())
         if (child.exitCode !== null) wrong.add(`I7: a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);

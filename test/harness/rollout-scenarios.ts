@@ -16,7 +16,8 @@ const ref = { namespace, name: "fleet" };
  */
 export function rolloutScenarios(stage: () => RolloutStage): void {
   const trial = rolloutTrial(stage);
-  const { api, vms, machines, change, changeClass, deployment, condition, reasons, uids, ofClass, reach } = trial;
+  const { api, vms, machines, change, changeClass, deployment, condition, reasons, uids, ofClass, untilRolledOut } =
+    trial;
 
   /** Watches the VMs while something goes on: how many of them there were, and which types at once. */
   async function watching(
@@ -48,7 +49,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
   it("rolls an update out within its bounds, though the controllers are killed twice on the way", async () => {
     await trial.begin();
     const seen = await watching(() =>
-      trial.promised(REPLICAS, async () => {
+      trial.whileRunning(REPLICAS, async () => {
         await changeClass("large");
         for (const done of [1, 3]) {
           await eventually(
@@ -57,7 +58,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
           );
           await trial.kill();
         }
-        await reach("large");
+        await untilRolledOut("large");
       }),
     );
     // Not only within the bounds, but up to them.
@@ -66,29 +67,29 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
 
   it("stands still while it is paused, also for a new process, and goes on from there", async () => {
     const before = await uids();
-    await trial.promised(REPLICAS, async () => {
+    await trial.whileRunning(REPLICAS, async () => {
       await changeClass("small", { paused: true });
       await eventually(async () => expect(await condition("RollingOut")).toContain("* Rollout is paused"));
       await trial.kill();
-      await trial.untilSeen();
+      await trial.untilReconciled();
       expect(await uids()).toEqual(before);
       expect(await condition("Progressing")).toContain("Unknown DeploymentPaused");
       await change({ spec: { paused: false } });
-      await reach("small");
+      await untilRolledOut("small");
     });
   });
 
   it("goes back to the template before, when the new one does not work", async () => {
     const before = await uids();
     await withoutVms(() =>
-      trial.promised(REPLICAS, async () => {
+      trial.whileRunning(REPLICAS, async () => {
         await changeClass("unlucky");
         await eventually(async () => {
           const phases = (await machines()).map(({ status }) => status?.currentStatus?.phase);
           expect(phases).toContain("CrashLoopBackOff");
         }, ROLLOUT_MS);
         await change({ spec: { rollbackTo: { revision: 0 } } });
-        await reach("small");
+        await untilRolledOut("small");
       }),
     );
     expect((await deployment()).spec.rollbackTo ?? undefined).toBeUndefined();
@@ -101,14 +102,14 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     const before = await uids();
     const annotations = { [`${prefix}-steps`]: "25%/1h", [`${prefix}-on-failure`]: "rollback" };
     await withoutVms(() =>
-      trial.promised(REPLICAS, async () => {
+      trial.whileRunning(REPLICAS, async () => {
         await changeClass("unlucky", {}, annotations);
         await eventually(
           async () => expect(await condition("RollingOut")).toContain("* Rollout waits at canary step 1 of 1"),
           ROLLOUT_MS,
         );
         await eventually(async () => expect(await reasons()).toContain("CanaryFailed"), ROLLOUT_MS);
-        await reach("small");
+        await untilRolledOut("small");
       }),
     );
     expect(await uids()).toEqual(before);
@@ -119,7 +120,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     trial.invariants().allowVms(REPLICAS);
     const seen = await watching(async () => {
       await changeClass("large", { strategy: { type: "Recreate", rollingUpdate: null } });
-      await reach("large");
+      await untilRolledOut("large");
     });
     trial.invariants().allowVms(REPLICAS + SURGE);
     expect(seen.types.filter((types) => types.includes("+"))).toEqual([]);
@@ -130,13 +131,13 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       .map(({ providerId }) => providerId)
       .toSorted();
     const inPlaceUpdate = { maxSurge: 0, maxUnavailable: 1, orchestrationType: "Auto" };
-    await trial.promised(REPLICAS - 1, async () => {
+    await trial.whileRunning(REPLICAS - 1, async () => {
       await changeClass("small", { strategy: { type: "InPlaceUpdate", inPlaceUpdate } });
       await eventually(async () => {
         await reportUpdates(api());
         expect((await machines()).map(({ spec }) => spec.class?.name)).toEqual(Array(REPLICAS).fill("small"));
       }, ROLLOUT_MS);
-      await reach("small");
+      await untilRolledOut("small");
     });
     expect(
       vms()
@@ -175,7 +176,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
       async () => expect(await reasons()).toEqual(expect.arrayContaining(["FrozeMachineSet", "UnfrozeMachineSet"])),
       ROLLOUT_MS,
     );
-    await reach("small");
+    await untilRolledOut("small");
     trial.invariants().allowVms(REPLICAS + SURGE);
     await eventually(async () => {
       expect((await deployment()).metadata.labels ?? {}).not.toHaveProperty("freeze");

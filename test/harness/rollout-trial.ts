@@ -60,9 +60,9 @@ export interface RolloutTrial {
   /** Another class for the template, together with other changes of the spec, and of annotations. */
   changeClass(name: string, spec?: object, annotations?: Readonly<Record<string, string | null>>): Promise<unknown>;
   /** Waits until the controllers have looked at everything once more, however little there was to do. */
-  untilSeen(): Promise<void>;
+  untilReconciled(): Promise<void>;
   /** Does something while so many machines are promised to run. */
-  promised(atLeast: number, work: () => Promise<void>): Promise<void>;
+  whileRunning(atLeast: number, work: () => Promise<void>): Promise<void>;
   start(): void;
   /** SIGKILL, and a new process. */
   kill(): Promise<void>;
@@ -70,7 +70,7 @@ export interface RolloutTrial {
   /** Declares classes and deployment, starts the controllers, and waits until all machines run. */
   begin(): Promise<void>;
   /** Waits for the end of a rollout, in what people read and in what is there. */
-  reach(name: string): Promise<void>;
+  untilRolledOut(name: string): Promise<void>;
 }
 
 /**
@@ -108,7 +108,7 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
     (await machines()).filter(
       ({ spec, status }) => spec.class?.name === name && status?.currentStatus?.phase === "Running",
     );
-  const reach = (name: string): Promise<void> =>
+  const untilRolledOut = (name: string): Promise<void> =>
     eventually(async () => {
       const { metadata, status } = await deployment();
       expect(status?.observedGeneration).toBe(metadata.generation);
@@ -144,11 +144,11 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
     ofClass,
     start,
     change,
-    reach,
+    untilRolledOut,
     reasons: async () => (await api().list(eventResource, { namespace })).items.map((event) => event["reason"]),
     changeClass: (name, spec = {}, annotations = {}) =>
       change({ metadata: { annotations }, spec: { template: { spec: { class: { name } } }, ...spec } }),
-    async untilSeen() {
+    async untilReconciled() {
       // A field that changes nothing but the generation. The pass that sees it, and the one after it, come after all that was there before.
       for (let pass = 0; pass < 2; pass++) {
         const { spec } = await deployment();
@@ -159,8 +159,8 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
         }, ROLLOUT_MS);
       }
     },
-    async promised(atLeast, work) {
-      const release = watch().promiseMachines(atLeast);
+    async whileRunning(atLeast, work) {
+      const release = watch().requireRunningMachines(atLeast);
       await work();
       // What comes after may do what was not allowed here: the watch has seen all of it by then.
       await watch().check();
@@ -187,7 +187,7 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
       await api().create(machineDeploymentResource, machineDeployment("fleet", "small", REPLICAS));
       await change({ spec: { strategy: { rollingUpdate: { maxSurge: SURGE, maxUnavailable: 0 } } } });
       start();
-      await reach("small");
+      await untilRolledOut("small");
     },
   };
 }

@@ -108,10 +108,10 @@ describe("a cache of an API server in trouble", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       partition.remove();
       const [last] = written.slice(-1);
-      await expect.poll(() => cache.told, soon).toContain(last);
+      await expect.poll(() => cache.received, soon).toContain(last);
     }
-    expect(cache.told.slice(-24)).toEqual(written);
-    expect(cache.told).toHaveLength(25);
+    expect(cache.received.slice(-24)).toEqual(written);
+    expect(cache.received).toHaveLength(25);
     expect(cache.informer.counts().lists).toBe(1);
   });
 
@@ -123,14 +123,14 @@ describe("a cache of an API server in trouble", () => {
       const cache = cacheOf(url, { streamingList, pageSize: 1 });
       await cache.informer.synced();
       const last = (await change("goes", "last")).metadata.resourceVersion;
-      await expect.poll(() => cache.told, soon).toContain(`~goes ${last}`);
+      await expect.poll(() => cache.received, soon).toContain(`~goes ${last}`);
       const partition = strike({ effect: { kind: "partition" } });
       await remove("goes");
       await create("new");
       server.compactHistory();
       partition.remove();
       await expect.poll(cache.names, soon).toEqual(["new", "stays"]);
-      expect(cache.told.filter((line) => line.startsWith("-"))).toEqual([`-goes ${last}`]);
+      expect(cache.received.filter((line) => line.startsWith("-"))).toEqual([`-goes ${last}`]);
       expect(cache.informer.counts().lists).toBe(2);
     },
   );

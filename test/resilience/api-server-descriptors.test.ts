@@ -20,31 +20,31 @@ it("keeps what a cache has while there are no file descriptors, asks ever more s
   );
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString("utf8")));
-  const said = () => text.split("\n");
-  const tell = (line: string) => void child.stdin.write(`${line}\n`);
+  const lines = () => text.split("\n");
+  const send = (line: string) => void child.stdin.write(`${line}\n`);
   const failures = () => Number(/failures (\d+)\n(?![^]*failures)/.exec(text)?.[1] ?? 0);
   try {
-    await expect.poll(said, soon).toContain("synced");
-    tell("exhaust");
-    await expect.poll(said, soon).toContain("exhausted EMFILE");
+    await expect.poll(lines, soon).toContain("synced");
+    send("exhaust");
+    await expect.poll(lines, soon).toContain("exhausted EMFILE");
     // Its watch is cut off, and none can be opened in its place.
     const partition = server.faults.add({ match: { userAgent }, effect: { kind: "partition" } });
     await new Promise((resolve) => setTimeout(resolve, 300));
     partition.remove();
     await truth.create(configMaps, configMap("b"));
-    tell("ask");
-    await expect.poll(said, soon).toContain("failed Unreachable");
+    send("ask");
+    await expect.poll(lines, soon).toContain("failed Unreachable");
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    tell("report");
-    await expect.poll(said, soon).toContain("has a");
+    send("report");
+    await expect.poll(lines, soon).toContain("has a");
     await expect.poll(failures).toBeGreaterThan(1);
     expect(failures()).toBeLessThan(30);
 
-    tell("release");
-    await expect.poll(said, soon).toContain("released");
-    await expect.poll(() => (tell("report"), said()), soon).toContain("has a,b");
-    tell("ask");
-    await expect.poll(said, soon).toContain("answered 2");
+    send("release");
+    await expect.poll(lines, soon).toContain("released");
+    await expect.poll(() => (send("report"), lines()), soon).toContain("has a,b");
+    send("ask");
+    await expect.poll(lines, soon).toContain("answered 2");
     expect(text).not.toContain("uncaught");
   } finally {
     child.kill("SIGKILL");

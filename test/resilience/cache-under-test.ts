@@ -25,13 +25,13 @@ export const configMap = (name: string, value = ""): KubeObject => ({
   data: { value },
 });
 
-/** A cache that runs, with what it said and told. */
+/** A cache that runs, with what it said and received. */
 export interface CacheUnderTest {
   readonly informer: Informer<KubeObject>;
   /** Names, sorted. */
   readonly names: () => readonly string[];
-  /** `+a`, `~a`, `-a` with the version, as subscribers were told. */
-  readonly told: readonly string[];
+  /** `+a`, `~a`, `-a` with the version, as subscribers were received. */
+  readonly received: readonly string[];
   readonly logged: readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -46,7 +46,7 @@ export function startCache(
     token === undefined ? {} : { credentials: async () => ({ headers: { authorization: `Bearer ${token}` } }) };
   const api = createApiClient({ server, ...credentials }, { userAgent, timeoutMs: 5_000 });
   const logged: string[] = [];
-  const told: string[] = [];
+  const received: string[] = [];
   const stop = new AbortController();
   const informer = createInformer({
     api,
@@ -60,7 +60,7 @@ export function startCache(
   });
   informer.store.subscribe((old, current) => {
     const { name, resourceVersion } = (current ?? old)?.metadata ?? {};
-    told.push(`${old === undefined ? "+" : current === undefined ? "-" : "~"}${name} ${resourceVersion}`);
+    received.push(`${old === undefined ? "+" : current === undefined ? "-" : "~"}${name} ${resourceVersion}`);
   });
   const running = informer.run(stop.signal);
   return {
@@ -70,7 +70,7 @@ export function startCache(
         .list()
         .map(({ metadata }) => metadata.name ?? "")
         .toSorted(),
-    told,
+    received,
     logged,
     stop: async () => {
       stop.abort(new Error("the test ends"));

@@ -74,7 +74,7 @@ describe("millwright run on a cloud that is", () => {
     const since = new Date();
     const before = creations();
     await pause(5_000);
-    const tries = creations() - before;
+    const attempts = creations() - before;
     const elapsedMs = Date.now() - since.getTime();
     const writes = installation.server.requests.filter(
       ({ verb, resource, name, time }) =>
@@ -82,15 +82,15 @@ describe("millwright run on a cloud that is", () => {
     );
     const written = (subresource: string): readonly string[] =>
       writes.filter((write) => write.subresource === subresource).map(({ name }) => name);
-    expect(tries).toBeGreaterThanOrEqual(2);
+    expect(attempts).toBeGreaterThanOrEqual(2);
     // A pause of a second less a fifth, and two calls of 100 ms each.
-    expect(tries).toBeLessThanOrEqual(Math.floor(elapsedMs / 1_000) + 1);
+    expect(attempts).toBeLessThanOrEqual(Math.floor(elapsedMs / 1_000) + 1);
     // Who only waits is not written. A try may be under way at the beginning, which ends like the others: with its error, and a second later with the token of
     // the next one, for that of a refused creation is spent: so may the tries that began together before anything was known.
     const text = JSON.stringify(writes.map(({ name, subresource }) => `${name}/${subresource}`));
-    expect(written("status").length, text).toBeLessThanOrEqual(tries + 1);
-    expect(written("").length, text).toBeGreaterThanOrEqual(tries - 2);
-    expect(written("").length, text).toBeLessThanOrEqual(tries + atOnce);
+    expect(written("status").length, text).toBeLessThanOrEqual(attempts + 1);
+    expect(written("").length, text).toBeGreaterThanOrEqual(attempts - 2);
+    expect(written("").length, text).toBeLessThanOrEqual(attempts + atOnce);
     expect(new Set(written("status")).size, text).toBe(written("status").length);
 
     await installation.cloud.clearFaults();

@@ -39,13 +39,13 @@ describe("a drain and the budgets of its pods", () => {
   };
   afterEach(() => fleet.close());
 
-  it("moves a service one pod at a time, as its budget says, and never below it", async () => {
+  it("moves a service one pod at a time, as its budget lastOperation, and never below it", async () => {
     await begin();
-    await fleet.settle(node, 4, aDeployment("web", 4), aBudget("web", { minAvailable: 3 }));
+    await fleet.fillNode(node, 4, aDeployment("web", 4), aBudget("web", { minAvailable: 3 }));
     await counted("web", 1);
-    fleet.invariants.promise("web", 3);
-    await fleet.remove(machine);
-    await fleet.untilMachineGone(machine, 60_000);
+    fleet.invariants.requireReadyPods("web", 3);
+    await fleet.deleteMachine(machine);
+    await fleet.untilMachineDeleted(machine, 60_000);
     expect(fleet.evicted()).toHaveLength(4);
     await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
@@ -53,33 +53,33 @@ describe("a drain and the budgets of its pods", () => {
 
   it("names a budget that can never be met, asks nothing, and goes on at once when it is mended", async () => {
     await begin();
-    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
-    await fleet.remove(machine);
+    await fleet.deleteMachine(machine);
     const text = "budget default/web can never be met: maxUnavailable is 0";
-    await fleet.untilSays(machine, text);
+    await fleet.untilLastOperation(machine, text);
     await pause(3_000);
     expect((await fleet.eventsOf(machine)).filter((message) => message.includes(text))).toHaveLength(1);
     expect(await namesOn()).toHaveLength(2);
     expect(fleet.requests().filter(({ subresource }) => subresource === "eviction")).toEqual([]);
     const mended = Date.now();
     await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(firstOf("eviction") - mended).toBeLessThan(10_000);
     await fleet.invariants.check();
   });
 
   it("waits until the deadline for a budget that nobody mends, then deletes what is left (78)", async () => {
     await begin("--machine-drain-timeout=8s");
-    await fleet.settle(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.fillNode(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
     const begun = Date.now();
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "can never be met");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "can never be met");
     await pause(begun + 6_000 - Date.now());
     expect(await namesOn()).toHaveLength(1);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(Date.now() - begun).toBeGreaterThan(7_000);
     await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
     await fleet.invariants.check();
@@ -87,7 +87,7 @@ describe("a drain and the budgets of its pods", () => {
 
   it("names both budgets of a pod that has two", async () => {
     await begin();
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       1,
       aDeployment("web", 1),
@@ -95,35 +95,35 @@ describe("a drain and the budgets of its pods", () => {
       aBudget("web", { minAvailable: 0 }, "second"),
     );
     await counted("second", 1);
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "budgets default/second and default/web both select it");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "budgets default/second and default/web both select it");
     expect(await namesOn()).toHaveLength(1);
     await fleet.kubectl(["delete", "pdb", "second"]);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(fleet.evicted()).toHaveLength(1);
     await fleet.invariants.check();
   });
 
   it("waits for pods that are coming up, and says for how many", async () => {
     await begin();
-    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
     await counted("web", 1);
     const trouble = fleet.server.troubles.add({ kind: "pod-never-starts", labels: { app: "web" } });
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "budget default/web waits for 1 more healthy pod");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "budget default/web waits for 1 more healthy pod");
     await eventually(async () => expect(await namesOn()).toHaveLength(1));
     trouble.remove();
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     await fleet.invariants.check();
   });
 
   it("keeps its deadline and its budgets over a kill in the middle", async () => {
     await begin("--machine-drain-timeout=20s");
-    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
     const begun = Date.now();
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "can never be met");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "can never be met");
     const restart = await fleet.kill();
     await pause(6_000);
     expect(await namesOn()).toHaveLength(2);
@@ -131,7 +131,7 @@ describe("a drain and the budgets of its pods", () => {
     await pause(begun + 18_000 - Date.now());
     expect(await namesOn()).toHaveLength(2);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(firstOf("deletion") - begun).toBeGreaterThan(19_000);
     expect(firstOf("deletion") - begun).toBeLessThan(30_000);
     await fleet.invariants.check();
@@ -148,31 +148,31 @@ describe("a drain and the budgets of its pods", () => {
     ],
   ])("takes no pod for gone while the API server %s", async (_, strike) => {
     await begin();
-    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "can never be met");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "can never be met");
     strike();
     await pause(8_000);
     expect(fleet.cloud.vms().find(({ name }) => name === machine)?.state).toBe("running");
     expect(await namesOn()).toHaveLength(2);
     fleet.server.faults.clear();
     await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
-    await fleet.untilMachineGone(machine, 60_000);
+    await fleet.untilMachineDeleted(machine, 60_000);
     expect(fleet.evicted()).toHaveLength(2);
     await fleet.invariants.check();
   });
 
   it("goes past the budget at once where somebody asks for force", async () => {
     await begin();
-    await fleet.settle(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
+    await fleet.fillNode(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "can never be met");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "can never be met");
     const asked = Date.now();
     fleet.invariants.allowForce();
     await fleet.kubectl(["label", "machine", machine, "force-deletion=True"]);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(firstOf("deletion") - asked).toBeLessThan(15_000);
     await fleet.invariants.check();
   });

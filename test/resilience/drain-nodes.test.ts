@@ -33,7 +33,7 @@ describe("a drain and the state of its node", () => {
 
   it("asks nobody on a node that has been silent for five minutes, and frees its volumes", async () => {
     await begin(2);
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       4,
       storageClass,
@@ -43,8 +43,8 @@ describe("a drain and the state of its node", () => {
     );
     fleet.invariants.allowForce();
     await goDark();
-    await fleet.remove(machine);
-    await fleet.untilMachineGone(machine, 30_000);
+    await fleet.deleteMachine(machine);
+    await fleet.untilMachineDeleted(machine, 30_000);
     expect(fleet.evicted()).toEqual([]);
     await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
     await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
@@ -53,29 +53,29 @@ describe("a drain and the state of its node", () => {
 
   it("attaches no volume twice when the node comes back while it is given up, and does not uncordon it (87)", async () => {
     await begin(2);
-    await fleet.settle(node, 2, storageClass, aStatefulSet("db", 2));
+    await fleet.fillNode(node, 2, storageClass, aStatefulSet("db", 2));
     fleet.invariants.allowForce();
     // The cloud keeps the VM, so that the node is back while its pods are already replaced.
     await fleet.cloud.addFault({ operation: "delete", code: "Unavailable", times: 1_000 });
     const trouble = await goDark();
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "VM deletion failed");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "VM deletion failed");
     trouble.remove();
     await eventually(async () => expect(await readiness()).toBe("True"));
     await pause(1_500);
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
     await fleet.cloud.clearFaults();
-    await fleet.untilMachineGone(machine, 60_000);
+    await fleet.untilMachineDeleted(machine, 60_000);
     await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
     await fleet.invariants.check();
   });
 
   it("empties and replaces a machine whose Node somebody deletes (86)", async () => {
     await begin(2);
-    await fleet.settle(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
-    fleet.invariants.promise("web", 1);
+    await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
+    fleet.invariants.requireReadyPods("web", 1);
     await fleet.kubectl(["delete", "node", node, "--wait=false"]);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(fleet.evicted()).toHaveLength(2);
     await fleet.untilRunning(2);
     await fleet.kubectl(["rollout", "status", "deployment/web", "--timeout=60s"]);
@@ -99,7 +99,7 @@ describe("a drain and the state of its node", () => {
   it("empties and replaces all machines of a MachineSet that is deleted, under the budget", async () => {
     await begin(3);
     await runWorkloads();
-    fleet.invariants.promise("web", 2);
+    fleet.invariants.requireReadyPods("web", 2);
     const before = new Set((await fleet.machines()).map(({ metadata }) => metadata.name));
     await fleet.kubectl(["delete", "machineset", "--all", "--wait=false"]);
     await eventually(async () => {
@@ -117,7 +117,9 @@ describe("a drain and the state of its node", () => {
     await fleet.kubectl(["delete", "machinedeployment", "fleet", "--wait=false"]);
     // The last two pods of the service have nowhere to go, so that their budget holds them until they are given up as well.
     await eventually(async () => {
-      const said = await Promise.all((await fleet.machines()).map(({ metadata }) => fleet.says(metadata.name)));
+      const said = await Promise.all(
+        (await fleet.machines()).map(({ metadata }) => fleet.lastOperation(metadata.name)),
+      );
       expect(said.join()).toContain("budget default/web waits for");
     }, 30_000);
     await fleet.kubectl(["delete", "deployment", "web", "--wait=false"]);

@@ -27,7 +27,7 @@ describe("a drain and the pods on its node", () => {
     const finishes = { "simulation.millwright.dev/finish-after-seconds": "0" };
     const done = aBarePod("done", node, { annotations: finishes, spec: { restartPolicy: "Never" } });
     const cache = { volumes: [{ name: "cache", emptyDir: {} }] };
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       6,
       aDeployment("web", 2, { spec: cache }),
@@ -43,8 +43,8 @@ describe("a drain and the pods on its node", () => {
       const pod = await fleet.kubectl(["get", "pod", "done", "-o", "jsonpath={.status.phase}"]);
       expect(pod).toBe("Succeeded");
     });
-    await fleet.remove(machine);
-    await fleet.untilMachineGone(machine);
+    await fleet.deleteMachine(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(
       fleet
         .evicted()
@@ -58,13 +58,13 @@ describe("a drain and the pods on its node", () => {
   it("gives a pod its grace, but no longer than the drain may take (80)", async () => {
     const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
     await begin("--machine-drain-timeout=8s");
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       1,
       aDeployment("slow", 1, { annotations: slow, spec: { terminationGracePeriodSeconds: 3600 } }),
     );
     const begun = Date.now();
-    await fleet.remove(machine);
+    await fleet.deleteMachine(machine);
     const [pod = ""] = await namesOn();
     await eventually(async () => {
       const grace = await fleet.kubectl(["get", "pod", pod, "-o", "jsonpath={.metadata.deletionGracePeriodSeconds}"]);
@@ -72,9 +72,9 @@ describe("a drain and the pods on its node", () => {
     });
     await pause(begun + 6_000 - Date.now());
     expect(await namesOn()).toEqual([pod]);
-    expect(await fleet.says(machine)).toContain(`default/${pod}`);
+    expect(await fleet.lastOperation(machine)).toContain(`default/${pod}`);
     fleet.invariants.allowForce();
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     // The timestamp from which the eight seconds count has whole seconds.
     expect(Date.now() - begun).toBeGreaterThan(7_000);
     expect(fleet.evicted()).toEqual([pod]);
@@ -83,13 +83,13 @@ describe("a drain and the pods on its node", () => {
 
   it("names the finalizer that holds a pod, asks once, and goes on as soon as it is taken away (81)", async () => {
     await begin();
-    await fleet.settle(node, 1, aBarePod("held", node, { finalizers: ["example.com/hold"] }));
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "finalizers example.com/hold", 60_000);
+    await fleet.fillNode(node, 1, aBarePod("held", node, { finalizers: ["example.com/hold"] }));
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "finalizers example.com/hold", 60_000);
     expect(fleet.evicted()).toEqual(["held"]);
     const mended = Date.now();
     await fleet.kubectl(["patch", "pod", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     const goesOn = fleet
       .requests()
       .find(({ verb, resource, name }) => [verb, resource, name].join() === `delete,nodes,${node}`);
@@ -103,36 +103,36 @@ describe("a drain and the pods on its node", () => {
       nodeName: node,
       tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }],
     };
-    await fleet.settle(node, 1, aDeployment("boomerang", 1, { spec: returns }));
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, /boomerang-\S+: created on the Node after the drain began/, 15_000);
+    await fleet.fillNode(node, 1, aDeployment("boomerang", 1, { spec: returns }));
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, /boomerang-\S+: created on the Node after the drain began/, 15_000);
     // Times have whole seconds: one that is back within the second in which the drain began looks as if it had been there.
     const asked = fleet.evicted().length;
     await pause(5_000);
     expect(fleet.evicted()).toHaveLength(asked);
     fleet.invariants.allowForce();
     // It comes back to the dead node as well, which waits for what is left on it for a minute.
-    await fleet.untilMachineGone(machine, 110_000);
+    await fleet.untilMachineDeleted(machine, 110_000);
     await fleet.kubectl(["delete", "deployment", "boomerang"]);
     await fleet.invariants.check();
   });
 
   it("asks again, ever less often, where an admission webhook refuses, and says in its words why (84)", async () => {
     await begin();
-    await fleet.settle(node, 1, aDeployment("web", 1));
+    await fleet.fillNode(node, 1, aDeployment("web", 1));
     const fault = fleet.server.faults.add({
       match: { verbs: ["create"], resources: ["pods/eviction"] },
       effect: { kind: "status", code: 500, reason: "InternalError" },
     });
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "failed to evict Pod");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "failed to evict Pod");
     await pause(8_000);
     expect(fault.hits).toBeGreaterThanOrEqual(2);
     expect(fault.hits).toBeLessThanOrEqual(5);
     expect(await namesOn()).toHaveLength(1);
     expect((await fleet.eventsOf(machine)).filter((message) => message.includes("failed to evict"))).toHaveLength(1);
     fleet.server.faults.clear();
-    await fleet.untilMachineGone(machine, 60_000);
+    await fleet.untilMachineDeleted(machine, 60_000);
     await fleet.invariants.check();
   });
 
@@ -149,7 +149,7 @@ describe("a drain and the pods on its node", () => {
       `machine.millwright.dev/drain-rules=${JSON.stringify(rules)}`,
     ]);
     const runs = { "simulation.millwright.dev/finish-after-seconds": "4" };
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       5,
       aDeployment("web", 1),
@@ -162,23 +162,23 @@ describe("a drain and the pods on its node", () => {
         spec: { restartPolicy: "Never" },
       }),
     );
-    await fleet.remove(machine);
-    await fleet.untilMachineGone(machine);
+    await fleet.deleteMachine(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(fleet.evicted().map((name) => name.replace(/-.*/, ""))).toEqual(["web", "last"]);
     await fleet.invariants.check();
   });
 
   it("ends when its node vanishes in the middle, and the deletion goes on (85)", async () => {
     await begin();
-    await fleet.settle(node, 1, aDeployment("web", 1));
+    await fleet.fillNode(node, 1, aDeployment("web", 1));
     await fleet.workloads.forbidEvictions("web");
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "budget default/web");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "budget default/web");
     // Its kubelet, which would register it anew, is gone with it.
     fleet.server.troubles.add({ kind: "kubelet-stops", nodes: [node] });
     await fleet.kubectl(["delete", "node", node, "--wait=false"]);
     await fleet.kubectl(["patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     expect(fleet.evicted()).toEqual([]);
     await fleet.invariants.check();
   });
@@ -186,14 +186,14 @@ describe("a drain and the pods on its node", () => {
   it("takes no pod for gone while the API server is away in the middle, and goes on where it was", async () => {
     await begin();
     const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       1,
       aDeployment("slow", 1, { annotations: slow, spec: { terminationGracePeriodSeconds: 3600 } }),
     );
-    await fleet.remove(machine);
+    await fleet.deleteMachine(machine);
     const [pod = ""] = await namesOn();
-    await fleet.untilSays(machine, `default/${pod}`);
+    await fleet.untilLastOperation(machine, `default/${pod}`);
     await eventually(async () => expect(fleet.evicted()).toEqual([pod]));
     const deletions = fleet.callsOf("delete");
     // Every read and watch of the controllers fails; the rest of the cluster lives on.
@@ -206,17 +206,17 @@ describe("a drain and the pods on its node", () => {
     expect(fleet.callsOf("delete")).toBe(deletions);
     expect(fleet.evicted()).toEqual([pod]);
     await fleet.kubectl(["delete", "pod", pod, "--grace-period=0", "--force"]);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     await fleet.invariants.check();
   });
 
   it("leaves a cordon of a person as it is (90)", async () => {
     await begin();
-    await fleet.settle(node, 1, aDeployment("web", 1));
+    await fleet.fillNode(node, 1, aDeployment("web", 1));
     const allow = await fleet.workloads.forbidEvictions("web");
     await fleet.kubectl(["cordon", node]);
-    await fleet.remove(machine);
-    await fleet.untilSays(machine, "budget default/web");
+    await fleet.deleteMachine(machine);
+    await fleet.untilLastOperation(machine, "budget default/web");
     const patches = () =>
       fleet.requests().filter(({ verb, resource, name }) => verb === "patch" && resource === "nodes" && name === node);
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");
@@ -224,7 +224,7 @@ describe("a drain and the pods on its node", () => {
     await pause(1_000);
     expect(patches()).toHaveLength(during);
     await allow();
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     await fleet.invariants.check();
   });
 });

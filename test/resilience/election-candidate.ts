@@ -18,7 +18,7 @@ const leadership = startLeaderElection({
 const api = createFencedClient(createApiClient({ server }), leadership);
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true };
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function block(ms: number): void {
   const untilMs = Date.now() + ms;
@@ -28,9 +28,9 @@ function block(ms: number): void {
 async function write(name: string): Promise<void> {
   try {
     await api.create(configMaps, { metadata: { namespace: "default", name } });
-    say(`wrote ${name}`);
+    print(`wrote ${name}`);
   } catch (error) {
-    say(isLeadershipLost(error) ? `refused ${name}` : `failed ${name}`);
+    print(isLeadershipLost(error) ? `refused ${name}` : `failed ${name}`);
   }
 }
 
@@ -38,20 +38,20 @@ let wasLeader = false;
 const ticker = setInterval(() => {
   if (leadership.isLeader() !== wasLeader) {
     wasLeader = !wasLeader;
-    say(wasLeader ? "leads" : "follows");
+    print(wasLeader ? "leads" : "follows");
   }
 }, 50);
-leadership.lost.addEventListener("abort", () => say("lost"));
+leadership.lost.addEventListener("abort", () => print("lost"));
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const [verb, argument = ""] = line.split(" ");
   if (verb === "block") {
     block(Number(argument));
-    say(`unblocked ${leadership.isLeader() ? "leading" : "following"}`);
+    print(`unblocked ${leadership.isLeader() ? "leading" : "following"}`);
   } else if (verb === "write") void write(argument);
   else if (verb === "stop") {
     clearInterval(ticker);
     void leadership.stop().then(() => process.exit(0));
   }
 });
-say("started");
+print("started");

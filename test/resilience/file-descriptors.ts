@@ -10,7 +10,7 @@ import { configMaps, startCache } from "./cache-under-test.ts";
 const [server = ""] = process.argv.slice(2);
 const cache = startCache(server);
 const api = createApiClient({ server });
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const taken: number[] = [];
 
 /** Takes what there is. */
@@ -25,22 +25,22 @@ let hoarding: NodeJS.Timeout | undefined;
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   if (line === "exhaust") {
-    say(`exhausted ${exhaust()}`);
+    print(`exhausted ${exhaust()}`);
     hoarding = setInterval(exhaust, 1);
   } else if (line === "release") {
     clearInterval(hoarding);
     for (const descriptor of taken.splice(0)) closeSync(descriptor);
-    say("released");
+    print("released");
   } else if (line === "report") {
-    say(`has ${cache.names().join(",")}`);
-    say(`failures ${cache.informer.counts().failures}`);
+    print(`has ${cache.names().join(",")}`);
+    print(`failures ${cache.informer.counts().failures}`);
   } else if (line === "ask") {
     api.list(configMaps).then(
-      ({ items }) => say(`answered ${items.length}`),
-      (error: unknown) => say(isApiError(error) ? `failed ${error.reason}` : `threw ${String(error)}`),
+      ({ items }) => print(`answered ${items.length}`),
+      (error: unknown) => print(isApiError(error) ? `failed ${error.reason}` : `threw ${String(error)}`),
     );
   }
 });
-process.on("uncaughtException", (error) => say(`uncaught ${String(error)}`));
+process.on("uncaughtException", (error) => print(`uncaught ${String(error)}`));
 await cache.informer.synced();
-say("synced");
+print("synced");

@@ -26,13 +26,13 @@ describe("an update in place, with an agent that a test plays", () => {
   const machine = (): Promise<Machine> =>
     installation.api.get<Machine>(machineResource, { namespace: "default", name });
   const node = (): Promise<NodeObject> => installation.api.get<NodeObject>(nodeResource, { name: nodeName });
-  const reach = (phase: string): Promise<Machine> =>
+  const untilPhase = (phase: string): Promise<Machine> =>
     eventually(async () => {
       const found = await machine();
       expect(found.status?.currentStatus?.phase).toBe(phase);
       return found;
     });
-  const said = (reason: string): Promise<void> =>
+  const untilReason = (reason: string): Promise<void> =>
     eventually(async () => {
       const condition = (await node()).status?.conditions?.find(({ type }) => type === "InPlaceUpdate");
       expect(condition?.reason).toBe(reason);
@@ -70,7 +70,7 @@ describe("an update in place, with an agent that a test plays", () => {
     const allow = await workloads.forbidEvictions("web");
 
     await label({ [candidate]: "true" });
-    await said("CandidateForUpdate");
+    await untilReason("CandidateForUpdate");
     await label({ [selected]: "true" });
     await eventually(async () => expect((await machine()).status?.lastOperation?.type).toBe("DrainNode"));
     await first.stop("SIGKILL");
@@ -80,16 +80,16 @@ describe("an update in place, with an agent that a test plays", () => {
     const second = installation.runAlone();
     await eventually(async () => expect((await node()).metadata.labels).not.toHaveProperty([result]));
     await allow();
-    await said("ReadyForUpdate");
-    await reach("InPlaceUpdating");
+    await untilReason("ReadyForUpdate");
+    await untilPhase("InPlaceUpdating");
     expect(await workloads.podsOn(nodeName)).toEqual([]);
     expect((await node()).spec?.unschedulable).toBe(true);
 
     await second.stop("SIGKILL");
     await label({ [result]: "successful" });
     installation.runAlone();
-    await said("UpdateSuccessful");
-    const updated = await reach("Running");
+    await untilReason("UpdateSuccessful");
+    const updated = await untilPhase("Running");
     expect(updated.metadata.uid).toBe((await machine()).metadata.uid);
     expect(installation.cloud.vms().map(({ providerId }) => providerId)).toEqual(vms);
 
@@ -97,40 +97,40 @@ describe("an update in place, with an agent that a test plays", () => {
     const before = (await machine()).metadata.resourceVersion;
     await label({ [result]: "failed" }, { [failedReason]: "too late" });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    await said("UpdateSuccessful");
+    await untilReason("UpdateSuccessful");
     expect((await machine()).metadata.resourceVersion).toBe(before);
 
     // The deployment controller cleans up; the next rollout begins anew.
     await label({ [result]: null, [selected]: null }, { [failedReason]: null });
-    await said("CandidateForUpdate");
+    await untilReason("CandidateForUpdate");
   });
 
   it("repeats why an update failed, and takes a success that comes later", async () => {
     installation.runAlone();
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });
-    await said("ReadyForUpdate");
+    await untilReason("ReadyForUpdate");
     await label({ [result]: "failed" }, { [failedReason]: "disk is full" });
-    const failed = await reach("InPlaceUpdateFailed");
+    const failed = await untilPhase("InPlaceUpdateFailed");
     expect(failed.status?.lastOperation).toMatchObject({
       type: "InPlaceUpdate",
       state: "Failed",
       description: `Machine ${name} failed to update dependencies: disk is full`,
     });
-    await said("UpdateFailed");
+    await untilReason("UpdateFailed");
     await label({ [result]: "successful" });
-    await said("UpdateSuccessful");
-    await reach("Running");
+    await untilReason("UpdateSuccessful");
+    await untilPhase("Running");
   });
 
   it("gives an agent up that says nothing until the timeout", async () => {
     installation.runAlone("--machine-inplace-update-timeout=2s");
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });
-    const failed = await reach("InPlaceUpdateFailed");
+    const failed = await untilPhase("InPlaceUpdateFailed");
     expect(failed.status?.lastOperation?.description).toBe(`Machine ${name} failed to in-place update in 2s`);
-    await said("ReadyForUpdate");
+    await untilReason("ReadyForUpdate");
     await label({ [result]: "successful" });
-    await reach("Running");
+    await untilPhase("Running");
   });
 });

@@ -46,24 +46,24 @@ describe("the invariants of rollouts", () => {
     );
 
   it("find fewer machines than are promised, also when there are enough again", async () => {
-    const release = invariants.promiseMachines(2);
+    const release = invariants.requireRunningMachines(2);
     await eventually(async () => expect(await found()).toBe(""));
     await installation.api.delete(machineResource, { namespace, name: "b" });
     await makeMachine("b");
-    await eventually(async () => expect(await found()).toContain("machines that run: only 1, 2 are promised"));
+    await eventually(async () => expect(await found()).toContain("machines that run: only 1, at least 2 are required"));
     // What was wrong for a moment stays so.
     release();
-    await eventually(async () => expect(await found()).toContain("machines that run: only 1, 2 are promised"));
+    await eventually(async () => expect(await found()).toContain("machines that run: only 1, at least 2 are required"));
   });
 
   it("find a VM that is missing while its machine says that it runs", async () => {
-    invariants.promiseMachines(2);
+    invariants.requireRunningMachines(2);
     await installation.cloud.deleteVm("b");
-    await eventually(async () => expect(await found()).toContain("live VMs: only 1, 2 are promised"));
+    await eventually(async () => expect(await found()).toContain("live VMs: only 1, at least 2 are required"));
   });
 
   it("find a promise that never was kept", async () => {
-    invariants.promiseMachines(3);
+    invariants.requireRunningMachines(3);
     await eventually(async () => expect(await found()).toContain("machines that run: there never were 3"));
   });
 
@@ -87,7 +87,7 @@ describe("the invariants of rollouts", () => {
   });
 
   it("find nothing where nothing is wrong", async () => {
-    const release = invariants.promiseMachines(2);
+    const release = invariants.requireRunningMachines(2);
     await makeMachine("c");
     await makeVm("c");
     await eventually(async () => expect(await found()).toBe(""));

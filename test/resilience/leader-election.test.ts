@@ -17,8 +17,8 @@ function startCandidate(server: string, identity: string) {
   return {
     child,
     closed,
-    said: () => text.split("\n").filter((line) => line !== ""),
-    tell: (line: string) => void child.stdin?.write(`${line}\n`),
+    lines: () => text.split("\n").filter((line) => line !== ""),
+    send: (line: string) => void child.stdin?.write(`${line}\n`),
     waitFor: async (line: string, timeoutMs = 20_000): Promise<void> => {
       await expect.poll(() => text.split("\n"), { timeout: timeoutMs, interval: 20 }).toContain(line);
     },
@@ -61,7 +61,7 @@ describe("leader election of processes", () => {
     await a.waitFor("leads");
     const b = start("b");
     await b.waitFor("started");
-    a.tell("stop");
+    a.send("stop");
     expect(await a.closed).toBe(0);
     const stoppedAt = Date.now();
     await b.waitFor("leads");
@@ -84,30 +84,30 @@ describe("leader election of processes", () => {
     await a.waitFor("leads");
     const b = start("b");
     await b.waitFor("started");
-    a.tell("block 20000");
+    a.send("block 20000");
     await a.waitFor("unblocked leading", 30_000);
-    expect(b.said()).not.toContain("leads");
-    expect(a.said()).not.toContain("lost");
+    expect(b.lines()).not.toContain("leads");
+    expect(a.lines()).not.toContain("lost");
     expect(await leaseOf()).toMatchObject({ holderIdentity: "a", leaseTransitions: 0 });
   });
 
   it("does not believe in its leadership for a moment when others took over while its event loop was blocked, and writes nothing", async () => {
     const a = start("a");
     await a.waitFor("leads");
-    a.tell("write before");
+    a.send("write before");
     await a.waitFor("wrote before");
     const b = start("b");
     await b.waitFor("started");
-    a.tell("block 14000");
+    a.send("block 14000");
     await new Promise((resolve) => setTimeout(resolve, 500));
     // The server is away for longer than the lease is good: nobody can renew.
     await server.restart({ keepData: true, downMs: 6_000 });
     await b.waitFor("leads");
-    expect(a.said()).not.toContain("unblocked following");
+    expect(a.lines()).not.toContain("unblocked following");
     await a.waitFor("unblocked following");
-    a.tell("write after");
+    a.send("write after");
     await a.waitFor("refused after");
     await a.waitFor("lost");
-    expect(b.said()).not.toContain("lost");
+    expect(b.lines()).not.toContain("lost");
   });
 });

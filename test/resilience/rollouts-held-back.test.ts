@@ -26,7 +26,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
   const count = (name: string, atLeast: number): Promise<void> =>
     eventually(async () => expect((await trial.ofClass(name)).length).toBeGreaterThanOrEqual(atLeast), ROLLOUT_MS);
   /** Waits until `RollingOut` says so, and resolves with the line. */
-  const untilHeld = (words: string): Promise<string> =>
+  const untilMessage = (words: string): Promise<string> =>
     eventually(async () => {
       const line = (await trial.condition("RollingOut")).split("\n").find((each) => each.startsWith(`* ${words}`));
       expect(line).toBeDefined();
@@ -45,85 +45,85 @@ describe("rollouts that are held back, with controllers that are killed", () => 
       expect(trial.vms()).toHaveLength(large + small);
     }, ROLLOUT_MS);
   /** Kills the controllers; a new process looks at everything, and leaves it as it is. */
-  const standStill = async (): Promise<void> => {
+  const restartChangesNothing = async (): Promise<void> => {
     const before = await trial.uids();
     await trial.kill();
-    await trial.untilSeen();
+    await trial.untilReconciled();
     expect(await trial.uids()).toEqual(before);
   };
 
   it("pauses at a canary step until somebody says that it goes on, and at the next", async () => {
     await trial.begin();
-    await trial.promised(REPLICAS, async () => {
+    await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("large", {}, { [annotationKeys.canarySteps]: "1/pause,3/pause" });
-      const first = await untilHeld("Rollout pauses at canary step 1 of 2 with 1 new machine");
+      const first = await untilMessage("Rollout pauses at canary step 1 of 2 with 1 new machine");
       await rest(1, 3);
-      await standStill();
-      expect(await untilHeld("Rollout pauses")).toBe(first);
+      await restartChangesNothing();
+      expect(await untilMessage("Rollout pauses")).toBe(first);
       const [set] = /[^/ =]+(?=\/1$)/.exec(first) ?? [];
       await annotate({ [annotationKeys.canaryContinue]: `${set}/1` });
       await count("large", 2);
       await trial.kill();
-      await untilHeld("Rollout pauses at canary step 2 of 2 with 3 new machines");
+      await untilMessage("Rollout pauses at canary step 2 of 2 with 3 new machines");
       await rest(3, 1);
-      await standStill();
+      await restartChangesNothing();
       await annotate({ [annotationKeys.canaryContinue]: `${set}/2` });
-      await trial.reach("large");
+      await trial.untilRolledOut("large");
     });
   });
 
   it("bakes from when the machines began to serve, whichever process looks at them", async () => {
-    await trial.promised(REPLICAS, async () => {
+    await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("small", {}, { [annotationKeys.canarySteps]: "2/1h" });
-      const said = await untilHeld("Rollout stays at canary step 1 of 1 with 2 new machines until ");
+      const said = await untilMessage("Rollout stays at canary step 1 of 1 with 2 new machines until ");
       await rest(2, 2);
-      await standStill();
-      expect(await untilHeld("Rollout stays")).toBe(said);
+      await restartChangesNothing();
+      expect(await untilMessage("Rollout stays")).toBe(said);
       // They have served for a second by now.
       await annotate({ [annotationKeys.canarySteps]: "2/1s" });
       await count("small", 3);
       await trial.kill();
-      await trial.reach("small");
+      await trial.untilRolledOut("small");
     });
     await annotate({ [annotationKeys.canarySteps]: null, [annotationKeys.canaryContinue]: null });
   });
 
   it("replaces machines on deletion only, one for one", async () => {
     await trial.changeClass("large", {}, { [annotationKeys.onDelete]: "true" });
-    await trial.promised(REPLICAS, async () => {
-      await untilHeld("Old machines are replaced only when somebody deletes them");
-      await standStill();
+    await trial.whileRunning(REPLICAS, async () => {
+      await untilMessage("Old machines are replaced only when somebody deletes them");
+      await restartChangesNothing();
       await rest(0, 4);
     });
     // What somebody deletes is missing until its successor serves.
-    await trial.promised(REPLICAS - 1, async () => {
+    await trial.whileRunning(REPLICAS - 1, async () => {
       const [name = ""] = (await trial.machines()).map(({ metadata }) => metadata.name);
       await trial.api().delete(machineResource, { namespace: "default", name });
       await trial.kill();
       await rest(1, 3);
       expect((await trial.machines()).map(({ metadata }) => metadata.name)).not.toContain(name);
     });
-    await trial.promised(REPLICAS, async () => {
-      await standStill();
+    await trial.whileRunning(REPLICAS, async () => {
+      await restartChangesNothing();
       await annotate({ [annotationKeys.onDelete]: null });
       await count("large", 2);
       await trial.kill();
-      await trial.reach("large");
+      await trial.untilRolledOut("large");
     });
   });
 
   it("begins nothing outside of maintenance windows, and ends what has begun", async () => {
-    await trial.promised(REPLICAS, async () => {
+    await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("small", {}, { [annotationKeys.maintenanceWindows]: closed });
-      await untilHeld("Rollout waits for the maintenance window that opens at ");
-      await standStill();
+      await untilMessage("Rollout waits for the maintenance window that opens at ");
+      await restartChangesNothing();
       await rest(4, 0);
       await annotate({ [annotationKeys.maintenanceWindows]: open });
       await count("small", 1);
       // In the middle of a replacement.
       await annotate({ [annotationKeys.maintenanceWindows]: closed });
       await trial.kill();
-      await untilHeld("Rollout waits for the maintenance window that opens at ");
+      await untilMessage("Rollout waits for the maintenance window that opens at ");
       // What has begun ends: none is missing, and no surge is left over.
       await eventually(async () => {
         expect(await trial.machines()).toHaveLength(REPLICAS);
@@ -131,10 +131,10 @@ describe("rollouts that are held back, with controllers that are killed", () => 
         expect([...(await trial.ofClass("small")), ...(await trial.ofClass("large"))]).toHaveLength(REPLICAS);
       }, ROLLOUT_MS);
       const { length } = await trial.ofClass("small");
-      await standStill();
+      await restartChangesNothing();
       await rest(REPLICAS - length, length);
       await annotate({ [annotationKeys.maintenanceWindows]: open });
-      await trial.reach("small");
+      await trial.untilRolledOut("small");
     });
   });
 });

@@ -1,6 +1,6 @@
 import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteDefinition, kept, vmsOf } from "../harness/definitions.ts";
+import { deleteCrd, exportObjects, vmsOf } from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
 import { createKubectl, type ForeignTool } from "../harness/foreign-tools.ts";
 import { commandsOf, wordsOf } from "../harness/guide-commands.ts";
@@ -43,7 +43,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   it("leads from held machines back to running ones with the same VMs", async () => {
     await untilRunning();
     const before = vmsOf(await installation.machines());
-    await deleteDefinition(installation.api, "Machine");
+    await deleteCrd(installation.api, "Machine");
     const [deletedAt = "", said = ""] = commands("See it", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
@@ -56,9 +56,13 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     await told.ended;
     expect(told.output()).toContain("Deletion:        Deletion held");
 
-    const file = JSON.stringify({ apiVersion: "v1", kind: "List", items: await kept(installation.api, "Machine") });
-    const [, letGo = "", waitForEnd = "", ...later] = commands("Come back", "kubectl");
-    await forEach(letGo);
+    const file = JSON.stringify({
+      apiVersion: "v1",
+      kind: "List",
+      items: await exportObjects(installation.api, "Machine"),
+    });
+    const [, removeFinalizers = "", waitForEnd = "", ...later] = commands("Come back", "kubectl");
+    await forEach(removeFinalizers);
     await kubectl(words(waitForEnd));
     const [declare = ""] = commands("Come back", "millwright crds");
     expect(declare).toBe("millwright crds | kubectl apply -f -");
@@ -82,7 +86,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   });
 
   it("lets everything go for who means it", async () => {
-    await deleteDefinition(installation.api, "Machine");
+    await deleteCrd(installation.api, "Machine");
     await eventually(async () => {
       const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts.filter((text) => text.startsWith("Deletion held"))).toHaveLength(2);

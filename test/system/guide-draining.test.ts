@@ -25,7 +25,7 @@ describe("the guide to draining", () => {
     guide = await commandsOf("draining");
     fleet = await startDrainingFleet(2);
     ({ machine, node } = await fleet.victim());
-    await fleet.settle(
+    await fleet.fillNode(
       node,
       6,
       storageClass,
@@ -40,11 +40,11 @@ describe("the guide to draining", () => {
   });
   afterAll(() => fleet.close());
 
-  it("has commands that do what it says: look, give rules, start, see what holds it up, and force it", async () => {
+  it("has commands that preview, configure, start, explain and force a drain", async () => {
     const [look = ""] = guide.get("Look before") ?? [];
     const [rules = "", label = ""] = guide.get("Rules") ?? [];
     const [start = ""] = guide.get("Start") ?? [];
-    const [says = "", events = ""] = guide.get("What holds it up") ?? [];
+    const [description = "", events = ""] = guide.get("What holds it up") ?? [];
     const [force = ""] = guide.get("How long it takes") ?? [];
     await run(rules);
     await run(label);
@@ -55,15 +55,15 @@ describe("the guide to draining", () => {
 
     await run(start);
     await eventually(async () => {
-      expect(await run(says)).toContain("budget default/web can never be met: maxUnavailable is 0");
-      expect(await run(says)).toContain("default/job: waiting for completion");
+      expect(await run(description)).toContain("budget default/web can never be met: maxUnavailable is 0");
+      expect(await run(description)).toContain("default/job: waiting for completion");
       expect(await run(events)).toContain("budget default/web can never be met");
     });
     // Pods of order 10 wait for the service, which its budget holds.
     expect(fleet.evicted()).toEqual([]);
     fleet.invariants.allowForce();
     await run(force);
-    await fleet.untilMachineGone(machine);
+    await fleet.untilMachineDeleted(machine);
     await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
     await fleet.invariants.check();
   });

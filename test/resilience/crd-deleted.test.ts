@@ -11,15 +11,15 @@ import { customResourceDefinitionResource, eventResource, nodeResource } from "@
 import { afterEach, describe, expect, it } from "vitest";
 import { type ControlledFleet, startControlledFleet } from "../harness/controlled-fleet.ts";
 import {
-  declareAgain,
-  definitionOf,
-  deleteDefinition,
-  kept,
-  letGo,
-  makeAgain,
-  untilDefinitionGone,
+  recreateCrd,
+  crdNameOf,
+  deleteCrd,
+  exportObjects,
+  removeFinalizers,
+  recreateObjects,
+  untilCrdDeleted,
   vmsOf,
-} from "../harness/definitions.ts";
+} from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
 import { untilQuiet } from "../harness/until-quiet.ts";
 
@@ -36,8 +36,7 @@ describe("millwright run whose definitions are deleted", () => {
     eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts).toHaveLength(count);
-      for (const text of texts)
-        expect(text).toMatch(new RegExp(`^Deletion held.*${definitionOf(kind)} is being deleted`));
+      for (const text of texts) expect(text).toMatch(new RegExp(`^Deletion held.*${crdNameOf(kind)} is being deleted`));
     }, LONG);
   const stands = async (): Promise<string> => {
     const { items } = await fleet.api.list(machineSetResource, { namespace });
@@ -58,7 +57,7 @@ describe("millwright run whose definitions are deleted", () => {
     await fleet.deploy(3);
     await fleet.untilRunning(3);
     const before = vmsOf(await fleet.machines());
-    await deleteDefinition(fleet.api, "Machine");
+    await deleteCrd(fleet.api, "Machine");
     await untilHeld(3, "Machine");
     await eventually(async () => expect(await stands()).toContain('"DefinitionsStand"'), LONG);
     expect((await fleet.machines()).map(phaseOf)).toEqual(["Running", "Running", "Running"]);
@@ -72,14 +71,14 @@ describe("millwright run whose definitions are deleted", () => {
     nothingLost(3);
     expect((await fleet.api.list(nodeResource)).items).toHaveLength(3);
 
-    const saved = await kept(fleet.api, "Machine");
-    await letGo(fleet.api, "Machine");
-    await untilDefinitionGone(fleet.api, "Machine");
-    await declareAgain(fleet.api, "Machine");
+    const saved = await exportObjects(fleet.api, "Machine");
+    await removeFinalizers(fleet.api, "Machine");
+    await untilCrdDeleted(fleet.api, "Machine");
+    await recreateCrd(fleet.api, "Machine");
     // The set sees its machines gone and the kind back: it waits for them.
     await eventually(async () => expect(await stands()).toContain("are awaited"), LONG);
     nothingLost(3);
-    await makeAgain(fleet.api, "Machine", saved);
+    await recreateObjects(fleet.api, "Machine", saved);
     await fleet.untilRunning(3, LONG);
     expect(vmsOf(await fleet.machines())).toEqual(before);
     nothingLost(3);
@@ -102,10 +101,10 @@ describe("millwright run whose definitions are deleted", () => {
       await fleet.deploy(2);
       await fleet.untilRunning(2);
       const before = vmsOf(await fleet.machines());
-      await deleteDefinition(fleet.api, kind);
+      await deleteCrd(fleet.api, kind);
       await eventually(async () => {
         const { items } = await fleet.api.list(type, { namespace });
-        expect(JSON.stringify(items.map(({ status }) => status))).toContain(`${definitionOf(kind)} is being deleted`);
+        expect(JSON.stringify(items.map(({ status }) => status))).toContain(`${crdNameOf(kind)} is being deleted`);
       }, LONG);
       await first.stop("SIGKILL");
       const second = fleet.run();
@@ -114,15 +113,15 @@ describe("millwright run whose definitions are deleted", () => {
 
       // What owns loses its name first: what it owns would else be collected with it.
       const belowType = kind === "MachineSet" ? machineResource : machineSetResource;
-      const saved = await kept(fleet.api, kind);
+      const saved = await exportObjects(fleet.api, kind);
       for (const { metadata } of (await fleet.api.list(belowType, { namespace })).items) {
         const ref = { namespace, name: metadata.name ?? "" };
         await fleet.api.patch(belowType, ref, { metadata: { ownerReferences: null } }, { kind: "merge" });
       }
-      await letGo(fleet.api, kind);
-      await untilDefinitionGone(fleet.api, kind);
-      await declareAgain(fleet.api, kind);
-      await makeAgain(fleet.api, kind, saved);
+      await removeFinalizers(fleet.api, kind);
+      await untilCrdDeleted(fleet.api, kind);
+      await recreateCrd(fleet.api, kind);
+      await recreateObjects(fleet.api, kind, saved);
       await eventually(async () => {
         const {
           items: [owned],
@@ -151,7 +150,7 @@ describe("millwright run whose definitions are deleted", () => {
       const machine = await fleet.api.get<Machine>(machineResource, { namespace, name });
       expect(machine.status?.lastOperation?.description).toContain("Initiate VM deletion");
     }, LONG);
-    await deleteDefinition(fleet.api, "Machine");
+    await deleteCrd(fleet.api, "Machine");
     await eventually(async () => {
       expect((await fleet.machines()).map(({ metadata }) => metadata.name)).not.toContain(name);
     }, LONG);
@@ -198,13 +197,13 @@ describe("millwright run whose definitions are deleted", () => {
     fleet.run();
     await fleet.deploy(2);
     await fleet.untilRunning(2);
-    await deleteDefinition(fleet.api, "Machine");
+    await deleteCrd(fleet.api, "Machine");
     await untilHeld(2, "Machine");
     nothingLost(2);
-    const ref = { name: definitionOf("Machine") };
+    const ref = { name: crdNameOf("Machine") };
     const annotations = { [annotationKeys.letObjectsGo]: "true" };
     await fleet.api.patch(customResourceDefinitionResource, ref, { metadata: { annotations } }, { kind: "merge" });
-    await untilDefinitionGone(fleet.api, "Machine");
+    await untilCrdDeleted(fleet.api, "Machine");
     expect(fleet.cloud.vms()).toEqual([]);
     expect(fleet.callsOf("create")).toBe(2);
   });

@@ -1,14 +1,14 @@
 import { machineClassResource, machineDeploymentResource, phaseOf } from "@millwright/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  declareAgain,
-  deleteDefinition,
-  kept,
-  letGo,
-  makeAgain,
-  untilDefinitionGone,
+  recreateCrd,
+  deleteCrd,
+  exportObjects,
+  removeFinalizers,
+  recreateObjects,
+  untilCrdDeleted,
   vmsOf,
-} from "../harness/definitions.ts";
+} from "../harness/crds.ts";
 import { eventually } from "../harness/eventually.ts";
 import { machineClass, machineDeployment } from "../harness/installation.ts";
 import type { MillwrightProcess } from "../harness/millwright.ts";
@@ -39,16 +39,16 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     await untilRunning(2);
     const before = vmsOf(await fleet.machines());
-    await deleteDefinition(fleet.api, "Machine");
+    await deleteCrd(fleet.api, "Machine");
     await eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
       expect(texts).toEqual([expect.stringMatching(/^Deletion held/), expect.stringMatching(/^Deletion held/)]);
     }, LONG);
-    const saved = await kept(fleet.api, "Machine");
-    await letGo(fleet.api, "Machine");
-    await untilDefinitionGone(fleet.api, "Machine");
-    await declareAgain(fleet.api, "Machine");
-    await makeAgain(fleet.api, "Machine", saved);
+    const saved = await exportObjects(fleet.api, "Machine");
+    await removeFinalizers(fleet.api, "Machine");
+    await untilCrdDeleted(fleet.api, "Machine");
+    await recreateCrd(fleet.api, "Machine");
+    await recreateObjects(fleet.api, "Machine", saved);
     await untilRunning(2);
     expect(vmsOf(await fleet.machines())).toEqual(before);
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
