@@ -59,7 +59,7 @@ describe("millwright run whose definitions are deleted", () => {
     const before = vmsOf(await fleet.machines());
     await deleteCrd(fleet.api, "Machine");
     await untilHeld(3, "Machine");
-    await eventually(async () => expect(await stands()).toContain('"DefinitionsStand"'), LONG);
+    await eventually(async () => expect(await stands()).toContain('"CRDsEstablished"'), LONG);
     expect((await fleet.machines()).map(phaseOf)).toEqual(["Running", "Running", "Running"]);
 
     await first.stop("SIGKILL");
@@ -84,7 +84,7 @@ describe("millwright run whose definitions are deleted", () => {
     nothingLost(3);
     await fleet.scale(4);
     await fleet.untilRunning(4, LONG);
-    expect(await stands()).not.toContain("DefinitionsStand");
+    expect(await stands()).not.toContain("CRDsEstablished");
     expect(fleet.callsOf("delete")).toBe(0);
     // The VMs carry the UIDs of the machines that were, and go all the same when they are not wanted any more.
     await fleet.scale(0);
@@ -164,9 +164,9 @@ describe("millwright run whose definitions are deleted", () => {
     expect(fleet.cloud.vms().filter(({ state }) => state === "running").length).toBeGreaterThanOrEqual(2);
     await eventually(async () => {
       const { items } = await fleet.api.list(eventResource, { namespace });
-      const said = items.filter((event) => event["reason"] === "DeletionHeld");
+      const said = items.filter((event) => event["reason"] === "DeletionPaused");
       expect(said.length).toBeGreaterThanOrEqual(2);
-      for (const event of said) expect(event["message"]).toContain(annotationKeys.letObjectsGo);
+      for (const event of said) expect(event["message"]).toContain(annotationKeys.allowCrdDeletion);
     }, LONG);
     expect(controllers.output().match(/A CustomResourceDefinition is being deleted/g)).toHaveLength(1);
   });
@@ -201,7 +201,7 @@ describe("millwright run whose definitions are deleted", () => {
     await untilHeld(2, "Machine");
     nothingLost(2);
     const ref = { name: crdNameOf("Machine") };
-    const annotations = { [annotationKeys.letObjectsGo]: "true" };
+    const annotations = { [annotationKeys.allowCrdDeletion]: "true" };
     await fleet.api.patch(customResourceDefinitionResource, ref, { metadata: { annotations } }, { kind: "merge" });
     await untilCrdDeleted(fleet.api, "Machine");
     expect(fleet.cloud.vms()).toEqual([]);

@@ -63,7 +63,7 @@ describe("millwright run on a cloud that is", () => {
     });
     await declare("fleet", "small", 30);
     const atOnce = 4;
-    installation.runAlone(`--machine-creations-per-class=${atOnce}`, "--resource-exhausted-retry=1s");
+    installation.runAlone(`--concurrent-machine-creations-per-class=${atOnce}`, "--resource-exhausted-retry=1s");
     await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(30), 30_000);
     const codes = new Set((await installation.machines()).map(({ status }) => status?.lastOperation?.errorCode));
     expect(codes).toEqual(new Set(["ResourceExhausted"]));
@@ -105,7 +105,7 @@ describe("millwright run on a cloud that is", () => {
     await installation.cloud.addFault({ operation: "create", code: "Unauthenticated", times: 1_000, match: "fleet" });
     await declare("fleet", "broken", 40);
     await declare("good", "small", 3);
-    installation.runAlone("--machine-creations-per-class=5");
+    installation.runAlone("--concurrent-machine-creations-per-class=5");
     await eventually(async () => expect(await inPhase("Running")).toBe(3), 30_000);
     await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(40), 30_000);
     expect(creations()).toBeLessThanOrEqual(3 + 12);

@@ -75,7 +75,7 @@ describe("a fleet whose nodes fall silent", () => {
     const unknown = await inPhase("Unknown");
     expect(unknown).toHaveLength(3);
     for (const { status } of unknown) expect(status?.lastOperation?.description).toContain("looks like an outage");
-    expect((await reasons()).filter((reason) => reason === "RepairSuspended")).toHaveLength(3);
+    expect((await reasons()).filter((reason) => reason === "RemediationPaused")).toHaveLength(3);
     end();
     await eventually(async () => expect(await inPhase("Running")).toHaveLength(FLEET));
     expect(vms()).toEqual(before);

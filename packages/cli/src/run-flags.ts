@@ -74,7 +74,7 @@ export const addRunFlags = (command: Command): Command =>
     )
     .addOption(
       new Option(
-        "--machine-max-replacements <limit>",
+        "--machine-max-in-flight-remediations <limit>",
         "unhealthy machines of a deployment that may be replaced at once: a number, or a percentage",
       )
         .argParser(readLimit)
@@ -89,22 +89,27 @@ export const addRunFlags = (command: Command): Command =>
     )
     .addOption(
       new Option(
-        "--machine-outage-share <percentage>",
+        "--machine-outage-threshold <percentage>",
         "an outage is when this share of the machines, of all or of one zone, turns Unknown at once; none is replaced then",
       )
         .argParser(readShare)
         .default(0.3, "30%"),
     )
     .option(
-      "--machine-outage-minimum <count>",
+      "--machine-outage-min-machines <count>",
       "fewer machines than this turning Unknown at once are no outage",
       readCount,
       3,
     )
     .addOption(machineFlag("outage-window", HOUR, "how long an outage keeps its machines from being replaced"))
     .optionsGroup("Creation:")
-    .option("--machine-creations-per-class <count>", "concurrent creations of one class, type and zone", readCount, 20)
-    .option("--machine-creations <count>", "machines made at once, all classes together", readCount, 100)
+    .option(
+      "--concurrent-machine-creations-per-class <count>",
+      "concurrent creations of one class, type and zone",
+      readCount,
+      20,
+    )
+    .option("--concurrent-machine-creations <count>", "machines made at once, all classes together", readCount, 100)
     .addOption(
       new Option(
         "--resource-exhausted-retry <duration>",

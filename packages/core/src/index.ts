@@ -137,19 +137,14 @@ export {
   deletionMachinePriority,
   preserveValues,
 } from "./wire/annotations.ts";
-export {
-  clusterApiReasons,
-  definitionsStandReason,
-  legacyReasons,
-  specValidReasons,
-} from "./wire/condition-reasons.ts";
+export { clusterApiReasons, crdDeletedReason, legacyReasons, specValidReasons } from "./wire/condition-reasons.ts";
 export {
   clusterApiConditionTypes,
   conditionOrder,
   conditionStatuses,
   legacyConditionTypes,
   machineConditionTypes,
-  definitionsStandConditionType,
+  crdsEstablishedConditionType,
   specValidConditionType,
 } from "./wire/condition-types.ts";
 export type { ConditionStatus } from "./wire/condition-types.ts";

@@ -48,7 +48,7 @@ export interface ManagerOptions {
   /** Whether sets and deployments carry Cluster API's conditions next to MCM's; `false` takes away those that are there. Default: true. */
   readonly clusterApiConditions?: boolean;
   /** Whether the cluster-autoscaler is kept from the nodes of a rollout; `false` takes back what was set before. Default: true. */
-  readonly guardsRolloutsFromScaler?: boolean;
+  readonly disablesScaleDownDuringRollouts?: boolean;
   /** How many machines too many freeze a MachineSet, and at how many fewer it is unfrozen. Default: `defaultOvershootMargins`. */
   readonly overshootMargins?: Partial<OvershootMargins>;
   /** Records what drivers send to their clouds. Default: nothing is recorded. */
@@ -144,7 +144,7 @@ export function createManager(options: ManagerOptions): Manager {
     capacity.controller,
     createMachineSetController(context, workers, { ...defaultOvershootMargins, ...options.overshootMargins }),
     createMachineDeploymentController(context, workers, {
-      guardsFromScaler: options.guardsRolloutsFromScaler ?? true,
+      disablesScaleDown: options.disablesScaleDownDuringRollouts ?? true,
     }),
     createMachineClassController(context, workers),
     createSecretController(context, workers),

@@ -16,15 +16,15 @@ export interface RunFlags {
   readonly machineCreationTimeout: number;
   readonly machineHealthTimeout: number;
   readonly nodeConditions: readonly string[];
-  readonly machineMaxReplacements: IntOrPercent;
+  readonly machineMaxInFlightRemediations: IntOrPercent;
   readonly machineSafetyApiserverStatuscheckTimeout: number;
   /** 0 to 1. */
-  readonly machineOutageShare: number;
-  readonly machineOutageMinimum: number;
+  readonly machineOutageThreshold: number;
+  readonly machineOutageMinMachines: number;
   /** Milliseconds. */
   readonly machineOutageWindow: number;
-  readonly machineCreationsPerClass: number;
-  readonly machineCreations: number;
+  readonly concurrentMachineCreationsPerClass: number;
+  readonly concurrentMachineCreations: number;
   /** Milliseconds; 0 is the default. */
   readonly resourceExhaustedRetry: number;
   readonly bootstrapTokenAuthExtraGroups: string;
@@ -87,18 +87,18 @@ export async function run(flags: RunFlags): Promise<number> {
     drivers,
     clusterApiConditions: flags.clusterApiConditions,
     overshootMargins: { up: flags.safetyUp, down: flags.safetyDown },
-    guardsRolloutsFromScaler: flags.autoscalerScaledownAnnotationDuringRollout,
+    disablesScaleDownDuringRollouts: flags.autoscalerScaledownAnnotationDuringRollout,
     settings: {
       creationTimeoutMs: flags.machineCreationTimeout,
       healthTimeoutMs: flags.machineHealthTimeout,
       nodeConditions: flags.nodeConditions,
-      maxReplacements: flags.machineMaxReplacements,
-      connectivityLostAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
-      outageShare: flags.machineOutageShare,
-      outageMinimum: flags.machineOutageMinimum,
+      maxInFlightRemediations: flags.machineMaxInFlightRemediations,
+      unreachableAfterMs: flags.machineSafetyApiserverStatuscheckTimeout,
+      outageThreshold: flags.machineOutageThreshold,
+      outageMinMachines: flags.machineOutageMinMachines,
       outageWindowMs: flags.machineOutageWindow,
-      creationsPerClass: flags.machineCreationsPerClass,
-      creationsInAll: flags.machineCreations,
+      maxConcurrentCreationsPerClass: flags.concurrentMachineCreationsPerClass,
+      maxConcurrentCreations: flags.concurrentMachineCreations,
       ...(flags.resourceExhaustedRetry === 0 ? {} : { resourceExhaustedRetryMs: flags.resourceExhaustedRetry }),
       bootstrapTokenExtraGroups: flags.bootstrapTokenAuthExtraGroups,
       drainTimeoutMs: flags.machineDrainTimeout,

@@ -95,7 +95,7 @@ describe("resolveClass", () => {
     [
       "no driver makes its machines",
       () => resolve([small], [booting], { refusal: 'provider: no driver "mock" is loaded; expected "aws"' }),
-      "NoDriver",
+      "DriverNotFound",
       'MachineClass "small": provider: no driver "mock" is loaded; expected "aws"',
     ],
     [

@@ -90,7 +90,7 @@ function resolveContent(
   if (problems.length > 0)
     return unusable(machineEventReasons.invalidMachineClass, `${subject}: ${formatProblems(problems)}`, inputs);
   const refusal = driver.refusalOf(machineClass);
-  if (refusal !== undefined) return unusable(machineEventReasons.noDriver, `${subject}: ${refusal}`, inputs);
+  if (refusal !== undefined) return unusable(machineEventReasons.driverNotFound, `${subject}: ${refusal}`, inputs);
   const missing = secrets.find(({ object }) => object === undefined);
   if (missing !== undefined) {
     return unusable(

@@ -1,4 +1,4 @@
-import { definitionsStandConditionType, definitionsStandReason, eventReasons } from "@millwright/core";
+import { crdsEstablishedConditionType, crdDeletedReason, eventReasons } from "@millwright/core";
 import { type Condition, type ConditionTimes, findCondition, setCondition } from "../model/set-condition.ts";
 import type { Reason } from "../model/decision.ts";
 import type { CrdState } from "../model/crd-state.ts";
@@ -12,10 +12,10 @@ export function tellStandstill(
   times: ConditionTimes,
 ): { readonly conditions: readonly Condition[]; readonly because: readonly Reason[] } {
   const message = standstillText(definition);
-  const type = definitionsStandConditionType;
+  const type = crdsEstablishedConditionType;
   const isSaid = findCondition(before, type)?.message === message;
   return {
-    conditions: setCondition(before, { type, status: "False", reason: definitionsStandReason, message }, now, times),
-    because: isSaid ? [] : [{ type: "Warning", reason: eventReasons.definitionDeleted, message }],
+    conditions: setCondition(before, { type, status: "False", reason: crdDeletedReason, message }, now, times),
+    because: isSaid ? [] : [{ type: "Warning", reason: eventReasons.crdDeleted, message }],
   };
 }

@@ -130,7 +130,7 @@ describe("the guard of deletions", () => {
     expect(guard.stateOf("MachineSet")).toEqual({ name: sets, state: "unguarded" });
     await api.delete(customResourceDefinitionResource, { name: machines });
     await settle();
-    const annotate = { metadata: { annotations: { [annotationKeys.letObjectsGo]: "true" } } };
+    const annotate = { metadata: { annotations: { [annotationKeys.allowCrdDeletion]: "true" } } };
     await api.patch(customResourceDefinitionResource, { name: machines }, annotate, { kind: "merge" });
     await settle();
     expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "goes" });

@@ -43,7 +43,7 @@ const backoff = { initialMs: 800, maxMs: 60_000 };
 /** What is kept of a definition. kubectl's copy of it in an annotation is as large as the definition. */
 const trim = ({ metadata }: KubeObject): KubeObject => {
   const { name, uid, resourceVersion, creationTimestamp, deletionTimestamp, annotations } = metadata;
-  const meant = annotations?.[annotationKeys.letObjectsGo];
+  const meant = annotations?.[annotationKeys.allowCrdDeletion];
   return {
     metadata: {
       ...(name === undefined ? {} : { name }),
@@ -51,7 +51,7 @@ const trim = ({ metadata }: KubeObject): KubeObject => {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(meant === undefined ? {} : { annotations: { [annotationKeys.letObjectsGo]: meant } }),
+      ...(meant === undefined ? {} : { annotations: { [annotationKeys.allowCrdDeletion]: meant } }),
     },
   };
 };

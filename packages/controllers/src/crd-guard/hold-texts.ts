@@ -1,7 +1,7 @@
 import { annotationKeys } from "@millwright/core";
 import type { CrdState } from "../model/crd-state.ts";
 
-const meant = `${annotationKeys.letObjectsGo}=true`;
+const meant = `${annotationKeys.allowCrdDeletion}=true`;
 
 /** What became of a definition, in the same words in every place. */
 export function whatHappened(definition: CrdState): string {

@@ -78,9 +78,7 @@ describe("what is said", () => {
 
   it("is one condition, and an event when it is new", () => {
     const first = tellStandstill([], going, now, "transition");
-    expect(first.conditions).toMatchObject([
-      { type: "DefinitionsStand", status: "False", reason: "DefinitionDeleted" },
-    ]);
+    expect(first.conditions).toMatchObject([{ type: "CRDsEstablished", status: "False", reason: "CRDDeleted" }]);
     expect(first.because).toHaveLength(1);
     const second = tellStandstill(first.conditions, going, new Date(now.getTime() + 60_000), "transition");
     expect(second).toEqual({ conditions: first.conditions, because: [] });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aMove } from "../testing/drain-views.ts";
 import { drainRecordPatch, readDrainRecord } from "./drain-record.ts";
 
-const annotation = "machine.millwright.dev/drain";
+const annotation = "machine.millwright.dev/drain-state";
 const metadata = (text: string) => ({ name: "machine", annotations: { [annotation]: text } });
 const storedText = (patch: object): unknown => JSON.parse(JSON.stringify(patch));
 

@@ -52,7 +52,7 @@ const nothing: DrainRecord = { moves: [] };
 
 /** Reads the record of a machine. What cannot be read counts as nothing: the drain then waits for no volume that it did not just see, and goes on. */
 export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
-  const text = annotations?.[annotationKeys.drain];
+  const text = annotations?.[annotationKeys.drainState];
   if (text === undefined) return nothing;
   try {
     const raw: unknown = JSON.parse(text);
@@ -64,5 +64,5 @@ export function readDrainRecord({ annotations }: ObjectMeta): DrainRecord {
 
 /** The patch of a machine that stores the record, or takes an empty one away. */
 export const drainRecordPatch = ({ moves }: DrainRecord): object => ({
-  metadata: { annotations: { [annotationKeys.drain]: moves.length === 0 ? null : JSON.stringify(moves) } },
+  metadata: { annotations: { [annotationKeys.drainState]: moves.length === 0 ? null : JSON.stringify(moves) } },
 });

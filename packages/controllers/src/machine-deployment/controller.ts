@@ -37,14 +37,14 @@ import type {
 /** How a deployment controller behaves. */
 export interface MachineDeploymentControllerOptions {
   /** Whether the cluster-autoscaler is kept from the nodes during a rollout; off also takes back what was set before. Default: it is. */
-  readonly guardsFromScaler?: boolean;
+  readonly disablesScaleDown?: boolean;
 }
 
 /** Makes the controller of MachineDeployments: it rolls templates out over MachineSets. */
 export function createMachineDeploymentController(
   context: ControllerContext,
   workers: number,
-  { guardsFromScaler = true }: MachineDeploymentControllerOptions = {},
+  { disablesScaleDown = true }: MachineDeploymentControllerOptions = {},
 ): Controller {
   const { caches, namespace, control, clock, definitions } = context;
   const deployments = createWriter<MachineDeployment>({
@@ -67,7 +67,7 @@ export function createMachineDeploymentController(
         sets: caches.sets.store.list(namespace),
         machinesOf: (uid) => caches.machines.store.byIndex("owner", uid),
         ...(context.target === undefined ? {} : { nodesOf: (each) => nodesOfMachines(each, context) }),
-        guardsFromScaler,
+        disablesScaleDown,
       },
       now,
     );

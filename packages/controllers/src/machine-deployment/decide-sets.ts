@@ -137,11 +137,11 @@ function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): Machine
 
 /** Whether the cluster-autoscaler is kept from the nodes: from the first step of a rollout to its very end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
 function isKeptFromScaler(
-  { deployment, guardsFromScaler = true }: MachineDeploymentSnapshot,
+  { deployment, disablesScaleDown = true }: MachineDeploymentSnapshot,
   { oldSets }: Sets,
   status: MachineDeploymentStatus,
 ): boolean | undefined {
-  if (!guardsFromScaler) return false;
+  if (!disablesScaleDown) return false;
   if (oldSets.some(({ set, machines }) => (set.spec.replicas ?? 0) > 0 || machines.length > 0)) return true;
   return isComplete(deployment, status) ? false : undefined;
 }

@@ -30,7 +30,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
     };
     const marked = aNode({ metadata: { name: "node", annotations: scaler }, spec: { taints: [taint] } });
 
-    function withNode(change: Change<MachineDeployment>, guardsFromScaler = true, isOld = true) {
+    function withNode(change: Change<MachineDeployment>, disablesScaleDown = true, isOld = true) {
       const deployment = aMachineDeployment(annotated({ [revision]: "1" }), change);
       const set = aMachineSet(
         named("set"),
@@ -41,7 +41,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       const machines = new Map([["uid-set", [aMachine(named("a"), inPhase("Running"))]]]);
       const claim = { owned: [set], adopt: [], release: [] };
       const nodes = new Map([["a", marked]]);
-      return decideMachineDeployment({ deployment, claim, machines, nodes, guardsFromScaler, problems: [] }, now)
+      return decideMachineDeployment({ deployment, claim, machines, nodes, disablesScaleDown, problems: [] }, now)
         .actions;
     }
     const cleaned = (metadata?: object) => ({

@@ -7,7 +7,7 @@ import { aMachineDeployment, annotated, beingDeleted, type Change } from "../tes
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
 import { type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
 
-const { canarySteps, onDelete, maintenanceWindows, honourMinReadySeconds } = annotationKeys;
+const { canarySteps, onDelete, maintenanceWindows, honorMinReadySeconds } = annotationKeys;
 
 const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel => begunRollout({}, ...changes);
 
@@ -114,7 +114,7 @@ describe("minReadySeconds", () => {
   const roundsOf = (model: RolloutModel): number => transcribe(model, { rounds: 90 }).split("\n").length;
 
   it("makes a machine count only after its time, where that is asked for", () => {
-    const model = begun(slow, annotated({ [honourMinReadySeconds]: "true" }));
+    const model = begun(slow, annotated({ [honorMinReadySeconds]: "true" }));
     expect(transcribe(model, { rounds: 10 })).toContain("end: small 3 (3 serve), big 1 (1 serve)");
     expect(model.deployment().status?.availableReplicas).toBe(3);
     expect(transcribe(model)).toContain("end: small 0 (0 serve), big 3 (3 serve)");
@@ -136,7 +136,7 @@ it("keeps every promise under any mix of limits, and comes to its end when they 
       { [onDelete]: "true" },
       { [maintenanceWindows]: "*/2 * * * * 1m" },
       { [maintenanceWindows]: "0 5 * * * 1h", [canarySteps]: "2/3s" },
-      { [honourMinReadySeconds]: "true" },
+      { [honorMinReadySeconds]: "true" },
     ),
     // What the world does in each round: which machines go on.
     world: fc.array(fc.nat({ max: 255 }), { minLength: 10, maxLength: 30 }),
@@ -173,7 +173,7 @@ it("keeps every promise under any mix of limits, and comes to its end when they 
             [canarySteps]: null,
             [onDelete]: null,
             [maintenanceWindows]: null,
-            [honourMinReadySeconds]: null,
+            [honorMinReadySeconds]: null,
           },
         },
       });

@@ -22,7 +22,7 @@ export interface DeploymentSources {
   readonly machinesOf: (uid: string) => readonly Machine[];
   /** Nodes of machines; absent without a target cluster. */
   readonly nodesOf?: (machines: Iterable<Machine>) => NodesOfMachines;
-  readonly guardsFromScaler: boolean;
+  readonly disablesScaleDown: boolean;
 }
 
 /** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
@@ -48,7 +48,7 @@ function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
 /** What a pass over a deployment sees, and the limits that hold for its rollout now. */
 export function observeMachineDeployment(
   deployment: MachineDeployment,
-  { sets, machinesOf, nodesOf, guardsFromScaler }: DeploymentSources,
+  { sets, machinesOf, nodesOf, disablesScaleDown }: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
   const problems = deploymentProblems(deployment, nodesOf !== undefined);
@@ -65,7 +65,7 @@ export function observeMachineDeployment(
     claim,
     machines,
     ...(nodesOf === undefined ? {} : { nodes: nodesOf(eachOf(machines.values())) }),
-    guardsFromScaler,
+    disablesScaleDown,
     problems,
   };
   return withGates(snapshot, now);

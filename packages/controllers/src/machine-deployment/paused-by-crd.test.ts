@@ -26,8 +26,8 @@ describe("a deployment while a definition is being deleted", () => {
     const { actions, status, because } = decide(deployment, [{}], { standstill });
     expect(actions).toEqual([]);
     expect(status).toMatchObject({ replicas: 3, readyReplicas: 3 });
-    expect(status?.conditions).toMatchObject([{ type: "DefinitionsStand", status: "False" }]);
-    expect(because.map(({ reason }) => reason)).toEqual(["DefinitionDeleted"]);
+    expect(status?.conditions).toMatchObject([{ type: "CRDsEstablished", status: "False" }]);
+    expect(because.map(({ reason }) => reason)).toEqual(["CRDDeleted"]);
   });
 
   it("keeps its sets though it is on its way out itself", () => {
@@ -36,7 +36,7 @@ describe("a deployment while a definition is being deleted", () => {
 });
 
 describe("a deployment whose set awaits machines", () => {
-  const awaiting = annotated({ [annotationKeys.awaitsMachines]: "3" });
+  const awaiting = annotated({ [annotationKeys.expectedReplicas]: "3" });
 
   it("rolls nothing out, for what is missing comes back", () => {
     const wanted = { spec: { replicas: 5 } };
@@ -46,13 +46,13 @@ describe("a deployment whose set awaits machines", () => {
 
   it("no longer says that it stands still", () => {
     const condition = {
-      type: "DefinitionsStand",
+      type: "CRDsEstablished",
       status: "False",
       lastTransitionTime: "2026-01-01T00:00:00Z",
       lastUpdateTime: "2026-01-01T00:00:00Z",
     } as const;
     const { status } = decide(aMachineDeployment({ status: { conditions: [condition] } }), [awaiting]);
-    expect(status?.conditions?.map(({ type }) => type)).not.toContain("DefinitionsStand");
+    expect(status?.conditions?.map(({ type }) => type)).not.toContain("CRDsEstablished");
   });
 
   it("goes when somebody deletes it", () => {

@@ -24,7 +24,7 @@ function passOver(change: Change<MachineDeployment>) {
   const deployment = aMachineDeployment(stale, change);
   const set = aMachineSet(named("old"), ownedBy(deployment), old);
   const machines = ["a", "b", "c"].map((name) => aMachine(named(name), inPhase("Running"), ownedBy(set)));
-  const sources = { sets: [set], machinesOf: () => machines, nodesOf: () => new Map(), guardsFromScaler: true };
+  const sources = { sets: [set], machinesOf: () => machines, nodesOf: () => new Map(), disablesScaleDown: true };
   return decideMachineDeployment(observeMachineDeployment(deployment, sources, now), now);
 }
 

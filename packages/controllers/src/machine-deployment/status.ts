@@ -1,5 +1,5 @@
 import {
-  definitionsStandConditionType,
+  crdsEstablishedConditionType,
   type FieldProblem,
   legacyConditionTypes,
   legacyReasons,
@@ -90,7 +90,7 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
   const { deployment, problems, newSet, createdSet } = facts;
   let conditions: readonly Condition[] = removeCondition(
     deployment.status?.conditions ?? [],
-    definitionsStandConditionType,
+    crdsEstablishedConditionType,
   );
   const set = (state: ConditionState | undefined, touch = false): void => {
     if (state !== undefined) conditions = setCondition(conditions, state, now, "transition and update", touch);

@@ -24,7 +24,7 @@ const falling: CrdState = {
   deletedAt: now.getTime(),
   isMeant: false,
 };
-const awaits = (count: string): Change<MachineSet> => annotated({ [annotationKeys.awaitsMachines]: count });
+const awaits = (count: string): Change<MachineSet> => annotated({ [annotationKeys.expectedReplicas]: count });
 
 function decide(
   set: MachineSet,
@@ -46,17 +46,17 @@ describe("a set while a definition is being deleted", () => {
     const set = aMachineSet({ status: { replicas: 3, readyReplicas: 3 } });
     const { actions, status, because } = decide(set, [beingDeleted(), beingDeleted(), {}], { standstill: falling });
     expect(actions).toEqual([
-      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.awaitsMachines]: "3" } } } },
+      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: "3" } } } },
     ]);
     expect(status).toMatchObject({ replicas: 3, readyReplicas: 3 });
-    expect(status?.machineSetCondition).toMatchObject([{ type: "DefinitionsStand", status: "False" }]);
-    expect(because.map(({ reason }) => reason)).toEqual(["DefinitionDeleted"]);
+    expect(status?.machineSetCondition).toMatchObject([{ type: "CRDsEstablished", status: "False" }]);
+    expect(because.map(({ reason }) => reason)).toEqual(["CRDDeleted"]);
   });
 
   it("does not count machines that are being taken apart, and notes nothing without machines or twice", () => {
     const more = { standstill: falling };
     expect(decide(aMachineSet(), [inPhase("Terminating"), {}], more).actions).toMatchObject([
-      { patch: { metadata: { annotations: { [annotationKeys.awaitsMachines]: "1" } } } },
+      { patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: "1" } } } },
     ]);
     expect(decide(aMachineSet(), [], more).actions).toEqual([]);
     expect(decide(aMachineSet(awaits("5")), [{}], more).actions).toEqual([]);
@@ -66,7 +66,7 @@ describe("a set while a definition is being deleted", () => {
     const set = aMachineSet({ status: { replicas: 3 } });
     const noted = (owned: readonly Change<Machine>[]): unknown => decide(set, owned, { standstill: falling }).actions;
     const awaiting = (count: string) => [
-      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.awaitsMachines]: count } } } },
+      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: count } } } },
     ];
     expect(noted([])).toEqual(awaiting("3"));
     expect(noted([beingDeleted()])).toEqual(awaiting("3"));
@@ -87,7 +87,7 @@ describe("a set that awaits machines", () => {
 
   it("goes on when all are back, or as many as it is to have", () => {
     expect(decide(aMachineSet(awaits("3")), [{}, {}, {}]).actions).toEqual([
-      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.awaitsMachines]: null } } } },
+      { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } } },
     ]);
     expect(kinds(decide(aMachineSet(awaits("3"), { spec: { replicas: 1 } }), [{}]))).toEqual(["PatchSet"]);
   });
@@ -105,12 +105,12 @@ describe("a set that awaits machines", () => {
 
   it("no longer says that it stands still", () => {
     const condition = {
-      type: "DefinitionsStand",
+      type: "CRDsEstablished",
       status: "False",
       lastTransitionTime: "2026-01-01T00:00:00Z",
     } as const;
     const { status } = decide(aMachineSet({ status: { machineSetCondition: [condition] } }), [{}, {}, {}]);
-    expect(status?.machineSetCondition?.map(({ type }) => type)).not.toContain("DefinitionsStand");
+    expect(status?.machineSetCondition?.map(({ type }) => type)).not.toContain("CRDsEstablished");
   });
 
   it.each(["0", "-1", "x", "1.5", "", "9999999999"])("takes %j for no number of machines", (text) => {

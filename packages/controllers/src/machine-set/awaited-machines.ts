@@ -5,7 +5,7 @@ const positive = /^[1-9]\d{0,8}$/;
 
 /** How many machines a set had when a definition was deleted, and waits for; `undefined` when it waits for none. */
 export function awaitedMachines({ metadata }: Pick<MachineSet, "metadata">): number | undefined {
-  const text = metadata.annotations?.[annotationKeys.awaitsMachines] ?? "";
+  const text = metadata.annotations?.[annotationKeys.expectedReplicas] ?? "";
   return positive.test(text) ? Number(text) : undefined;
 }
 
@@ -22,9 +22,9 @@ export function isAwaiting(set: MachineSet, owned: readonly Machine[]): boolean 
 export function awaitPatch(set: MachineSet, owned: readonly Machine[]): Readonly<Record<string, unknown>> | undefined {
   const leaving = owned.filter((machine) => phaseOf(machine) === "Terminating").length;
   const count = Math.max(owned.length, set.status?.replicas ?? 0) - leaving;
-  if (count <= 0 || set.metadata.annotations?.[annotationKeys.awaitsMachines] !== undefined) return undefined;
-  return { metadata: { annotations: { [annotationKeys.awaitsMachines]: String(count) } } };
+  if (count <= 0 || set.metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined) return undefined;
+  return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
 }
 
 /** Takes the note away. */
-export const arrivedPatch = { metadata: { annotations: { [annotationKeys.awaitsMachines]: null } } } as const;
+export const arrivedPatch = { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } } as const;

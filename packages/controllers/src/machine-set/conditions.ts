@@ -79,7 +79,7 @@ function blocksOf(facts: SetConditionFacts): readonly string[] {
       : []),
     ...(blocked === "machines are awaited"
       ? [
-          `the machines that it had when a definition was deleted are awaited; for new ones remove annotation ${annotationKeys.awaitsMachines}`,
+          `the machines that it had when a definition was deleted are awaited; for new ones remove annotation ${annotationKeys.expectedReplicas}`,
         ]
       : []),
     ...(surroundings.classes.has(name) ? [] : [`${kind} ${name} does not exist`]),

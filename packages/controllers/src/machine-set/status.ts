@@ -1,5 +1,5 @@
 import {
-  definitionsStandConditionType,
+  crdsEstablishedConditionType,
   type FieldProblem,
   legacyConditionTypes,
   type Machine,
@@ -80,7 +80,7 @@ function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFact
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const { set, problems, failure } = facts;
   const valid = specValidState(problems, set.metadata.generation);
-  const standing = removeCondition(set.status?.machineSetCondition ?? [], definitionsStandConditionType);
+  const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
   const before = withFrozen(standing, facts, now);
   const conditions = setCondition(before, valid, now, "transition");
   // Absent, not False, while all is well: Gardener reads a ReplicaFailure that is there as trouble.

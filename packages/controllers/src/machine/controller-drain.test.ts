@@ -124,7 +124,7 @@ describe("a drain of pods with volumes", () => {
     await clock.advance(10);
     expect(asked.mock.calls.map(([, specs]) => specs)).toEqual([[aVolume("pv-a").spec, aVolume("pv-b").spec]]);
     expect(evicted()).toEqual(["default/a"]);
-    expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain"]).toContain("pv-a");
+    expect(machine()?.metadata.annotations?.["machine.millwright.dev/drain-state"]).toContain("pv-a");
     await clock.advance(60_000);
     expect(evicted()).toEqual(["default/a"]);
     // The successor takes the volume over: each step wakes the drain by itself.

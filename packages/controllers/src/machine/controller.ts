@@ -59,8 +59,8 @@ export function createMachineController(
 ): MachineController {
   const { caches, target, clock, namespace } = context;
   const operations = createOperations(clock, {
-    perLane: settings.creationsPerClass,
-    inAll: settings.creationsInAll,
+    perLane: settings.maxConcurrentCreationsPerClass,
+    inAll: settings.maxConcurrentCreations,
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
   });
   const told = createReportedProblems();

@@ -22,7 +22,7 @@ export const definitionName = (kind: MachineKind): string => describeType(machin
 
 /** What a definition that is there says of itself. */
 export function stateOfDefinition({ metadata }: ApiObject, name: string): CrdState {
-  const isMeant = metadata.annotations?.[annotationKeys.letObjectsGo] === "true";
+  const isMeant = metadata.annotations?.[annotationKeys.allowCrdDeletion] === "true";
   const createdAt = Date.parse(metadata.creationTimestamp ?? "") || 0;
   const deletedAt = Date.parse(metadata.deletionTimestamp ?? "");
   return Number.isNaN(deletedAt)

@@ -3,9 +3,9 @@ import { defaultNodeConditions, type IntOrPercent } from "@millwright/core";
 /** When many machines that turn Unknown are taken for an outage. */
 export interface OutageRule {
   /** Share of the machines that have joined, 0 to 1. */
-  readonly outageShare: number;
+  readonly outageThreshold: number;
   /** Fewer machines than this are never an outage: in a small pool each machine is a large share. */
-  readonly outageMinimum: number;
+  readonly outageMinMachines: number;
   /**
    * Machines that have been Unknown for longer no longer count, milliseconds. This bounds the suspension: what is still broken when it is over is replaced, one
    * machine of a deployment after the other.
@@ -18,9 +18,9 @@ export interface FlapRule {
   /** Flaps that are longer ago are forgotten, milliseconds. */
   readonly flapWindowMs: number;
   /** After the second flap within the window, milliseconds; doubled with each further one. The first return is believed at once. */
-  readonly settleMs: number;
+  readonly stabilizationMs: number;
   /** Longest time to hold still, milliseconds. */
-  readonly maxSettleMs: number;
+  readonly maxStabilizationMs: number;
 }
 
 /** Times and lists that a machine may override in its spec. */
@@ -30,9 +30,9 @@ export interface MachineSettings extends OutageRule, FlapRule {
   /** From a node that is missing or unhealthy to phase Failed, milliseconds. */
   readonly healthTimeoutMs: number;
   /** How many unhealthy machines of a deployment may be replaced at once, where its annotation says nothing else. */
-  readonly maxReplacements: IntOrPercent;
+  readonly maxInFlightRemediations: IntOrPercent;
   /** An API server that has not answered for longer is taken for unreachable, milliseconds: nothing is replaced, and timeouts of nodes start anew afterwards. */
-  readonly connectivityLostAfterMs: number;
+  readonly unreachableAfterMs: number;
   /** From the deletion timestamp until a drain is forced, milliseconds. */
   readonly drainTimeoutMs: number;
   /** How often MCM asks for an eviction, once in 20 s; for as long budgets are respected. */
@@ -48,9 +48,9 @@ export interface MachineSettings extends OutageRule, FlapRule {
   /** Longest time between two tries after ResourceExhausted, milliseconds. */
   readonly resourceExhaustedRetryMs: number;
   /** How many machines that ask for the same (class, instance type, zone, annotations of the node) are made at once. */
-  readonly creationsPerClass: number;
+  readonly maxConcurrentCreationsPerClass: number;
   /** How many machines are made at once, all classes together. */
-  readonly creationsInAll: number;
+  readonly maxConcurrentCreations: number;
   /** Groups that bootstrap tokens give a node besides `system:bootstrappers`, separated by commas. */
   readonly bootstrapTokenExtraGroups: string;
   /** Node conditions that make a machine unhealthy unless they are False. */
@@ -61,14 +61,14 @@ export interface MachineSettings extends OutageRule, FlapRule {
 export const defaultMachineSettings: MachineSettings = {
   creationTimeoutMs: 20 * 60_000,
   healthTimeoutMs: 10 * 60_000,
-  maxReplacements: 1,
-  connectivityLostAfterMs: 30_000,
-  outageShare: 0.3,
-  outageMinimum: 3,
+  maxInFlightRemediations: 1,
+  unreachableAfterMs: 30_000,
+  outageThreshold: 0.3,
+  outageMinMachines: 3,
   outageWindowMs: 3_600_000,
   flapWindowMs: 3_600_000,
-  settleMs: 30_000,
-  maxSettleMs: 10 * 60_000,
+  stabilizationMs: 30_000,
+  maxStabilizationMs: 10 * 60_000,
   drainTimeoutMs: 2 * 3_600_000,
   maxEvictRetries: 360,
   pvDetachTimeoutMs: 2 * 60_000,
@@ -76,8 +76,8 @@ export const defaultMachineSettings: MachineSettings = {
   inPlaceUpdateTimeoutMs: 20 * 60_000,
   preserveTimeoutMs: 96 * 3_600_000,
   resourceExhaustedRetryMs: 10 * 60_000,
-  creationsPerClass: 20,
-  creationsInAll: 100,
+  maxConcurrentCreationsPerClass: 20,
+  maxConcurrentCreations: 100,
   bootstrapTokenExtraGroups: "",
   nodeConditions: defaultNodeConditions,
 };

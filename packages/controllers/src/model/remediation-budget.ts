@@ -61,12 +61,12 @@ export function remediationLimitOf(
   deployment: Pick<MachineDeployment, "metadata"> | undefined,
   setting: IntOrPercent,
 ): RemediationLimit {
-  const written = deployment?.metadata.annotations?.[annotationKeys.maxReplacements];
+  const written = deployment?.metadata.annotations?.[annotationKeys.maxInFlightRemediations];
   if (written === undefined) return { limit: setting, note: undefined };
   const limit = readIntOrPercent(written);
   if (limit !== undefined) return { limit, note: undefined };
   const found = JSON.stringify(written.slice(0, 40));
-  const note = `annotation ${annotationKeys.maxReplacements} is ${found} where a whole number or a percentage is expected`;
+  const note = `annotation ${annotationKeys.maxInFlightRemediations} is ${found} where a whole number or a percentage is expected`;
   return { limit: setting, note };
 }
 

@@ -10,7 +10,7 @@ import type { ModelCluster } from "./model-cluster.ts";
 
 /** What passes need to know besides the model. */
 export interface PassOptions {
-  readonly guardsFromScaler: boolean;
+  readonly disablesScaleDown: boolean;
   /** Whether a node is there before anything happens. */
   readonly isRealNode: (name: string) => boolean;
 }
@@ -29,14 +29,14 @@ export interface ModelPasses {
 export function observeInModel(
   cluster: ModelCluster,
   deployment: MachineDeployment,
-  guardsFromScaler: boolean,
+  disablesScaleDown: boolean,
   now: Date,
 ): MachineDeploymentSnapshot {
   const sources = {
     sets: [...cluster.sets.values()],
     machinesOf: cluster.machinesOf,
     ...(cluster.hasTarget ? { nodesOf: () => cluster.nodesByMachine } : {}),
-    guardsFromScaler,
+    disablesScaleDown,
   };
   return observeMachineDeployment(deployment, sources, now);
 }
@@ -63,7 +63,7 @@ const statusPatch = (before: object | undefined, after: object | undefined): obj
  * Makes the passes of a play. Whatever decides is the controllers' own; it is asked only when something that it looks at is another object than before, or its time
  * has come: in a rollout of thousands of machines most moments concern one of them.
  */
-export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isRealNode }: PassOptions): ModelPasses {
+export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, isRealNode }: PassOptions): ModelPasses {
   const decided = new Map<string, Decided>();
   let decisions = 0;
 
@@ -76,7 +76,7 @@ export function createModelPasses(cluster: ModelCluster, { guardsFromScaler, isR
     const from = [...specs, ...machines];
     if (stillHolds(decided.get(`deployment ${name}`), from, now)) return false;
     decisions++;
-    const snapshot = observeInModel(cluster, deployment, guardsFromScaler, now);
+    const snapshot = observeInModel(cluster, deployment, disablesScaleDown, now);
     const { actions, status, because, requeueAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
     const untilMs = now.getTime() + requeueAfterMs;
     decided.set(`deployment ${name}`, { from, untilMs, wakeAt: snapshot.limits?.wakeAt });

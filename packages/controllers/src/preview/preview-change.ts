@@ -56,7 +56,7 @@ export interface PreviewOptions {
   /** When the change would be made. */
   readonly now: Date;
   /** Default: the cluster-autoscaler is kept from nodes during a rollout. */
-  readonly guardsFromScaler?: boolean;
+  readonly disablesScaleDown?: boolean;
   /** What somebody knows better than the past. */
   readonly durations?: GivenDurations;
 }
@@ -138,7 +138,7 @@ const outcomeOf = ({ steps }: Play, waitsFor: readonly string[]): ChangePreview[
 export function previewChange(
   objects: PreviewObjects,
   root: PreviewRoot,
-  { now, guardsFromScaler = true, durations: given = {} }: PreviewOptions,
+  { now, disablesScaleDown = true, durations: given = {} }: PreviewOptions,
 ): ChangePreview {
   const part = concerning(objects, root);
   const cluster = createModelCluster(part);
@@ -149,7 +149,7 @@ export function previewChange(
   const durations = own.joinMs === undefined ? pastDurations({ machines: objects.machines, events }, given) : own;
   const known = new Set(objects.nodes?.map(({ metadata }) => metadata.name));
   const see = (each: MachineDeployment, at: Date): MachineDeploymentSnapshot =>
-    observeInModel(cluster, each, guardsFromScaler, at);
+    observeInModel(cluster, each, disablesScaleDown, at);
   const limitsAt: LimitsAt = (each, at) => see(each, at).limits;
   const count = (at: Date): PreviewCounts => countAll(cluster, root, (each) => see(each, at));
   const [deployment] = part.deployments;
@@ -165,7 +165,7 @@ export function previewChange(
   const play = simulate(cluster, {
     start: now,
     durations,
-    guardsFromScaler,
+    disablesScaleDown,
     isRealNode: (name) => known.has(name),
     countNow: () => count(now),
     isStable: (at) => {

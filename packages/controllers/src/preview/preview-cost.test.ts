@@ -61,7 +61,7 @@ it.each<[string, Change<MachineDeployment>]>([
   ["one by one in canary steps", annotated({ [annotationKeys.canarySteps]: "10%/1s,90%/1s" })],
   [
     "one by one with machines that count when they have served for a while",
-    { metadata: { annotations: { [annotationKeys.honourMinReadySeconds]: "true" } }, spec: { minReadySeconds: 30 } },
+    { metadata: { annotations: { [annotationKeys.honorMinReadySeconds]: "true" } }, spec: { minReadySeconds: 30 } },
   ],
 ])("looks at each machine a few times in a rollout %s, however many there are", (_, change) => {
   const [few, many] = [readsOf(20, change), readsOf(100, change)];

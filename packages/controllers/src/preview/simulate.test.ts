@@ -32,7 +32,7 @@ function play(replicas: number, change: Change<MachineDeployment> = {}): Play {
   return simulate(cluster, {
     start: new Date("2026-03-01T12:00:00Z"),
     durations: { joinMs: 60_000, leaveMs: 60_000, joinedMachines: 0, leftMachines: 0 },
-    guardsFromScaler: true,
+    disablesScaleDown: true,
     isRealNode: () => true,
     countNow: () => ({ current: 0, old: 0, leaving: 0, serving: cluster.machines.size }),
     isStable: () => false,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { noHistory, settleTimeMs } from "./flapping.ts";
+import { noHistory, stabilizationTimeMs } from "./flapping.ts";
 
-const rule = { flapWindowMs: 3_600_000, settleMs: 30_000, maxSettleMs: 600_000 };
+const rule = { flapWindowMs: 3_600_000, stabilizationMs: 30_000, maxStabilizationMs: 600_000 };
 
 test.each([
   [0, 0],
@@ -12,5 +12,5 @@ test.each([
   [7, 600_000],
   [1_000, 600_000],
 ])("after %i flaps a node has to hold still for %i ms", (flaps, expected) => {
-  expect(settleTimeMs({ ...noHistory, flaps }, rule)).toBe(expected);
+  expect(stabilizationTimeMs({ ...noHistory, flaps }, rule)).toBe(expected);
 });

@@ -14,8 +14,10 @@ export const noHistory: NodeHistory = { flaps: 0, steadySince: undefined, health
 
 /**
  * Milliseconds for which the node of a machine must hold still before the machine is Running again: 0 after the first flap within the window, then
- * `settleMs`, doubled with each flap up to `maxSettleMs`. So a node that goes up and down every 30 s for an hour causes some twenty writes instead of
+ * `stabilizationMs`, doubled with each flap up to `maxStabilizationMs`. So a node that goes up and down every 30 s for an hour causes some twenty writes instead of
  * hundreds, and no pod is scheduled to it in between because of us.
  */
-export const settleTimeMs = ({ flaps }: NodeHistory, { settleMs, maxSettleMs }: FlapRule): number =>
-  flaps < 2 ? 0 : Math.min(maxSettleMs, settleMs * 2 ** Math.min(flaps - 2, 30));
+export const stabilizationTimeMs = (
+  { flaps }: NodeHistory,
+  { stabilizationMs, maxStabilizationMs }: FlapRule,
+): number => (flaps < 2 ? 0 : Math.min(maxStabilizationMs, stabilizationMs * 2 ** Math.min(flaps - 2, 30)));

@@ -10,7 +10,7 @@ describe("many machines that turn Unknown at once", () => {
     await clock.advance(30 * MINUTE);
     expect(inPhases("Failed")).toEqual([]);
     expect(text("m00")).toContain("Not replaced while this many machines are Unknown");
-    expect(events.filter((reason) => reason === "RepairSuspended")).toHaveLength(3);
+    expect(events.filter((reason) => reason === "RemediationPaused")).toHaveLength(3);
     expect(logged.filter((line) => line.startsWith("Many machines turned Unknown"))).toHaveLength(1);
     await clock.advance(31 * MINUTE);
     expect(inPhases("Failed")).toHaveLength(1);
@@ -60,7 +60,7 @@ describe("an API server that is away", () => {
     away(600);
     await clock.advance(9 * MINUTE + 5_000);
     expect(phase("m00")).toBe("Unknown");
-    expect(events).toContain("RepairSuspended");
+    expect(events).toContain("RemediationPaused");
     const answers = "An API server answers again; timeouts of nodes start anew";
     for (let minutes = 0; minutes < 60 && !logged.includes(answers); minutes++) await clock.advance(MINUTE);
     expect(logged).toContain(answers);

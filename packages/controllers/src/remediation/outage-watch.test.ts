@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase, named } from "../testing/builders.ts";
 import { createOutageWatch } from "./outage-watch.ts";
 
-const rule = { outageShare: 0.3, outageMinimum: 2, outageWindowMs: 3_600_000 };
+const rule = { outageThreshold: 0.3, outageMinMachines: 2, outageWindowMs: 3_600_000 };
 const start = Date.parse("2026-01-01T00:00:00Z");
 
 function setUp() {

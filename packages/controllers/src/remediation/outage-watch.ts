@@ -92,7 +92,7 @@ export function createOutageWatch(
   };
   const judge = (place: Place): void => {
     const isHit =
-      place.unknown.size >= rule.outageMinimum &&
+      place.unknown.size >= rule.outageMinMachines &&
       outageUntil(tallyOf(place), rule, clock.now().getTime()) !== undefined;
     if (isHit === place.isHit) return;
     place.isHit = isHit;

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { outageUntil } from "./outage.ts";
 
-const rule = { outageShare: 0.3, outageMinimum: 3, outageWindowMs: 1_000 };
+const rule = { outageThreshold: 0.3, outageMinMachines: 3, outageWindowMs: 1_000 };
 
 describe("outageUntil", () => {
   test.each([
@@ -24,7 +24,7 @@ describe("outageUntil", () => {
 
   it("needs one machine at least, whatever the settings", () => {
     expect(
-      outageUntil({ joined: 0, unknownSince: [] }, { ...rule, outageMinimum: 0, outageShare: 0 }, 0),
+      outageUntil({ joined: 0, unknownSince: [] }, { ...rule, outageMinMachines: 0, outageThreshold: 0 }, 0),
     ).toBeUndefined();
   });
 

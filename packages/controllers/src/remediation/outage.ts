@@ -13,11 +13,11 @@ export interface Tally {
  */
 export function outageUntil(
   { joined, unknownSince }: Tally,
-  { outageShare, outageMinimum, outageWindowMs }: OutageRule,
+  { outageThreshold, outageMinMachines, outageWindowMs }: OutageRule,
   now: number,
 ): number | undefined {
   const lately = unknownSince.filter((since) => since + outageWindowMs > now);
-  const threshold = Math.max(1, outageMinimum, Math.ceil(outageShare * joined));
+  const threshold = Math.max(1, outageMinMachines, Math.ceil(outageThreshold * joined));
   // With this one out of the window, the rest is too few.
   const last = lately[lately.length - threshold];
   return last === undefined ? undefined : last + outageWindowMs;

@@ -13,7 +13,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toHaveLength(1);
     const [waiting = ""] = inPhases("Unknown");
     expect(text(waiting)).toContain("Waiting until other machines of deployment pool have been replaced");
-    expect(events.filter((reason) => reason === "ReplacementWaiting")).toHaveLength(1);
+    expect(events.filter((reason) => reason === "RemediationDeferred")).toHaveLength(1);
     // The first one is gone: the other one goes on at once.
     const [failed = ""] = inPhases("Failed");
     api.change(machineResource, refOf(failed), { metadata: { finalizers: [] } });
@@ -28,7 +28,7 @@ describe("the replacement gate", () => {
     await clock.advance(11 * MINUTE);
     expect(inPhases("Failed")).toHaveLength(2);
     api.change(machineDeploymentResource, refOf("pool"), {
-      metadata: { annotations: { "machine.millwright.dev/max-replacements": "4" } },
+      metadata: { annotations: { "machine.millwright.dev/max-in-flight-remediations": "4" } },
     });
     await clock.advance(100);
     expect(inPhases("Failed")).toHaveLength(4);
@@ -41,7 +41,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toHaveLength(1);
     const [waiting = ""] = inPhases("Unknown");
     expect(text(waiting)).toContain(
-      '(annotation machine.millwright.dev/max-replacements is "a few" where a whole number or a percentage is expected)',
+      '(annotation machine.millwright.dev/max-in-flight-remediations is "a few" where a whole number or a percentage is expected)',
     );
   });
 
@@ -109,7 +109,7 @@ describe("the replacement gate", () => {
         fc.array(fc.nat(3), { maxLength: 6 }),
         async (limit, reports, failures) => {
           const fleet = await aFleet(fleetOf(20), {
-            settings: { maxReplacements: limit, outageMinimum: 100 },
+            settings: { maxInFlightRemediations: limit, outageMinMachines: 100 },
           });
           let most = 0;
           const watch = fleet.api.calls;

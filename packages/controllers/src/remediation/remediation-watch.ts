@@ -49,11 +49,11 @@ const waitingPhases: ReadonlySet<MachinePhase | undefined> = new Set([...unhealt
 function limitOf(
   machine: Machine,
   { caches, namespace }: ControllerContext,
-  { maxReplacements }: MachineSettings,
+  { maxInFlightRemediations }: MachineSettings,
 ): RemediationLimit {
   const name = machine.metadata.labels?.[labelKeys.name] ?? "";
   const deployment = caches.deployments.store.getByRef({ namespace, name });
-  return remediationLimitOf(deployment, maxReplacements);
+  return remediationLimitOf(deployment, maxInFlightRemediations);
 }
 
 /** Starts to watch, and wakes machines whose replacement was held back when what held it is over. */
@@ -84,7 +84,7 @@ export function createRemediationWatch(
   const connectivity = createConnectivityWatch({
     connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
     clock,
-    lostAfterMs: settings.connectivityLostAfterMs,
+    lostAfterMs: settings.unreachableAfterMs,
     onLost() {
       log("warn", "An API server does not answer; no machine is given up meanwhile", {});
       wakeBlind();
@@ -120,8 +120,8 @@ export function createRemediationWatch(
     controller,
     keys: ({ metadata }) => waitingIn(`deployment ${metadata.name}`),
     when: (old, current) =>
-      old?.metadata.annotations?.[annotationKeys.maxReplacements] !==
-      current?.metadata.annotations?.[annotationKeys.maxReplacements],
+      old?.metadata.annotations?.[annotationKeys.maxInFlightRemediations] !==
+      current?.metadata.annotations?.[annotationKeys.maxInFlightRemediations],
     priority: () => "routine",
   });
   const release = (uid: string): void => {

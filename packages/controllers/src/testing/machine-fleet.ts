@@ -41,7 +41,7 @@ export async function aFleet(
     aMachineDeployment(
       options.limit === undefined
         ? {}
-        : { metadata: { annotations: { "machine.millwright.dev/max-replacements": options.limit } } },
+        : { metadata: { annotations: { "machine.millwright.dev/max-in-flight-remediations": options.limit } } },
     ),
   );
   for (const [name, change] of Object.entries(machines)) {

@@ -56,7 +56,7 @@ const readOrThrow = <T>(read: (raw: unknown) => ReadResult<T>, raw: unknown): T 
 export interface RolloutModelOptions {
   /** Whether machines have nodes. Default: they have not. */
   readonly hasNodes?: boolean;
-  readonly guardsFromScaler?: boolean;
+  readonly disablesScaleDown?: boolean;
 }
 
 /** Makes a model of a deployment without sets. */
@@ -170,7 +170,7 @@ export function createRolloutModel(initial: MachineDeployment, options: RolloutM
           machines: byUid,
           problems: [],
           ...(options.hasNodes === true ? { nodes: nodes.seenOf(machines) } : {}),
-          ...(options.guardsFromScaler === undefined ? {} : { guardsFromScaler: options.guardsFromScaler }),
+          ...(options.disablesScaleDown === undefined ? {} : { disablesScaleDown: options.disablesScaleDown }),
         },
         now(),
       );

@@ -50,15 +50,15 @@ export const annotationKeys = {
   scaleDownDisabled: "cluster-autoscaler.kubernetes.io/scale-down-disabled",
   /** Node: `true`: {@link annotationKeys.scaleDownDisabled} was set by a controller, which may remove it again. */
   scaleDownDisabledByController: "cluster-autoscaler.kubernetes.io/scale-down-disabled-by-mcm",
-  /** Ours, Machine: JSON list of the pods whose volumes a drain is moving. Written and read by the drain, so that a restart goes on. */
-  drain: "machine.millwright.dev/drain",
+  /** Ours, Machine: JSON list of the pods whose volumes a drain is moving. Written and read by the drain, which continues from it after a restart. */
+  drainState: "machine.millwright.dev/drain-state",
   /** Ours, Machine or MachineClass: JSON list of rules of an ordered drain; see `readDrainRules`. Written by users, read by the drain. */
   drainRules: "machine.millwright.dev/drain-rules",
   /**
-   * MachineDeployment: how many of its machines may be replaced at once because they are unhealthy; a whole number, or a percentage of its machines,
-   * rounded down but at least 1; 0 stops replacement. Read by the replacement gate of the machine controller.
+   * Ours, MachineDeployment: how many unhealthy machines may be remediated at the same time; a whole number, or a percentage of its machines,
+   * rounded down but at least 1; 0 disables remediation. Written by users, read by the machine controller.
    */
-  maxReplacements: "machine.millwright.dev/max-replacements",
+  maxInFlightRemediations: "machine.millwright.dev/max-in-flight-remediations",
   /**
    * Ours, Node: JSON of the update in place that it waits for or goes through: the MachineSet that it leads to, and whether the node took pods before. Written
    * and read by the deployment controller, so that a later change of mind finds what is to be undone.
@@ -77,7 +77,7 @@ export const annotationKeys = {
   canaryOnFailure: "machine.millwright.dev/canary-on-failure",
   /** Ours, MachineSet: name of the machine whose failure stopped the rollout of its template. Written and read by the deployment controller; users remove it to go on. */
   canaryFailed: "machine.millwright.dev/canary-failed",
-  /** Ours, MachineDeployment: `true`: a RollingUpdate replaces old machines only when somebody deletes them. Written by users, read by the deployment controller. */
+  /** Ours, MachineDeployment: `true`: a RollingUpdate replaces old machines only when a user deletes them. Written by users, read by the deployment controller. */
   onDelete: "machine.millwright.dev/on-delete",
   /**
    * Ours, MachineDeployment: when machines may be replaced by choice: `CRON DURATION [ZONE]`, several with `;` between them, such as `0 22 * * 6 4h Europe/Berlin`.
@@ -85,22 +85,22 @@ export const annotationKeys = {
    */
   maintenanceWindows: "machine.millwright.dev/maintenance-windows",
   /** Ours, MachineDeployment: `true`: a machine counts as available only when it has served for `spec.minReadySeconds`. Written by users, read by the deployment controller. */
-  honourMinReadySeconds: "machine.millwright.dev/honour-min-ready-seconds",
+  honorMinReadySeconds: "machine.millwright.dev/honor-min-ready-seconds",
   /**
    * Ours, MachineClass: JSON of the spec that a driver was asked about and of the `nodeTemplate` that was filled in with its answer, as hashes. Without it, or
-   * with another template, `nodeTemplate` is somebody else's and stays as it is. Written and read by the machine class controller.
+   * with another template, `nodeTemplate` was written by another client and is kept. Written and read by the machine class controller.
    */
   filledNodeTemplate: "machine.millwright.dev/filled-node-template",
   /**
-   * Ours, CustomResourceDefinition of one of our kinds: `true`: what its deletion takes away may go, and VMs with it. Without it such deletions are held. Written by
+   * Ours, CustomResourceDefinition of one of our kinds: `true`: its deletion deletes the objects and their VMs. Without it these deletions are paused. Written by
    * users, read by all controllers.
    */
-  letObjectsGo: "machine.millwright.dev/let-objects-go",
+  allowCrdDeletion: "machine.millwright.dev/allow-crd-deletion",
   /**
-   * Ours, MachineSet: how many machines it had when the definition of one of our kinds was deleted: it makes and deletes none before it has as many again, or as
-   * many as it is to have. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
+   * Ours, MachineSet: number of machines that it had when the CRD of one of our kinds was deleted. Until it has that many again, or `spec.replicas`, it creates and
+   * deletes none. Written by the MachineSet controller, removed by it or by users; read by the controllers of sets and deployments.
    */
-  awaitsMachines: "machine.millwright.dev/awaits-machines",
+  expectedReplicas: "machine.millwright.dev/expected-replicas",
   /** MachineDeployment: kubectl's record of the applied manifest; never copied to a MachineSet. Read by kubectl. */
   kubectlLastApplied: "kubectl.kubernetes.io/last-applied-configuration",
 } as const;
@@ -132,7 +132,7 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.maxReplicas,
   annotationKeys.preferNoSchedule,
   annotationKeys.unfreeze,
-  annotationKeys.maxReplacements,
+  annotationKeys.maxInFlightRemediations,
   annotationKeys.inheritedAnnotations,
   annotationKeys.triggerDeletion,
   annotationKeys.canarySteps,
@@ -141,5 +141,5 @@ export const annotationsNotInheritedBySets: ReadonlySet<string> = new Set([
   annotationKeys.canaryFailed,
   annotationKeys.onDelete,
   annotationKeys.maintenanceWindows,
-  annotationKeys.honourMinReadySeconds,
+  annotationKeys.honorMinReadySeconds,
 ]);

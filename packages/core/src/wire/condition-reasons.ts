@@ -87,5 +87,5 @@ export const clusterApiReasons = {
 /** Reasons of our SpecValid condition: `InvalidSpec` with every problem in the message, or `Valid`. */
 export const specValidReasons = { valid: "Valid", invalid: "InvalidSpec" } as const;
 
-/** Reason of our DefinitionsStand condition, which is there only while it is False. */
-export const definitionsStandReason = "DefinitionDeleted";
+/** Reason of our CRDsEstablished condition, which is present only while it is False. */
+export const crdDeletedReason = "CRDDeleted";

@@ -37,14 +37,14 @@ export const clusterApiConditionTypes = {
   deleting: "Deleting",
 } as const;
 
-/** Our addition: False with all problems of the spec in the message when a controller refuses it. Read by people. */
+/** Our addition: False while the spec is invalid; the message lists all problems. Read by people. */
 export const specValidConditionType = "SpecValid";
 
 /**
- * Our addition: False while a MachineSet or MachineDeployment stands still because the CustomResourceDefinition of its kind, or of what it owns, is being deleted;
- * absent otherwise. The message names definition and remedy. Read by people.
+ * Our addition: False while a MachineSet or MachineDeployment is paused because the CustomResourceDefinition of its kind, or of what it owns, is being deleted;
+ * absent otherwise. The message names the CRD and what to do. Read by people.
  */
-export const definitionsStandConditionType = "DefinitionsStand";
+export const crdsEstablishedConditionType = "CRDsEstablished";
 
 /** Order in which the conditions of a MachineDeployment or MachineSet are stored; unknown types go before Paused, by name. */
 export const conditionOrder: readonly string[] = [

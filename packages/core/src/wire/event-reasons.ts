@@ -18,15 +18,15 @@ export const eventReasons = {
   machinesHandedOver: "MachinesHandedOver",
   /** Ours, on MachineDeployments: a machine of the new template failed in a rollout with steps, which stops; the message names it. */
   canaryFailed: "CanaryFailed",
-  /** Ours: the controller refuses the spec; the condition SpecValid has the details. */
+  /** Ours: the spec is invalid; the condition SpecValid has the details. */
   invalidSpec: "InvalidSpec",
-  /** Ours, Warning, on MachineSets and MachineDeployments: the definition of their kind, or of what they own, is being deleted; they stand still. */
-  definitionDeleted: "DefinitionDeleted",
-  /** Ours, on MachineClasses and Secrets: somebody deletes what others still refer to; the message names them. */
+  /** Ours, Warning, on MachineSets and MachineDeployments: paused because the CRD of their kind, or of what they own, is being deleted. */
+  crdDeleted: "CRDDeleted",
+  /** Ours, on MachineClasses and Secrets: deletion is requested while other objects still refer to it; the message names them. */
   stillInUse: "StillInUse",
-  /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with what the cloud says; the message names the instance type. */
+  /** Ours, Normal, on MachineClasses: `nodeTemplate` was filled in with the values of the cloud; the message names the instance type. */
   filledNodeTemplate: "FilledNodeTemplate",
-  /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not say what it would be; the message starts with the code. */
+  /** Ours, Warning, on MachineClasses: there is no `nodeTemplate`, and the driver could not determine it; the message starts with the code. */
   nodeTemplateUnknown: "NodeTemplateUnknown",
 } as const;
 
@@ -34,7 +34,7 @@ export const eventReasons = {
 export const machineEventReasons = {
   /** Normal: the driver made the VM. */
   createdVm: "CreatedVM",
-  /** Normal: the infrastructure has accepted the creation of the VM and takes its time; the message is the driver's. */
+  /** Normal: the infrastructure has accepted the creation of the VM and is still provisioning it; the message is the driver's. */
   provisioningVm: "ProvisioningVM",
   /** Normal: the VM of an earlier attempt was found. */
   adoptedVm: "AdoptedVM",
@@ -42,7 +42,7 @@ export const machineEventReasons = {
   nodeJoined: "NodeJoined",
   /** Normal: the node is ready again. */
   nodeHealthy: "NodeHealthy",
-  /** Normal: a deletion went a step on; the message says what happened and which stage is next, the last one how long all of it took. */
+  /** Normal: a deletion stage completed; the message names the result and the next stage, the last message the duration of the deletion. */
   deleting: "Deleting",
   /** Warning: the VM came up under the name of an existing Node of something else; it is deleted, and the machine Failed. */
   staleNode: "StaleNode",
@@ -52,7 +52,7 @@ export const machineEventReasons = {
   failedCreateVm: "FailedCreateVM",
   /** Warning: the node did not join within the creation timeout. */
   joinTimedOut: "JoinTimedOut",
-  /** Warning: the Node object of a Running machine is gone. */
+  /** Warning: the Node object of a Running machine does not exist. */
   nodeMissing: "NodeMissing",
   /** Warning: a condition of the node is bad; the message names it. */
   nodeUnhealthy: "NodeUnhealthy",
@@ -62,50 +62,50 @@ export const machineEventReasons = {
   inPlaceUpdated: "InPlaceUpdated",
   /** Warning: the agent on the node reports failure, or nothing within the timeout. */
   inPlaceUpdateFailed: "InPlaceUpdateFailed",
-  /** Normal: the machine is preserved; the message says until when and why. */
+  /** Normal: the machine is preserved; the message contains until when and why. */
   preserved: "Preserved",
   /** Normal: the node of a preserved Failed machine is empty. */
   preservedNodeDrained: "PreservedNodeDrained",
   /** Warning: pods do not leave the node of a preserved Failed machine; the message names them. */
   preservedNodeNotDrained: "PreservedNodeNotDrained",
-  /** Normal: the machine is not preserved any more; the message says why. */
+  /** Normal: the machine is no longer preserved; the message contains why. */
   preservationStopped: "PreservationStopped",
-  /** Warning: the preserve annotation has a value that means nothing; the message names those that do. */
+  /** Warning: the preserve annotation has an unsupported value; the message lists the supported ones. */
   invalidPreserveValue: "InvalidPreserveValue",
-  /** Warning: the node that the machine names has the provider id of another VM; it is not taken for the machine's. */
-  nodeOfAnotherVm: "NodeOfAnotherVM",
-  /** Normal: somebody deletes the node, which is the wish to have the machine replaced; it is deleted, too. */
+  /** Warning: the node that the machine names has the provider id of another VM and is not adopted. */
+  providerIdMismatch: "ProviderIDMismatch",
+  /** Normal: the node is being deleted, which requests the replacement of the machine; it is deleted, too. */
   nodeDeleted: "NodeDeleted",
   /** Warning: the node was unhealthy for the health timeout; the machine is Failed and will be replaced. */
   healthTimedOut: "HealthTimedOut",
-  /** Normal: the health timeout has passed, and other machines of the deployment are being replaced first. */
-  replacementWaiting: "ReplacementWaiting",
-  /** Warning: the health timeout has passed, and nothing is replaced because what we see looks like an outage. */
-  repairSuspended: "RepairSuspended",
-  /** Normal: the health timeout starts anew because the API server could not be reached meanwhile. */
+  /** Normal: the health timeout has passed; the remediation budget of the deployment is used by other machines. */
+  remediationDeferred: "RemediationDeferred",
+  /** Warning: the health timeout has passed; remediation is paused because the unhealthy machines suggest an outage. */
+  remediationPaused: "RemediationPaused",
+  /** Normal: the health timeout restarts because the API server was unreachable. */
   healthTimeoutReset: "HealthTimeoutReset",
-  /** Warning: a deletion stage failed; it is tried again. */
+  /** Warning: a deletion stage failed and will be retried. */
   deletionBlocked: "DeletionBlocked",
-  /** Warning: the machine is on its way out because a definition of our kinds was deleted; its VM stays. The message has the remedy. */
-  deletionHeld: "DeletionHeld",
-  /** Warning: something holds a drain up that needs a person, or the API server refuses; told once for each cause. */
+  /** Warning: the deletion is paused because the CRD of one of our kinds is being deleted; the VM is kept. The message names what to do. */
+  deletionPaused: "DeletionPaused",
+  /** Warning: a drain is blocked until a user acts, or the API server rejects a request; once for each cause. */
   drainBlocked: "DrainBlocked",
   /** Warning: the rules of an ordered drain cannot be read; drains ignore them. */
   invalidDrainRules: "InvalidDrainRules",
-  /** Warning: the machine's own spec cannot be followed; the message has all problems. */
+  /** Warning: the spec of the machine is invalid; the message lists all problems. */
   invalidMachine: "InvalidMachine",
   /** Warning: the class does not exist. */
   machineClassNotFound: "MachineClassNotFound",
-  /** Warning: the class cannot be followed; the message has all problems. */
+  /** Warning: the class is invalid; the message lists all problems. */
   invalidMachineClass: "InvalidMachineClass",
   /** Warning: no loaded driver has the name in the class's `provider`. */
-  noDriver: "NoDriver",
+  driverNotFound: "DriverNotFound",
   /** Warning: a Secret of the class does not exist. */
   secretNotFound: "SecretNotFound",
   /** Warning: the Secrets of the class have no key `userData`. */
   invalidSecret: "InvalidSecret",
-  /** Warning: an annotation of the node that says what was applied last is no JSON of the expected shape; it is written anew. */
-  lastAppliedUnreadable: "LastAppliedUnreadable",
-  /** Warning: another machine has a better claim to the node of this one; the message names it. */
+  /** Warning: a last-applied annotation of the node cannot be parsed and will be reset. */
+  invalidLastAppliedAnnotation: "InvalidLastAppliedAnnotation",
+  /** Warning: the node of this machine belongs to another machine; the message names it. */
   nodeClaimedTwice: "NodeClaimedTwice",
 } as const;

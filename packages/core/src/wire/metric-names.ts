@@ -122,6 +122,6 @@ export const processMetricNames = {
 export const ownMetricNames = {
   /** Histogram: all of what MCM's gauges of durations show the last of; labels `namespace`, `machine_deployment` and `step`: `create`, `join`, `drain` or `delete`. */
   stepSeconds: "millwright_machine_step_duration_seconds",
-  /** Gauge: objects on their way out that are held because a CustomResourceDefinition of ours was deleted; label `kind`. Anything above 0 wants a person. */
-  heldObjects: "millwright_held_objects",
+  /** Gauge: terminating objects whose deletion is paused because a CustomResourceDefinition of ours is being deleted; label `kind`. Alert on any value above 0. */
+  pausedDeletions: "millwright_paused_deletions",
 } as const;

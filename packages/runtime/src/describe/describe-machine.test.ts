@@ -89,7 +89,7 @@ describe("describeMachine of a machine that goes with its definition", () => {
     const { held, next } = await ask(cluster);
     expect(held).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
     expect(next.controller).toContain("VM, node and object stay");
-    expect(next.person).toContain("let-objects-go=true");
+    expect(next.person).toContain("allow-crd-deletion=true");
   });
 
   it("says nothing of the kind when definitions stand, may not be read, or the machine is not on its way out", async () => {

@@ -17,7 +17,7 @@ function aCluster(ownership: object = owner("MachineDeployment", "pool")): FakeA
       namespace,
       uid: "uid-pool-1",
       generation: 2,
-      annotations: { "deployment.kubernetes.io/revision": "3", "machine.millwright.dev/awaits-machine": "2" },
+      annotations: { "deployment.kubernetes.io/revision": "3", "machine.millwright.dev/expected-replica": "2" },
       ...ownership,
     },
     spec: { replicas: 2, template },
@@ -56,7 +56,7 @@ it("tells of the set, its deployment, its own machines by phase, and its conditi
     phases: { Running: 1, "being created": 1 },
     conditions: [{ type: "ScalingUp", status: "True", reason: "ScalingUp", message: "Scaling up" }],
     failed: [{ name: "b", message: "no quota" }],
-    notes: [expect.stringContaining("machine.millwright.dev/awaits-machine, which nobody knows")],
+    notes: [expect.stringContaining("machine.millwright.dev/expected-replica, which nobody knows")],
   });
   expect(api.writes()).toEqual([]);
 });

@@ -29,11 +29,11 @@ it("counts what is held at the moment, by kind", async () => {
   };
   const registry = new Registry();
   measureHeldObjects(registry, definitions, caches);
-  expect(await registry.metrics()).toContain('millwright_held_objects{kind="Machine"} 0');
+  expect(await registry.metrics()).toContain('millwright_paused_deletions{kind="Machine"} 0');
   held = ["a", "b", "begun"];
   const metrics = await registry.metrics();
-  expect(metrics).toContain('millwright_held_objects{kind="Machine"} 2');
-  expect(metrics).toContain('millwright_held_objects{kind="MachineSet"} 0');
-  expect(metrics).toContain('millwright_held_objects{kind="MachineDeployment"} 0');
+  expect(metrics).toContain('millwright_paused_deletions{kind="Machine"} 2');
+  expect(metrics).toContain('millwright_paused_deletions{kind="MachineSet"} 0');
+  expect(metrics).toContain('millwright_paused_deletions{kind="MachineDeployment"} 0');
   stop.abort();
 });

@@ -12,7 +12,7 @@ export function measureHeldObjects(
   { machines, sets, deployments }: Pick<ControlCaches, "machines" | "sets" | "deployments">,
 ): void {
   const gauge = new Gauge({
-    name: ownMetricNames.heldObjects,
+    name: ownMetricNames.pausedDeletions,
     help: "Objects on their way out that are kept because a CustomResourceDefinition was deleted.",
     labelNames: ["kind"],
     registers: [registry],

@@ -1,5 +1,5 @@
 import type { ChangePreview } from "@millwright/controllers";
-import { definitionsStandConditionType } from "@millwright/core";
+import { crdsEstablishedConditionType } from "@millwright/core";
 import { unknownAnnotations } from "../describe/unknown-annotations.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
@@ -27,8 +27,7 @@ export function standstills({ deployments }: ClusterState, { kind, name }: Chang
   const conditions = deployments.find(({ metadata }) => metadata.name === name)?.status?.conditions ?? [];
   return conditions
     .filter(
-      ({ type, status }) =>
-        kind === "MachineDeployment" && type === definitionsStandConditionType && status === "False",
+      ({ type, status }) => kind === "MachineDeployment" && type === crdsEstablishedConditionType && status === "False",
     )
     .map(({ message = "" }) => `${kind} "${name}" stands still for now. ${message}`);
 }

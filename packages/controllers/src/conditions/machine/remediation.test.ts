@@ -78,10 +78,14 @@ describe("HealthCheckSucceeded and OwnerRemediated", () => {
   });
 
   it.each<[string, Partial<MachineFacts>, string]>([
-    ["the setting", { settings: { ...defaultMachineSettings, maxReplacements: 2 } }, "2 per MachineDeployment"],
+    ["the setting", { settings: { ...defaultMachineSettings, maxInFlightRemediations: 2 } }, "2 per MachineDeployment"],
     [
       "the annotation of the deployment",
-      { deployment: aMachineDeployment({ metadata: { annotations: { [annotationKeys.maxReplacements]: "20%" } } }) },
+      {
+        deployment: aMachineDeployment({
+          metadata: { annotations: { [annotationKeys.maxInFlightRemediations]: "20%" } },
+        }),
+      },
       "20% per MachineDeployment",
     ],
   ])("tell how many may be replaced at once, by %s", (_, change, expected) => {

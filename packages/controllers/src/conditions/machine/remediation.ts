@@ -68,7 +68,7 @@ export const ownerRemediated: ConditionOf = (facts, now) => {
   const nodes = new Map(node === undefined ? [] : [[machine.metadata.name, node]]);
   if (isForReplacement(machine, nodes, now)) return not(reasons.waitingForRemediation, "Waiting for remediation");
   if (!isOverdue(facts, now)) return undefined;
-  const { limit } = remediationLimitOf(facts.deployment, facts.settings.maxReplacements);
+  const { limit } = remediationLimitOf(facts.deployment, facts.settings.maxInFlightRemediations);
   const text = `Waiting because there are already too many remediations in progress (${limit} per MachineDeployment)`;
   return not(reasons.remediationDeferred, text);
 };

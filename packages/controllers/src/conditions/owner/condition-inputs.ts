@@ -52,7 +52,7 @@ export function observeConditionInputs(
     .filter((name) => caches.classes.store.getByRef({ namespace, name }) !== undefined);
   return {
     hasTarget: target !== undefined,
-    isTargetReachable: (target?.caches.nodes.connectivity.lostForMs() ?? 0) <= settings.connectivityLostAfterMs,
+    isTargetReachable: (target?.caches.nodes.connectivity.lostForMs() ?? 0) <= settings.unreachableAfterMs,
     nodes: nodesOfMachines(machines, context),
     classes: new Set(existing),
     deployment: controllingDeployment(object, context),

@@ -44,7 +44,7 @@ export function watchConditionInputs(
     when: comesOrGoes,
     priority: () => "routine",
   });
-  const { connectivityLostAfterMs } = conditions?.settings ?? defaultMachineSettings;
+  const { unreachableAfterMs } = conditions?.settings ?? defaultMachineSettings;
   const wakeAll = (): void => {
     for (const key of keys.all()) controller.enqueue(key, "routine");
   };
@@ -64,8 +64,8 @@ export function watchConditionInputs(
     when: hasOtherHealth,
     priority: () => "routine",
   });
-  target.caches.nodes.connectivity.onLost(connectivityLostAfterMs, wakeAll);
+  target.caches.nodes.connectivity.onLost(unreachableAfterMs, wakeAll);
   target.caches.nodes.connectivity.onRegained((lostForMs) => {
-    if (lostForMs > connectivityLostAfterMs) wakeAll();
+    if (lostForMs > unreachableAfterMs) wakeAll();
   });
 }

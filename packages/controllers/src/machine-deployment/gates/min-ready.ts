@@ -17,7 +17,7 @@ export function settlingMachines(
   machinesOfSets: Iterable<readonly Machine[]>,
   now: Date,
 ): Settling {
-  const isHonoured = metadata.annotations?.[annotationKeys.honourMinReadySeconds] === "true";
+  const isHonoured = metadata.annotations?.[annotationKeys.honorMinReadySeconds] === "true";
   const { minReadySeconds: seconds = 0 } = spec;
   if (!isHonoured || seconds <= 0) return { names: new Set(), nextAt: undefined };
   const countsAt = (machine: Machine): number => servesSince(machine) + seconds * 1000;

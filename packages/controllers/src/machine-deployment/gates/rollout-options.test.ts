@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { aMachineDeployment, annotated } from "../../testing/builders.ts";
 import { rolloutOptionProblems } from "./rollout-options.ts";
 
-const { canarySteps, canaryContinue, canaryOnFailure, maintenanceWindows, onDelete, honourMinReadySeconds } =
+const { canarySteps, canaryContinue, canaryOnFailure, maintenanceWindows, onDelete, honorMinReadySeconds } =
   annotationKeys;
 const recreate = { spec: { strategy: { type: "Recreate" as const, rollingUpdate: null } } };
 
@@ -17,7 +17,7 @@ it.each<[string, Record<string, string>, string[]]>([
       [canaryOnFailure]: "rollback",
       [maintenanceWindows]: "0 22 * * 6 4h",
       [onDelete]: "false",
-      [honourMinReadySeconds]: "true",
+      [honorMinReadySeconds]: "true",
     },
     [],
   ],
@@ -29,7 +29,7 @@ it.each<[string, Record<string, string>, string[]]>([
       [canaryOnFailure]: "panic",
       [maintenanceWindows]: "x",
       [onDelete]: "yes",
-      [honourMinReadySeconds]: "1",
+      [honorMinReadySeconds]: "1",
     },
     [
       `metadata.annotations[${canarySteps}]: \`x\` is no step`,
@@ -37,7 +37,7 @@ it.each<[string, Record<string, string>, string[]]>([
       `metadata.annotations[${canaryContinue}]: must be MACHINESET/STEP, as condition RollingOut says during a pause, is "yes"`,
       `metadata.annotations[${canaryOnFailure}]: must be stop or rollback, is "panic"`,
       `metadata.annotations[${onDelete}]: must be true or false, is "yes"`,
-      `metadata.annotations[${honourMinReadySeconds}]: must be true or false, is "1"`,
+      `metadata.annotations[${honorMinReadySeconds}]: must be true or false, is "1"`,
     ],
   ],
   [

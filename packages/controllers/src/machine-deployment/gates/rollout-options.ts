@@ -42,7 +42,7 @@ function strategyProblems({ metadata, spec }: MachineDeployment): readonly Field
 
 /** What is wrong with the annotations by which a deployment asks for more than its strategy does. */
 export function rolloutOptionProblems(deployment: MachineDeployment): readonly FieldProblem[] {
-  const { canarySteps, canaryOnFailure, maintenanceWindows, onDelete, honourMinReadySeconds } = annotationKeys;
+  const { canarySteps, canaryOnFailure, maintenanceWindows, onDelete, honorMinReadySeconds } = annotationKeys;
   const steps = readCanarySteps(deployment);
   const windows = readWindows(deployment);
   return [
@@ -51,7 +51,7 @@ export function rolloutOptionProblems(deployment: MachineDeployment): readonly F
     ...continueProblem(deployment),
     ...wordProblem(deployment, canaryOnFailure, ["stop", "rollback"]),
     ...wordProblem(deployment, onDelete, ["true", "false"]),
-    ...wordProblem(deployment, honourMinReadySeconds, ["true", "false"]),
+    ...wordProblem(deployment, honorMinReadySeconds, ["true", "false"]),
     ...strategyProblems(deployment),
   ];
 }

@@ -18,7 +18,7 @@ export interface MachineDeploymentSnapshot {
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
   /** Whether the cluster-autoscaler is kept from the nodes of a rollout. Default: it is. */
-  readonly guardsFromScaler?: boolean;
+  readonly disablesScaleDown?: boolean;
   /** What is wrong with the spec; empty when it can be followed. */
   readonly problems: readonly FieldProblem[];
   /** Names of machines that do not serve for long enough to count as available. Default: none. */

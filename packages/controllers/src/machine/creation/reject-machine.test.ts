@@ -13,7 +13,7 @@ describe("a machine that cannot be followed", () => {
     ["its own spec is wrong", { problems }, "InvalidMachine", "spec.class.name: is required"],
     ["its class is missing", { classView: unusable("MachineClassNotFound", "no class", true) }, undefined, "no class"],
     ["its class is invalid", { classView: unusable("InvalidMachineClass", "bad class") }, undefined, "bad class"],
-    ["no driver is there", { classView: unusable("NoDriver", "no driver") }, undefined, "no driver"],
+    ["no driver is there", { classView: unusable("DriverNotFound", "no driver") }, undefined, "no driver"],
     ["its secret is missing", { classView: unusable("SecretNotFound", "no secret") }, undefined, "no secret"],
     [
       "its user data is missing",

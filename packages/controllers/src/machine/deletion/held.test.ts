@@ -26,10 +26,10 @@ describe("a machine that is on its way out because of a definition", () => {
     expect(decision.status?.currentStatus?.phase).toBe("Running");
     expect(decision.status?.lastOperation).toMatchObject({ type: "Delete", state: "Processing" });
     expect(decision.status?.lastOperation?.description).toMatch(
-      /^Deletion held.*machines\.machine\.sapcloud\.io is being deleted.*let-objects-go=true$/,
+      /^Deletion held.*machines\.machine\.sapcloud\.io is being deleted.*allow-crd-deletion=true$/,
     );
     expect(decision.because).toEqual([
-      { type: "Warning", reason: "DeletionHeld", message: decision.status?.lastOperation?.description },
+      { type: "Warning", reason: "DeletionPaused", message: decision.status?.lastOperation?.description },
     ]);
   });
 

@@ -27,6 +27,6 @@ export function decideHeld(snapshot: MachineSnapshot, definition: CrdState, now:
   return {
     actions: [],
     status,
-    because: isSaid ? [] : [{ type: "Warning", reason: machineEventReasons.deletionHeld, message }],
+    because: isSaid ? [] : [{ type: "Warning", reason: machineEventReasons.deletionPaused, message }],
   };
 }

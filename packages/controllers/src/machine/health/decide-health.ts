@@ -16,7 +16,7 @@ import { statusOf, withOperation, withPhase } from "../../model/status-change.ts
 import { badConditionsOf } from "../../remediation/bad-conditions.ts";
 import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
-import { settleTimeMs } from "../../remediation/flapping.ts";
+import { stabilizationTimeMs } from "../../remediation/flapping.ts";
 import { toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
@@ -59,15 +59,17 @@ function changeOf(snapshot: MachineSnapshot, bad: readonly string[], now: Date):
   const foreign = foreignNodeText(snapshot);
   return foreign === undefined
     ? toUnknown(nodeMissing(name, labels?.[labelKeys.node] ?? ""), machineEventReasons.nodeMissing)
-    : toUnknown(foreign, machineEventReasons.nodeOfAnotherVm);
+    : toUnknown(foreign, machineEventReasons.providerIdMismatch);
 }
 
 /** Milliseconds for which the node of a machine that is up and down must still hold as it is before anything is written about that. */
 function unsettledMs({ machine, history, settings }: MachineSnapshot, now: Date): number {
   const phase = phaseOf(machine);
   if (phase !== "Unknown" && phase !== "Failed") return 0;
-  const settleMs = settleTimeMs(history, settings);
-  return settleMs === 0 ? 0 : Math.max(0, (history.steadySince ?? now.getTime()) + settleMs - now.getTime());
+  const stabilizationMs = stabilizationTimeMs(history, settings);
+  return stabilizationMs === 0
+    ? 0
+    : Math.max(0, (history.steadySince ?? now.getTime()) + stabilizationMs - now.getTime());
 }
 
 /** The status with the conditions of the node, if they are news. */

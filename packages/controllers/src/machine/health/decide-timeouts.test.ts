@@ -208,32 +208,32 @@ describe("a machine that may not be replaced yet", () => {
   const others = [aMachine(named("other"), inPhase("Failed"))];
 
   it.each([
-    ["another one of its group is being replaced", { peers: others }, "ReplacementWaiting", "Normal", undefined],
+    ["another one of its group is being replaced", { peers: others }, "RemediationDeferred", "Normal", undefined],
     [
       "the annotation of its deployment cannot be read",
       { peers: others, note: "it is odd" },
-      "ReplacementWaiting",
+      "RemediationDeferred",
       "Normal",
       undefined,
     ],
     [
       "many machines are Unknown",
       { outage: { zone: undefined, until: later(5_000).getTime() } },
-      "RepairSuspended",
+      "RemediationPaused",
       "Warning",
       5_000,
     ],
     [
       "many machines of its zone are Unknown",
       { outage: { zone: "a", until: later(0).getTime() } },
-      "RepairSuspended",
+      "RemediationPaused",
       "Warning",
       1,
     ],
     [
       "the API server is away",
       { connectivity: { isLost: true, regainedAt: undefined } },
-      "RepairSuspended",
+      "RemediationPaused",
       "Warning",
       undefined,
     ],

@@ -131,7 +131,7 @@ interface Hold {
 
 /** What stands in the way of a replacement, the greater trouble first; `undefined` when nothing does. */
 function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefined {
-  const suspended = { type: "Warning", reason: machineEventReasons.repairSuspended } as const;
+  const suspended = { type: "Warning", reason: machineEventReasons.remediationPaused } as const;
   // Its end wakes the machine.
   if (repair.connectivity.isLost) return { text: replacementHolds.unreachable(), because: suspended };
   if (repair.outage !== undefined) {
@@ -143,6 +143,6 @@ function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefi
   const { group, note } = repair;
   return {
     text: note === undefined ? replacementHolds.gate(group) : replacementHolds.gateWithNote(group, note),
-    because: { type: "Normal", reason: machineEventReasons.replacementWaiting },
+    because: { type: "Normal", reason: machineEventReasons.remediationDeferred },
   };
 }

@@ -40,7 +40,7 @@ describe("a node of the machine's name that is another VM's", () => {
     const first = decide({ machine, foreignNode });
     expect(first).toMatchObject({
       status: { lastOperation: { description: text, type: "Create", state: "Processing" } },
-      because: [{ type: "Warning", reason: "NodeOfAnotherVM", message: text }],
+      because: [{ type: "Warning", reason: "ProviderIDMismatch", message: text }],
     });
     const told = { ...machine, status: first.status ?? {} };
     expect(decide({ machine: told, foreignNode })).toMatchObject({
@@ -53,7 +53,7 @@ describe("a node of the machine's name that is another VM's", () => {
     const machine = aMachine(withVm, inPhase("Running"), joinedBefore);
     expect(decide({ machine, foreignNode })).toMatchObject({
       status: { currentStatus: { phase: "Unknown" }, lastOperation: { description: text } },
-      because: [{ reason: "NodeOfAnotherVM" }],
+      because: [{ reason: "ProviderIDMismatch" }],
     });
   });
 

@@ -27,7 +27,7 @@ export function foreignNodeText({ machine, node, foreignNode }: MachineSnapshot)
 export const foreignNodeEvents = (lastOperation: LastOperation | undefined, message: string): readonly Reason[] =>
   lastOperation?.description === message
     ? []
-    : [{ type: "Warning", reason: machineEventReasons.nodeOfAnotherVm, message }];
+    : [{ type: "Warning", reason: machineEventReasons.providerIdMismatch, message }];
 
 /** The patch that sets the label; it holds for this very machine only. */
 export const labelPatch = ({ metadata: { uid } }: Machine, nodeName: string): object => ({

@@ -252,7 +252,7 @@ describe("decideNodeSync", () => {
     const node = aSoundNode({ metadata: { annotations: { owner: "team", [lastTemplate]: text } } });
     const { actions, because } = decide(node);
     const isEmptyObject = text.includes("__proto__");
-    expect(because.map(({ reason }) => reason)).toEqual(isEmptyObject ? [] : ["LastAppliedUnreadable"]);
+    expect(because.map(({ reason }) => reason)).toEqual(isEmptyObject ? [] : ["InvalidLastAppliedAnnotation"]);
     const patch = { metadata: { annotations: { [lastTemplate]: expect.stringContaining("gpu") } } };
     expect(actions).toEqual([{ kind: "PatchNode", name: "node", patch }]);
   });

@@ -65,7 +65,7 @@ function nodePatch(
 
 const unreadable = (node: Node, key: string): Reason => ({
   type: "Warning",
-  reason: machineEventReasons.lastAppliedUnreadable,
+  reason: machineEventReasons.invalidLastAppliedAnnotation,
   message: `Annotation ${key} of Node ${node.metadata.name} cannot be read; it is written anew, and nothing that was applied before is removed`,
 });
 

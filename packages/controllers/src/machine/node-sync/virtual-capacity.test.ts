@@ -110,7 +110,7 @@ describe("the virtual capacity of a node", () => {
       expect(because).toEqual([
         {
           type: "Warning",
-          reason: "LastAppliedUnreadable",
+          reason: "InvalidLastAppliedAnnotation",
           message:
             "Annotation node.machine.sapcloud.io/last-applied-virtual-capacity of Node node cannot be read; it is written anew, and nothing that was applied before is removed",
         },
