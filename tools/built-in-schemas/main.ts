@@ -19,7 +19,7 @@ import { typeTable } from "./type-table.ts";
 
 const target = join(
   dirname(fileURLToPath(import.meta.url)),
-  "../../packages/devcluster/src/kinds/built-in-type-table.ts",
+  "../../packages/devcluster/src/schema/built-in-type-table.ts",
 );
 
 const stop = new AbortController();

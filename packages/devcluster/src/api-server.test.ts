@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { beforeEach, expect, test } from "vitest";
 import { createApiServer } from "./api-server.ts";
-import { at, objectAt, stringAt } from "./json.ts";
+import { at, objectAt, stringAt } from "./json/json.ts";
 import { startServer, type TestServer, versionOf } from "./testing/start-server.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";

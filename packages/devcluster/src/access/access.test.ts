@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createApiClient, loadKubeConfig, nodeResource } from "@millwright/kube";
 import { expect, test } from "vitest";
 import { createApiServer } from "../api-server.ts";
-import { field, type JsonObject } from "../json.ts";
+import { field, type JsonObject } from "../json/json.ts";
 import { kubeconfigFor } from "../kubeconfig.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
-import { ApiFault } from "../status.ts";
+import { ApiFault } from "../errors/status-error.ts";
 import { administrator, anonymous, authenticated, type User } from "./user.ts";
 
 /** Tells who makes a request. Throws 401 for credentials that are not known. */

@@ -1,5 +1,5 @@
-import type { RequestAttributes } from "../http/request-attributes.ts";
-import { ApiFault, forbidden } from "../status.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
+import { ApiFault, forbidden } from "../errors/status-error.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { grantsFor, type PolicyRule } from "./rbac-rules.ts";
 import type { User } from "./user.ts";

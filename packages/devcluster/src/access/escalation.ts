@@ -1,7 +1,7 @@
-import { arrayAt, at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Machinery } from "../machinery.ts";
-import { forbidden, notFound } from "../status.ts";
+import { arrayAt, at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Machinery } from "../resources/server-context.ts";
+import { forbidden, notFound } from "../errors/status-error.ts";
 import type { Authorizer } from "./authorize.ts";
 import { findRole, type PolicyRule, rbacGroup, readRules } from "./rbac-rules.ts";
 import { describeRules, goList, missingRules } from "./rule-coverage.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { beforeEach, expect, test } from "vitest";
 import { createApiServer } from "../api-server.ts";
-import { arrayAt, at, type JsonObject } from "../json.ts";
+import { arrayAt, at, type JsonObject } from "../json/json.ts";
 import { kubeconfigFor } from "../kubeconfig.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 

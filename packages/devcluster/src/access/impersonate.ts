@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { badRequest } from "../status.ts";
+import { badRequest } from "../errors/status-error.ts";
 import { type Authorizer, refuse, type Wish } from "./authorize.ts";
 import { serviceAccountOf, type User } from "./user.ts";
 

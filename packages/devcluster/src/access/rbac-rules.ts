@@ -1,5 +1,5 @@
-import type { StoredObject } from "../api-object.ts";
-import { arrayAt, field, type Json, stringAt } from "../json.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import { arrayAt, field, type Json, stringAt } from "../json/json.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { User } from "./user.ts";
 

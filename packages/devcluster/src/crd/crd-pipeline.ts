@@ -1,15 +1,15 @@
-import { arrayAt, at, field, type Json, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
-import type { SchemaPipeline } from "../kinds/resource-definition.ts";
-import type { Cause } from "../status.ts";
-import { invalidValue } from "./definition/cause.ts";
+import { arrayAt, at, field, type Json, type JsonObject, objectAt, stringAt, withField } from "../json/json.ts";
+import type { SchemaPipeline } from "../resources/resource-definition.ts";
+import type { Cause } from "../errors/status-error.ts";
+import { invalidValue } from "../errors/field-errors.ts";
 import {
   approvalProblems,
   conversionProblems,
   groupProblems,
   nameProblems,
   servedNameProblems,
-} from "./definition/names.ts";
-import { storedVersionProblems, versionProblems } from "./definition/version-problems.ts";
+} from "./validation/names.ts";
+import { storedVersionProblems, versionProblems } from "./validation/version-problems.ts";
 
 /** Holds a CRD that is being deleted until its objects are gone. */
 export const crdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { at, objectAt, withField } from "../json.ts";
+import { at, objectAt, withField } from "../json/json.ts";
 import {
   crdsPath,
   startWidgetServer,

@@ -1,12 +1,12 @@
-import { plainText } from "../quoting.ts";
-import { arrayAt, at, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import type { ResourceDefinition, ScalePaths, SchemaPipeline } from "../kinds/resource-definition.ts";
-import type { Schema } from "../kinds/schema.ts";
-import { objectSchemaFields } from "../kinds/type-notation.ts";
-import { compileJsonPath } from "../table/json-path.ts";
+import { plainText } from "../json/quoting.ts";
+import { arrayAt, at, field, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
+import type { ResourceDefinition, ScalePaths, SchemaPipeline } from "../resources/resource-definition.ts";
+import type { Schema } from "../schema/schema.ts";
+import { objectSchemaFields } from "../schema/type-notation.ts";
+import { compileJsonPath } from "../json/json-path.ts";
 import { printerColumns } from "./printer-columns.ts";
-import { scaleProblems } from "./scale-problems.ts";
-import { structuralPipeline } from "./structural-pipeline.ts";
+import { scaleProblems } from "./custom-objects/scale-problems.ts";
+import { structuralPipeline } from "./custom-objects/structural-pipeline.ts";
 
 const keepEverything: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 

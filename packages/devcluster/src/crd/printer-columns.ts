@@ -1,8 +1,8 @@
-import { arrayAt, field, type Json, type JsonObject, stringAt } from "../json.ts";
-import { createdDescription, nameDescription } from "../kinds/column-descriptions.ts";
-import type { Column } from "../kinds/resource-definition.ts";
-import { compileJsonPath } from "../table/json-path.ts";
-import { ageText } from "../timestamps.ts";
+import { arrayAt, field, type Json, type JsonObject, stringAt } from "../json/json.ts";
+import { createdDescription, nameDescription } from "../resources/column-descriptions.ts";
+import type { Column } from "../resources/resource-definition.ts";
+import { compileJsonPath } from "../json/json-path.ts";
+import { ageText } from "../objects/timestamps.ts";
 
 const columnTypes: readonly Column["type"][] = ["string", "integer", "number", "boolean", "date"];
 

@@ -1,10 +1,10 @@
-import type { AcceptedType } from "../http/negotiation.ts";
-import type { JsonObject } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Registry } from "../kinds/registry.ts";
+import type { AcceptedType } from "../request/negotiation.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Registry } from "../resources/registry.ts";
 import { servedGroups } from "./legacy-discovery.ts";
 import { type SubresourceEntry, subresourcesOf, verbsOf } from "./resource-verbs.ts";
-import { reviewKinds } from "./review-kinds.ts";
+import { reviewKinds } from "../access/review-kinds.ts";
 
 /** The version of aggregated discovery that a client accepts, when it comes before plain JSON. */
 export function aggregatedVersion(accepted: readonly AcceptedType[]): "v2" | "v2beta1" | undefined {

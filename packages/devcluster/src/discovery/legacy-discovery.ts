@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Registry } from "../kinds/registry.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Registry } from "../resources/registry.ts";
 import { compareVersions } from "./versions.ts";
 import { subresourcesOf, verbsOf } from "./resource-verbs.ts";
-import { reviewKinds } from "./review-kinds.ts";
+import { reviewKinds } from "../access/review-kinds.ts";
 
 /** A group and the versions it serves, the preferred one first. */
 export interface ServedGroup {

@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 
 /** The verbs of every resource, in the order discovery lists them. */
 const resourceVerbs: readonly string[] = [

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { stringAt } from "../json.ts";
+import { stringAt } from "../json/json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
 let server: TestServer;

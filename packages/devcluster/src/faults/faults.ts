@@ -1,5 +1,5 @@
-import type { Random } from "../foundation.ts";
-import type { RequestAttributes } from "../http/request-attributes.ts";
+import type { Random } from "@millwright/core";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 import {
   type Fault,
   type FaultEffect,

@@ -1,4 +1,4 @@
-import type { RequestAttributes } from "../http/request-attributes.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { FaultMatch } from "./fault.ts";
 
 /** Whether a request is one that a fault is meant for. Paths of the server itself (`/millwright`, `/metrics`) never are. */

@@ -1,6 +1,6 @@
-import { entriesOf, field, isArray, isObject, type Json, stringAt } from "../json.ts";
-import { quoted } from "../quoting.ts";
-import { badRequest } from "../status.ts";
+import { entriesOf, field, isArray, isObject, type Json, stringAt } from "../json/json.ts";
+import { quoted } from "../json/quoting.ts";
+import { badRequest } from "../errors/status-error.ts";
 import type { Fault, FaultEffect, FaultMatch } from "./fault.ts";
 
 const longestMs = 3_600_000;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "../foundation.ts";
-import { ApiFault } from "../status.ts";
+import type { Clock } from "@millwright/core";
+import { ApiFault } from "../errors/status-error.ts";
 import type { RequestEffect } from "./fault.ts";
 import { loseAnswer, resetConnection } from "./lost-answers.ts";
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "../foundation.ts";
-import type { RequestAttributes } from "../http/request-attributes.ts";
-import { jsonText } from "../json.ts";
-import { ApiFault } from "../status.ts";
+import type { Clock } from "@millwright/core";
+import type { RequestAttributes } from "../request/request-attributes.ts";
+import { jsonText } from "../json/json.ts";
+import { ApiFault } from "../errors/status-error.ts";
 import type { LineEffect } from "./fault.ts";
 import type { FaultSource } from "./faults.ts";
 import { reasonOf } from "./strike-request.ts";

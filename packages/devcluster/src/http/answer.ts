@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isAnswerLost } from "../faults/lost-answers.ts";
-import type { JsonObject } from "../json.ts";
-import type { ApiFault } from "../status.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { ApiFault } from "../errors/status-error.ts";
 import { textOf } from "../storage/object-text.ts";
 
 /** Sends a JSON answer; warnings become `Warning` headers, which kubectl prints. */

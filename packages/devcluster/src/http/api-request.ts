@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Json } from "../json.ts";
+import type { Json } from "../json/json.ts";
 import { decodeProtobufObject, protobufType } from "../protobuf/decode-object.ts";
 import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Access } from "../verbs/reviews.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { parse as parseYaml } from "yaml";
-import { isArray, type Json } from "../json.ts";
-import { badRequest, tooLarge } from "../status.ts";
-import { noteDuplicates } from "../verbs/field-validation.ts";
+import { isArray, type Json } from "../json/json.ts";
+import { badRequest, tooLarge } from "../errors/status-error.ts";
+import { noteDuplicates } from "../resources/field-validation.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 
 /** Bodies above this size answer 413, as kube-apiserver's own limit. */

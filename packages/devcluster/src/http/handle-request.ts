@@ -7,13 +7,13 @@ import type { FaultSource } from "../faults/faults.ts";
 import { resetConnection } from "../faults/lost-answers.ts";
 import { strikeRequest } from "../faults/strike-request.ts";
 import { openWatchStream } from "../faults/watch-stream.ts";
-import type { Machinery } from "../machinery.ts";
-import type { RequestLog } from "../observe/request-log.ts";
-import { internalError, isApiFault } from "../status.ts";
+import type { Machinery } from "../resources/server-context.ts";
+import type { RequestLog } from "../observability/request-log.ts";
+import { internalError, isApiFault } from "../errors/status-error.ts";
 import { sendFault } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
 import { refuseForeignCallers } from "./loopback-guard.ts";
-import { attributesOf, type RequestAttributes } from "./request-attributes.ts";
+import { attributesOf, type RequestAttributes } from "../request/request-attributes.ts";
 import { serve } from "./serve.ts";
 import { type Control, isControlPath, serveControl } from "./serve-control.ts";
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ApiFault } from "../status.ts";
+import { ApiFault } from "../errors/status-error.ts";
 
 const loopbackHosts = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 

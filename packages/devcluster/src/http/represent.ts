@@ -1,12 +1,12 @@
-import { type JsonObject, objectAt } from "../json.ts";
-import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
-import { type Machinery, shown } from "../machinery.ts";
-import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
+import { type JsonObject, objectAt } from "../json/json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
+import { type Machinery, shown } from "../resources/server-context.ts";
+import { type IncludedObject, partialObject, tableOf } from "../resources/table.ts";
 import type { Page } from "../verbs/list.ts";
 import { sendJson } from "./answer.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { ApiFault } from "../status.ts";
-import { negotiate } from "./negotiation.ts";
+import { ApiFault } from "../errors/status-error.ts";
+import { negotiate } from "../request/negotiation.ts";
 
 /** Sends one object in the form its client accepts. */
 export function sendOne(

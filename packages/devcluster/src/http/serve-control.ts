@@ -1,11 +1,11 @@
 import { readFault } from "../faults/read-fault.ts";
-import { readTrouble } from "../faults/read-trouble.ts";
-import type { ActiveTrouble, Troubles } from "../faults/troubles.ts";
+import { readTrouble } from "../cluster-faults/read-cluster-fault.ts";
+import type { ActiveTrouble, Troubles } from "../cluster-faults/cluster-faults.ts";
 import type { ActiveFault, Faults } from "../faults/faults.ts";
-import { field, type JsonObject } from "../json.ts";
-import { metricsText } from "../observe/metrics.ts";
-import type { RequestLog } from "../observe/request-log.ts";
-import { ApiFault, badRequest, methodNotAllowed } from "../status.ts";
+import { field, type JsonObject } from "../json/json.ts";
+import { metricsText } from "../observability/metrics.ts";
+import type { RequestLog } from "../observability/request-log.ts";
+import { ApiFault, badRequest, methodNotAllowed } from "../errors/status-error.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { sendBytes, sendJson } from "./answer.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";

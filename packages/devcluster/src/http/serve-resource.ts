@@ -1,8 +1,8 @@
 import { refuseEscalation } from "../access/escalation.ts";
-import { applyObject } from "../apply/apply-object.ts";
-import { isObject, type JsonObject, objectAt } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
+import { applyObject } from "../verbs/apply.ts";
+import { isObject, type JsonObject, objectAt } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
 import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
 import {
   badRequest,
@@ -11,23 +11,23 @@ import {
   notFound,
   unknownResource,
   unsupportedMediaType,
-} from "../status.ts";
+} from "../errors/status-error.ts";
 import { bindPod } from "../verbs/bind.ts";
 import { createObject, requireNamespace } from "../verbs/create.ts";
 import { deleteObject, readDeleteOptions } from "../verbs/delete.ts";
-import { evictPod } from "../verbs/evict.ts";
-import { isWatch } from "../verbs/list-options.ts";
+import { evictPod } from "../verbs/eviction/evict.ts";
+import { isWatch } from "../request/list-options.ts";
 import { checkVersionOfGet, listPage, readSelectors } from "../verbs/list.ts";
 import type { Outcome } from "../verbs/outcome.ts";
 import { scaleOf, withScale } from "../verbs/scale.ts";
 import { updateObject } from "../verbs/update.ts";
 import { serveWatch } from "../verbs/watch.ts";
-import { readWriteOptions, type WriteOptions } from "../verbs/write-options.ts";
+import { readWriteOptions, type WriteOptions } from "../request/write-options.ts";
 import { type ApiRequest, mediaTypeOf, readJsonBody } from "./api-request.ts";
 import { sendJson } from "./answer.ts";
-import { negotiate } from "./negotiation.ts";
+import { negotiate } from "../request/negotiation.ts";
 import { sendList, sendOne } from "./represent.ts";
-import type { ResourceRequest } from "./request-info.ts";
+import type { ResourceRequest } from "../request/resource-path.ts";
 
 /** Serves one request for a resource that exists. */
 export async function serveResource(

@@ -1,18 +1,18 @@
 import { createHash } from "node:crypto";
 import { aggregatedVersion, apiGroupDiscoveryList } from "../discovery/aggregated-discovery.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "../discovery/legacy-discovery.ts";
-import { reviewKinds } from "../discovery/review-kinds.ts";
-import type { JsonObject } from "../json.ts";
-import type { Machinery } from "../machinery.ts";
+import { reviewKinds } from "../access/review-kinds.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { Machinery } from "../resources/server-context.ts";
 import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
-import { unknownResource } from "../status.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { unknownResource } from "../errors/status-error.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { answerReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 import { sendBytes, sendJson, sendText } from "./answer.ts";
-import { readAccept } from "./negotiation.ts";
-import { readResourcePath } from "./request-info.ts";
+import { readAccept } from "../request/negotiation.ts";
+import { readResourcePath } from "../request/resource-path.ts";
 import { serveResource } from "./serve-resource.ts";
 
 /** The Kubernetes version whose behaviour is followed; clients decide by it what they may ask for. */

@@ -1,7 +1,7 @@
 import { clusterKinds } from "./cluster-kinds.ts";
 import { coreKinds } from "./core-kinds.ts";
 import { eventKinds } from "./event-kinds.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { policyKinds } from "./policy-kinds.ts";
 import { volumeKinds } from "./volume-kinds.ts";
 import { workloadKinds } from "./workload-kinds.ts";

@@ -1,8 +1,8 @@
 import { customResourceDefinitionPipeline } from "../crd/crd-pipeline.ts";
-import { disruptionBudgetPipeline } from "./budget-pipeline.ts";
-import { leasePipeline } from "./built-in-pipeline.ts";
-import { customResourceDefinitionColumns, disruptionBudgetColumns, leaseColumns } from "./columns.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import { disruptionBudgetPipeline } from "./pipelines/budget-pipeline.ts";
+import { leasePipeline } from "./pipelines/built-in-pipeline.ts";
+import { customResourceDefinitionColumns, disruptionBudgetColumns, leaseColumns } from "./columns/columns.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
 /** Leases, disruption budgets and the definitions of custom resources. */

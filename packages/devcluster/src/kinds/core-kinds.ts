@@ -1,10 +1,16 @@
-import { field, objectAt, stringAt } from "../json.ts";
-import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } from "./built-in-pipeline.ts";
-import { podPipeline } from "./pod-pipeline.ts";
-import { configMapColumns, namespaceColumns, secretColumns, serviceAccountColumns, serviceColumns } from "./columns.ts";
-import { nodeColumns } from "./node-columns.ts";
-import { podColumns } from "./pod-columns.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import { field, objectAt, stringAt } from "../json/json.ts";
+import { configMapPipeline, namespacePipeline, nodePipeline, secretPipeline } from "./pipelines/built-in-pipeline.ts";
+import { podPipeline } from "./pipelines/pod-pipeline.ts";
+import {
+  configMapColumns,
+  namespaceColumns,
+  secretColumns,
+  serviceAccountColumns,
+  serviceColumns,
+} from "./columns/columns.ts";
+import { nodeColumns } from "./columns/node-columns.ts";
+import { podColumns } from "./columns/pod-columns.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
 /** The kinds of the core group that clusters are made of, volumes and events apart. */

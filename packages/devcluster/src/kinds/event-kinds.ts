@@ -1,9 +1,9 @@
-import { objectAt, stringAt } from "../json.ts";
-import type { StoredObject } from "../api-object.ts";
-import { eventPipeline } from "./built-in-pipeline.ts";
-import { eventColumns } from "./columns.ts";
+import { objectAt, stringAt } from "../json/json.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import { eventPipeline } from "./pipelines/built-in-pipeline.ts";
+import { eventColumns } from "./columns/columns.ts";
 import { showAsEventsV1, storeFromEventsV1 } from "./events-view.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
 const involvedKeys = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;

@@ -1,4 +1,4 @@
-import { field, type JsonObject, objectAt } from "../json.ts";
+import { field, type JsonObject, objectAt } from "../json/json.ts";
 
 /**
  * Events are stored in their core/v1 form; `events.k8s.io/v1` is a view of the same objects with other field names.

@@ -1,8 +1,8 @@
-import { builtInPipeline } from "./built-in-pipeline.ts";
-import { defaultColumns } from "./columns.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
-import type { Schema } from "./schema.ts";
-import { builtInSchema } from "./type-notation.ts";
+import { builtInPipeline } from "./pipelines/built-in-pipeline.ts";
+import { defaultColumns } from "./columns/columns.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Schema } from "../schema/schema.ts";
+import { builtInSchema } from "../schema/type-notation.ts";
 
 /** A row of the table of built-in kinds: what is different from most. */
 export type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> &

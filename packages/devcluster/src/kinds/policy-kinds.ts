@@ -1,8 +1,8 @@
-import { builtInPipeline } from "./built-in-pipeline.ts";
+import { builtInPipeline } from "./pipelines/built-in-pipeline.ts";
 import { kind } from "./kind-row.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
-import { bindingColumns } from "./workload-columns.ts";
-import { bindingPipeline } from "./workload-pipeline.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { bindingColumns } from "./columns/workload-columns.ts";
+import { bindingPipeline } from "./pipelines/workload-pipeline.ts";
 
 const rbac = { group: "rbac.authorization.k8s.io", nameRule: "path" } as const;
 const admission = { group: "admissionregistration.k8s.io", namespaced: false, categories: ["api-extensions"] } as const;

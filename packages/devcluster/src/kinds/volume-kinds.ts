@@ -1,12 +1,12 @@
-import { storageClassPipeline, volumeAttachmentPipeline, volumePipeline } from "./built-in-pipeline.ts";
+import { storageClassPipeline, volumeAttachmentPipeline, volumePipeline } from "./pipelines/built-in-pipeline.ts";
 import {
   csiNodeColumns,
   persistentVolumeClaimColumns,
   persistentVolumeColumns,
   storageClassColumns,
   volumeAttachmentColumns,
-} from "./columns.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+} from "./columns/columns.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
 /** Volumes, claims, and what attaches them. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json/json.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 
 let server: TestServer;

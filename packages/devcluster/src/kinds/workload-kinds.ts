@@ -1,7 +1,12 @@
-import type { ScalePaths, ResourceDefinition } from "./resource-definition.ts";
+import type { ScalePaths, ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
-import { daemonSetColumns, deploymentColumns, replicaSetColumns, statefulSetColumns } from "./workload-columns.ts";
-import { workloadPipeline } from "./workload-pipeline.ts";
+import {
+  daemonSetColumns,
+  deploymentColumns,
+  replicaSetColumns,
+  statefulSetColumns,
+} from "./columns/workload-columns.ts";
+import { workloadPipeline } from "./pipelines/workload-pipeline.ts";
 
 const scale: ScalePaths = {
   specReplicasPath: ".spec.replicas",

@@ -1,7 +1,16 @@
-import { entriesOf, field, isObject, type Json, type JsonObject, objectAt, objectFrom, stringAt } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Schema } from "../kinds/schema.ts";
-import { structSchema } from "../kinds/type-notation.ts";
+import {
+  entriesOf,
+  field,
+  isObject,
+  type Json,
+  type JsonObject,
+  objectAt,
+  objectFrom,
+  stringAt,
+} from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Schema } from "../schema/schema.ts";
+import { structSchema } from "../schema/type-notation.ts";
 
 /** The schema of a kind as documents show it, and the structs that it refers to by name. */
 export interface DescribedSchema {

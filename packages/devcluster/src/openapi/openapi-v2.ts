@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json/json.ts";
 
 /** What `GET /openapi/v2` answers: clients that want schemas find them in v3, this one only says that it is there. */
 const document: JsonObject = {

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Registry } from "../kinds/registry.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Registry } from "../resources/registry.ts";
 import { patchTypesOf, strategicPatchType } from "../patch/apply-patch-body.ts";
 import { describedSchema } from "./described-schema.ts";
 

@@ -1,7 +1,7 @@
-import { isArray, isObject, type Json, type JsonObject } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { ApiFault, badRequest, unsupportedMediaType } from "../status.ts";
-import { duplicatesOf, noteDuplicates } from "../verbs/field-validation.ts";
+import { isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { ApiFault, badRequest, unsupportedMediaType } from "../errors/status-error.ts";
+import { duplicatesOf, noteDuplicates } from "../resources/field-validation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";

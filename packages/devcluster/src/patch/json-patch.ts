@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from "fast-json-patch";
-import { at, isArray, isObject, type Json, type JsonObject } from "../json.ts";
-import { ApiFault, badRequest } from "../status.ts";
+import { at, isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
+import { ApiFault, badRequest } from "../errors/status-error.ts";
 
 const operationNames: ReadonlySet<string> = new Set(["add", "remove", "replace", "move", "copy", "test"]);
 

@@ -1,4 +1,4 @@
-import { entriesOf, field, isObject, type Json, objectFrom } from "../json.ts";
+import { entriesOf, field, isObject, type Json, objectFrom } from "../json/json.ts";
 
 /** Applies an RFC 7396 merge patch: null removes, objects merge, everything else replaces. */
 export function applyMergePatch(target: Json | undefined, patch: Json): Json {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isObject, type Json, type JsonObject } from "../json.ts";
-import { builtInSchema } from "../kinds/type-notation.ts";
+import { isObject, type Json, type JsonObject } from "../json/json.ts";
+import { builtInSchema } from "../schema/type-notation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";

@@ -1,7 +1,16 @@
-import { plainText } from "../quoting.ts";
-import { entriesOf, field, isArray, isObject, type Json, jsonEqual, type JsonObject, objectFrom } from "../json.ts";
-import { itemSchema, patchMergeKeyOf, patchStrategiesOf, propertySchema, type Schema } from "../kinds/schema.ts";
-import { badRequest } from "../status.ts";
+import { plainText } from "../json/quoting.ts";
+import {
+  entriesOf,
+  field,
+  isArray,
+  isObject,
+  type Json,
+  jsonEqual,
+  type JsonObject,
+  objectFrom,
+} from "../json/json.ts";
+import { itemSchema, patchMergeKeyOf, patchStrategiesOf, propertySchema, type Schema } from "../schema/schema.ts";
+import { badRequest } from "../errors/status-error.ts";
 
 const directive = "$patch";
 const retainKeys = "$retainKeys";

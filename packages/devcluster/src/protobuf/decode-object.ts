@@ -1,6 +1,6 @@
-import { entriesOf, isObject, type Json, type JsonObject } from "../json.ts";
-import { ApiFault, badRequest } from "../status.ts";
-import { rfc3339, rfc3339Micro } from "../timestamps.ts";
+import { entriesOf, isObject, type Json, type JsonObject } from "../json/json.ts";
+import { ApiFault, badRequest } from "../errors/status-error.ts";
+import { rfc3339, rfc3339Micro } from "../objects/timestamps.ts";
 import type { FieldType, MessageType } from "./message-notation.ts";
 import { messages } from "./message-table.ts";
 import { readFields, type WireField } from "./wire.ts";

@@ -1,4 +1,4 @@
-import { badRequest } from "../status.ts";
+import { badRequest } from "../errors/status-error.ts";
 
 /** A field as it is on the wire: a number for varints and fixed widths, bytes for everything that has a length. */
 export interface WireField {

@@ -1,5 +1,5 @@
-import type { StoredObject } from "../api-object.ts";
-import { badRequest } from "../status.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import { badRequest } from "../errors/status-error.ts";
 
 /** The fields of an object that can be selected by, beside `metadata.name` and `metadata.namespace`. */
 export type SelectableFields = (object: StoredObject) => Readonly<Record<string, string>>;

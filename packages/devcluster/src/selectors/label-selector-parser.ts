@@ -1,4 +1,4 @@
-import { labelValueFaults, qualifiedNameFaults } from "../verbs/label-syntax.ts";
+import { labelValueFaults, qualifiedNameFaults } from "../objects/names.ts";
 
 /** One requirement of a label selector. */
 export interface Requirement {

@@ -1,6 +1,6 @@
-import { plainText } from "../quoting.ts";
-import { field, type JsonObject } from "../json.ts";
-import { badRequest } from "../status.ts";
+import { plainText } from "../json/quoting.ts";
+import { field, type JsonObject } from "../json/json.ts";
+import { badRequest } from "../errors/status-error.ts";
 import { type Requirement, requirementsOf } from "./label-selector-parser.ts";
 
 /** Tells whether an object's labels are selected. */

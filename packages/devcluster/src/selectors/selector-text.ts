@@ -1,5 +1,5 @@
-import { arrayAt, entriesOf, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { plainText } from "../quoting.ts";
+import { arrayAt, entriesOf, type JsonObject, objectAt, stringAt } from "../json/json.ts";
+import { plainText } from "../json/quoting.ts";
 
 /** A `metav1.LabelSelector` as the text that `labelSelector` takes: `app=web,tier in (a,b),!old`. */
 export function selectorText(selector: JsonObject): string {

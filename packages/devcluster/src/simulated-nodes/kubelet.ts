@@ -6,8 +6,8 @@ import {
   leaseResource,
   nodeResource,
 } from "@millwright/kube";
-import type { Clock } from "../foundation.ts";
-import { rfc3339Micro } from "../timestamps.ts";
+import type { Clock } from "@millwright/core";
+import { rfc3339Micro } from "../objects/timestamps.ts";
 import { type DesiredNode, newNode, nodeStatus, type NodeState } from "./node-object.ts";
 
 /** The namespace of the heartbeats of nodes. */

@@ -1,5 +1,5 @@
 import { type ApiClient, isNotFound, leaseResource, listAll, nodeResource } from "@millwright/kube";
-import type { Clock } from "../foundation.ts";
+import type { Clock } from "@millwright/core";
 import { leaseNamespace } from "./kubelet.ts";
 import { conditionOf, conditionsFor, property } from "./node-object.ts";
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@millwright/kube";
-import { rfc3339 } from "../timestamps.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 
 /** A machine that should be a node of the cluster, as its cloud describes it. */
 export interface DesiredNode {

@@ -1,11 +1,11 @@
 import { type ApiClient, isNotFound, nodeResource } from "@millwright/kube";
-import type { Clock } from "../foundation.ts";
-import type { Log } from "../machinery.ts";
+import type { Clock } from "@millwright/core";
+import type { Log } from "@millwright/kube";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";
 import type { DesiredNode, NodeState, Readiness } from "./node-object.ts";
-import { createTroubles, type Troubles } from "../faults/troubles.ts";
-import { isSilenced, mayJoin, stateOf } from "./node-troubles.ts";
+import { createTroubles, type Troubles } from "../cluster-faults/cluster-faults.ts";
+import { isSilenced, mayJoin, stateOf } from "./node-faults.ts";
 
 /** Options of {@link createSimulatedNodes}. */
 export interface SimulatedNodesOptions {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemRandom } from "../foundation.ts";
-import { arrayAt, stringAt } from "../json.ts";
+import { systemRandom } from "@millwright/core";
+import { arrayAt, stringAt } from "../json/json.ts";
 import { startServer } from "../testing/start-server.ts";
 import { openFileStorage } from "./file-storage.ts";
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { PreparedObject } from "../api-object.ts";
+import type { PreparedObject } from "../objects/stored-object.ts";
 import { openFileStorage } from "./file-storage.ts";
 import { createObjectStore, type ObjectStore } from "./object-store.ts";
 

@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { isStoredObject } from "../api-object.ts";
-import { ConfigError } from "../foundation.ts";
-import { field, isObject, type Json, jsonText, stringAt } from "../json.ts";
-import type { Log } from "../machinery.ts";
+import { isStoredObject } from "../objects/stored-object.ts";
+import { ConfigError } from "@millwright/core";
+import { field, isObject, type Json, jsonText, stringAt } from "../json/json.ts";
+import type { Log } from "@millwright/kube";
 import { lockDirectory } from "./directory-lock.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 import { readLines } from "./read-lines.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createHistory } from "./history.ts";
-import type { StoreEvent } from "./object-store.ts";
+import type { StoreEvent } from "./store-event.ts";
 
 function event(resourceVersion: number, text = ""): StoreEvent {
   const metadata = { name: "a", uid: "u", creationTimestamp: "", resourceVersion: String(resourceVersion) };

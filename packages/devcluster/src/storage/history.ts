@@ -1,4 +1,4 @@
-import type { StoreEvent } from "./object-store.ts";
+import type { StoreEvent } from "./store-event.ts";
 import { textOf } from "./object-text.ts";
 
 /** The latest changes of a collection, oldest first, within a bound of their number and of their bytes. */

@@ -1,4 +1,4 @@
-import type { StoredObject } from "../api-object.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
 
 /** One change as it is recorded: `object` is missing for a removal. */
 export interface JournalRecord {

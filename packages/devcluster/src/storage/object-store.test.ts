@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createObjectStore, type StoreEvent } from "./object-store.ts";
+import { createObjectStore } from "./object-store.ts";
+import { type StoreEvent } from "./store-event.ts";
 
 const names = fc.constantFrom("a", "b", "c");
 const steps = fc.array(fc.record({ name: names, remove: fc.boolean() }), { maxLength: 60 });

@@ -1,21 +1,10 @@
-import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
-import type { JsonObject } from "../json.ts";
-import { expired, internalError } from "../status.ts";
+import type { StoreEvent } from "./store-event.ts";
+import { isStoredObject, namespaceOf, type PreparedObject, type StoredObject } from "../objects/stored-object.ts";
+import type { JsonObject } from "../json/json.ts";
+import { expired, internalError } from "../errors/status-error.ts";
 import { createHistory, type History } from "./history.ts";
 import type { Journal, JournalRecord } from "./journal.ts";
 import { createSharing } from "./sharing.ts";
-
-/** A change of one object, in the order of the single resourceVersion sequence. */
-export interface StoreEvent {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly collection: string;
-  readonly key: string;
-  /** The object after the change; for DELETED its last state, with the resourceVersion of the deletion. */
-  readonly object: StoredObject;
-  /** The object before the change; undefined for ADDED. */
-  readonly previous: StoredObject | undefined;
-  readonly resourceVersion: number;
-}
 
 export type StoreSubscriber = (event: StoreEvent) => void;
 

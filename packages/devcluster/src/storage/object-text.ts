@@ -1,4 +1,4 @@
-import { type JsonObject, jsonText } from "../json.ts";
+import { type JsonObject, jsonText } from "../json/json.ts";
 
 /** What was asked for last: an object, the form of it, and the text of that. */
 let last: { readonly object: JsonObject; readonly form: string; readonly text: string } | undefined;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { at, type Json, type JsonObject } from "../json.ts";
+import { at, type Json, type JsonObject } from "../json/json.ts";
 import { createSharing } from "./sharing.ts";
 
 const thing = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({ kind: "Thing", metadata, spec });

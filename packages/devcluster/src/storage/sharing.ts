@@ -1,4 +1,4 @@
-import { deepFreeze, field, isArray, isObject, type Json, type JsonObject } from "../json.ts";
+import { deepFreeze, field, isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
 import { createRecentPool } from "./recent-pool.ts";
 
 /** How many parts and strings are remembered at least, and the longest of them: what repeats itself comes again soon. */

@@ -1,5 +1,5 @@
 import { createApiClient } from "@millwright/kube";
-import { systemClock } from "../foundation.ts";
+import { systemClock } from "@millwright/core";
 import { createSimulatedNodes, type SimulatedNodes } from "../simulated-nodes/simulated-nodes.ts";
 import { createWorkloads } from "../workloads/workloads.ts";
 import { startServer, type TestServer } from "./start-server.ts";

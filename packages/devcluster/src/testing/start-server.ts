@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "../api-server.ts";
-import { isObject, type Json, type JsonObject, stringAt } from "../json.ts";
+import { isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 
 /** An answer of the server under test. */
 export interface TestAnswer {

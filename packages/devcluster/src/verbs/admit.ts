@@ -1,10 +1,10 @@
-import { isPreparedObject, type PreparedObject } from "../api-object.ts";
-import { type JsonObject, stringAt } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { internalError, invalid } from "../status.ts";
-import { reportFields } from "./field-validation.ts";
+import { isPreparedObject, type PreparedObject } from "../objects/stored-object.ts";
+import { type JsonObject, stringAt } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { internalError, invalid } from "../errors/status-error.ts";
+import { reportFields } from "../resources/field-validation.ts";
 import { metadataProblems } from "./metadata-rules.ts";
-import type { WriteOptions } from "./write-options.ts";
+import type { WriteOptions } from "../request/write-options.ts";
 
 /** An object that may be stored, and what its author should be told. */
 export interface Admitted {

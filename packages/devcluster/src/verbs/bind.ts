@@ -1,9 +1,9 @@
-import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withField } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { find, type Machinery, type ObjectRef } from "../machinery.ts";
-import { withCondition } from "../object-conditions.ts";
-import { ApiFault, conflict, notFound } from "../status.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withField } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { find, type Machinery, type ObjectRef } from "../resources/server-context.ts";
+import { withCondition } from "../objects/conditions.ts";
+import { ApiFault, conflict, notFound } from "../errors/status-error.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 

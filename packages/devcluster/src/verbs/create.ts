@@ -1,17 +1,17 @@
-import type { StoredObject } from "../api-object.ts";
-import { trackManagedFields } from "../apply/managed-fields.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { decodeObject } from "../kinds/decode-object.ts";
-import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
-import { type Machinery, shown } from "../machinery.ts";
-import { isTrue } from "../object-conditions.ts";
-import { alreadyExists, forbidden, notFound } from "../status.ts";
-import { rfc3339 } from "../timestamps.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import { trackManagedFields } from "../managed-fields/managed-fields.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
+import { decodeObject } from "../resources/decode-object.ts";
+import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
+import { type Machinery, shown } from "../resources/server-context.ts";
+import { isTrue } from "../objects/conditions.ts";
+import { alreadyExists, forbidden, notFound } from "../errors/status-error.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
-import { duplicatesOf } from "./field-validation.ts";
+import { duplicatesOf } from "../resources/field-validation.ts";
 import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
-import type { WriteOptions } from "./write-options.ts";
+import type { WriteOptions } from "../request/write-options.ts";
 
 /** Kubernetes cuts the base of a generated name so that name and suffix fit a label. */
 const generatedBaseLimit = 58;

@@ -1,15 +1,23 @@
 import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
-import { plainText, quoted } from "../quoting.ts";
-import { namespaceOf, type StoredObject } from "../api-object.ts";
-import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { badRequest, type Cause, conflict, forbidden, invalid, notFound, successStatus } from "../status.ts";
-import { withCondition } from "../object-conditions.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { plainText, quoted } from "../json/quoting.ts";
+import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
+import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
+import {
+  badRequest,
+  type Cause,
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  successStatus,
+} from "../errors/status-error.ts";
+import { withCondition } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
-import { dryRunProblems } from "./write-options.ts";
+import { dryRunProblems } from "../request/write-options.ts";
 
 /** The finalizers by which the garbage collector holds an owner until its dependents are gone or let go. */
 export const foregroundFinalizer = "foregroundDeletion";

@@ -1,6 +1,6 @@
 import { get } from "node:http";
 import { beforeEach, expect, test } from "vitest";
-import { arrayAt, stringAt } from "../json.ts";
+import { arrayAt, stringAt } from "../json/json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
 let server: TestServer;

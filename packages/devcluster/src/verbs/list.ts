@@ -1,10 +1,10 @@
-import type { StoredObject } from "../api-object.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import type { Machinery } from "../machinery.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Machinery } from "../resources/server-context.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
-import { ApiFault, badRequest, continueExpired, expired, isApiFault, listExpired } from "../status.ts";
-import { checkListOptions } from "./list-options.ts";
+import { ApiFault, badRequest, continueExpired, expired, isApiFault, listExpired } from "../errors/status-error.ts";
+import { checkListOptions } from "../request/list-options.ts";
 
 /** Tells whether an object belongs into a list or watch. */
 export type ObjectMatcher = (object: StoredObject) => boolean;

@@ -1,10 +1,10 @@
-import { arrayAt, entriesOf, field, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
-import type { ResourceDefinition } from "../kinds/resource-definition.ts";
-import { quoted, plainText } from "../quoting.ts";
-import { ApiFault, badRequest, type Cause, invalid } from "../status.ts";
+import { arrayAt, entriesOf, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import { quoted, plainText } from "../json/quoting.ts";
+import { ApiFault, badRequest, type Cause, invalid } from "../errors/status-error.ts";
 import { builtInNames } from "../kinds/built-in-names.ts";
-import { apiVersionOf } from "../kinds/resource-definition.ts";
-import { labelValueFaults, nameFaults, qualifiedNameFaults } from "./label-syntax.ts";
+import { apiVersionOf } from "../resources/resource-definition.ts";
+import { labelValueFaults, nameFaults, qualifiedNameFaults } from "../objects/names.ts";
 
 /** Annotations of one object together may not be larger than this. */
 const annotationsLimitBytes = 256 * 1024;

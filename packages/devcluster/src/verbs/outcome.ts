@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../json/json.ts";
 
 /** What a writing verb answers: the HTTP code, the object (or Status), and warnings for the client's screen. */
 export interface Outcome {

@@ -1,9 +1,9 @@
 import type { Authorizer, Wish } from "../access/authorize.ts";
 import type { PolicyRule } from "../access/rbac-rules.ts";
 import type { User } from "../access/user.ts";
-import type { ReviewKind } from "../discovery/review-kinds.ts";
-import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
-import { ApiFault, badRequest } from "../status.ts";
+import type { ReviewKind } from "../access/review-kinds.ts";
+import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
+import { ApiFault, badRequest } from "../errors/status-error.ts";
 
 /** Who asks, and who decides. */
 export interface Access {

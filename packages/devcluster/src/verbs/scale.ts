@@ -1,7 +1,7 @@
-import type { StoredObject } from "../api-object.ts";
-import { at, isObject, type JsonObject, objectAt, withField } from "../json.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import { at, isObject, type JsonObject, objectAt, withField } from "../json/json.ts";
 import { selectorText } from "../selectors/selector-text.ts";
-import type { ScalePaths } from "../kinds/resource-definition.ts";
+import type { ScalePaths } from "../resources/resource-definition.ts";
 
 /** The `autoscaling/v1` Scale of an object. */
 export function scaleOf(object: StoredObject, paths: ScalePaths): JsonObject {

@@ -1,17 +1,17 @@
-import { plainText, quoted } from "../quoting.ts";
-import { namespaceOf, type PreparedObject, type StoredObject } from "../api-object.ts";
-import { type TrackedWrite, trackManagedFields } from "../apply/managed-fields.ts";
-import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json.ts";
-import { decodeObject } from "../kinds/decode-object.ts";
-import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../machinery.ts";
-import { ApiFault, conflict, invalid, isApiFault, notFound } from "../status.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { plainText, quoted } from "../json/quoting.ts";
+import { namespaceOf, type PreparedObject, type StoredObject } from "../objects/stored-object.ts";
+import { type TrackedWrite, trackManagedFields } from "../managed-fields/managed-fields.ts";
+import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json/json.ts";
+import { decodeObject } from "../resources/decode-object.ts";
+import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
+import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
+import { ApiFault, conflict, invalid, isApiFault, notFound } from "../errors/status-error.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
-import { duplicatesOf } from "./field-validation.ts";
+import { duplicatesOf } from "../resources/field-validation.ts";
 import { checkIdentity, requireNameInBody } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
-import type { WriteOptions } from "./write-options.ts";
+import type { WriteOptions } from "../request/write-options.ts";
 
 /** A change of an existing object. */
 export interface Update {

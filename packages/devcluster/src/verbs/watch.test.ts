@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { at, objectAt } from "../json.ts";
+import { at, objectAt } from "../json/json.ts";
 import { startServer, type TestServer, versionOf } from "../testing/start-server.ts";
 
 const configMaps = "/api/v1/namespaces/default/configmaps";

@@ -1,16 +1,16 @@
 import type { ServerResponse } from "node:http";
-import type { StoredObject } from "../api-object.ts";
-import type { Timer } from "../foundation.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import type { Timer } from "@millwright/core";
 import type { WatchStream } from "../faults/watch-stream.ts";
-import type { Representation } from "../http/negotiation.ts";
-import { type JsonObject, jsonText } from "../json.ts";
-import { apiVersionOf, type ResourceDefinition } from "../kinds/resource-definition.ts";
-import { type Machinery, shown } from "../machinery.ts";
-import { ApiFault, isApiFault } from "../status.ts";
-import type { StoreEvent } from "../storage/object-store.ts";
+import type { Representation } from "../request/negotiation.ts";
+import { type JsonObject, jsonText } from "../json/json.ts";
+import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
+import { type Machinery, shown } from "../resources/server-context.ts";
+import { ApiFault, isApiFault } from "../errors/status-error.ts";
+import type { StoreEvent } from "../storage/store-event.ts";
 import { textIn, textOf } from "../storage/object-text.ts";
-import { type IncludedObject, partialObject, tableOf } from "../table/table.ts";
-import { checkListOptions } from "./list-options.ts";
+import { type IncludedObject, partialObject, tableOf } from "../resources/table.ts";
+import { checkListOptions } from "../request/list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
 
 /** For a watch, unlike for a list, a version that is no number is a fault of the server. */

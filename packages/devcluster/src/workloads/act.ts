@@ -1,6 +1,6 @@
 import { type ApiClient, type KubeObject, isAlreadyExists, isConflict, isNotFound } from "@millwright/kube";
-import { isObject, type JsonObject } from "../json.ts";
-import { resources, type ResourceKey } from "./resources.ts";
+import { isObject, type JsonObject } from "../json/json.ts";
+import { resources, type ResourceKey } from "./watched-resources.ts";
 import type { Action, Item, Saying } from "./view.ts";
 
 /** Where answers of own writes go, so that the next pass sees them, and what is said about them. */

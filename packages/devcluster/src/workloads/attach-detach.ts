@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { arrayAt, at, field, type JsonObject, stringAt } from "../json.ts";
-import { isNamed, troublesOf } from "../faults/troubles.ts";
-import { isTrue } from "../object-conditions.ts";
+import { arrayAt, at, field, type JsonObject, stringAt } from "../json/json.ts";
+import { isNamed, troublesOf } from "../cluster-faults/cluster-faults.ts";
+import { isTrue } from "../objects/conditions.ts";
 import { isOutOfService } from "./kubelets.ts";
 import { csiDriverOf, uniqueVolumeName, volumesOf } from "./pod-volumes.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";

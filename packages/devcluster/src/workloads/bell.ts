@@ -1,4 +1,4 @@
-import type { Clock } from "../foundation.ts";
+import type { Clock } from "@millwright/core";
 
 /** What a loop waits for. */
 export interface Bell {

@@ -1,4 +1,4 @@
-import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { claimKeysOf, waitsForConsumer } from "./pod-volumes.ts";
 import { statusPatch } from "./status-patch.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arrayAt, at, entriesOf, field, objectAt } from "../json.ts";
+import { arrayAt, at, entriesOf, field, objectAt } from "../json/json.ts";
 import { podFromTemplate, templateHash } from "./pod-from-template.ts";
 import { controlledBy, isActive, isFinished, isReady, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";

@@ -1,7 +1,7 @@
-import { arrayAt, at, type Json, type JsonObject, objectAt } from "../json.ts";
-import { withCondition } from "../object-conditions.ts";
-import { plainText } from "../quoting.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { arrayAt, at, type Json, type JsonObject, objectAt } from "../json/json.ts";
+import { withCondition } from "../objects/conditions.ts";
+import { plainText } from "../json/quoting.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";

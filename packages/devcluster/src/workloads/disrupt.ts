@@ -1,6 +1,6 @@
-import { arrayAt } from "../json.ts";
-import { isTrue, withCondition } from "../object-conditions.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { arrayAt } from "../json/json.ts";
+import { isTrue, withCondition } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import type { Action, Item, Saying, View } from "./view.ts";
 
 /** Notes on a pod why it is taken away, in its condition DisruptionTarget; the pass that sees the note takes it away. */

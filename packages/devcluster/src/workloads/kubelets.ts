@@ -1,8 +1,8 @@
-import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json.ts";
-import type { Trouble } from "../faults/trouble.ts";
-import { isInSecondHalf, isNamed, troublesOf } from "../faults/troubles.ts";
-import { isTrue, withCondition } from "../object-conditions.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
+import type { Trouble } from "../cluster-faults/cluster-fault.ts";
+import { isInSecondHalf, isNamed, troublesOf } from "../cluster-faults/cluster-faults.ts";
+import { isTrue, withCondition } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { disrupt } from "./disrupt.ts";
 import { outOfServiceTaint } from "./taints.ts";
 import { attachedVolumes, volumesOf } from "./pod-volumes.ts";

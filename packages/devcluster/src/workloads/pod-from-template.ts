@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { arrayAt, type JsonObject, objectAt } from "../json.ts";
+import { arrayAt, type JsonObject, objectAt } from "../json/json.ts";
 import type { Item } from "./view.ts";
 
 /** The reference by which a controller owns what it makes. */

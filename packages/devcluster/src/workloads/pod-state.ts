@@ -1,5 +1,5 @@
-import { arrayAt, field, type Json, stringAt } from "../json.ts";
-import { isTrue } from "../object-conditions.ts";
+import { arrayAt, field, type Json, stringAt } from "../json/json.ts";
+import { isTrue } from "../objects/conditions.ts";
 import { isDeleting, type Item } from "./view.ts";
 
 /** Whether a pod has ended by itself. */

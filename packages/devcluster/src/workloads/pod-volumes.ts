@@ -1,4 +1,4 @@
-import { arrayAt, at, field, stringAt } from "../json.ts";
+import { arrayAt, at, field, stringAt } from "../json/json.ts";
 import { type Item, keyOfItem, type View } from "./view.ts";
 
 /** The CSI volumes of a pod; undefined while one of its claims is missing or not bound. Other volumes need no attaching. */

@@ -1,4 +1,4 @@
-import { stringAt } from "../json.ts";
+import { stringAt } from "../json/json.ts";
 import { statusPatch } from "./status-patch.ts";
 import { type Action, isDeleting, type View } from "./view.ts";
 

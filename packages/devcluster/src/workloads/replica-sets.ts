@@ -1,4 +1,4 @@
-import { at } from "../json.ts";
+import { at } from "../json/json.ts";
 import { podFromTemplate } from "./pod-from-template.ts";
 import { controlledBy, isActive, isReady, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";

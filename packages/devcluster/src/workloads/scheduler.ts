@@ -1,6 +1,6 @@
-import { arrayAt, at, entriesOf, field, objectAt, stringAt } from "../json.ts";
-import { withCondition } from "../object-conditions.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { arrayAt, at, entriesOf, field, objectAt, stringAt } from "../json/json.ts";
+import { withCondition } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { repellingTaint, taintsOf } from "./taints.ts";
 import { claimProblem } from "./pod-volumes.ts";

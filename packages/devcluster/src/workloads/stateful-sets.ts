@@ -1,4 +1,4 @@
-import { arrayAt, at, field, type Json, type JsonObject, objectAt, stringAt } from "../json.ts";
+import { arrayAt, at, field, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { podFromTemplate, templateHash } from "./pod-from-template.ts";
 import { controlledBy, isActive, isFinished, isReady } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";

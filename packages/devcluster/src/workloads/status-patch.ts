@@ -1,5 +1,5 @@
-import { jsonEqual, type JsonObject, objectAt } from "../json.ts";
-import type { ResourceKey } from "./resources.ts";
+import { jsonEqual, type JsonObject, objectAt } from "../json/json.ts";
+import type { ResourceKey } from "./watched-resources.ts";
 import type { Action, Item } from "./view.ts";
 
 /** The patch that brings fields of a status to what they should be; none when they are so already. */

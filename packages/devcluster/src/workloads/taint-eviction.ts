@@ -1,4 +1,4 @@
-import { arrayAt, field, type Json } from "../json.ts";
+import { arrayAt, field, type Json } from "../json/json.ts";
 import { disrupt } from "./disrupt.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { tolerates } from "./taints.ts";

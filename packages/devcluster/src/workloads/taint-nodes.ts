@@ -1,6 +1,6 @@
-import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from "../json.ts";
-import { conditionOf } from "../object-conditions.ts";
-import { rfc3339 } from "../timestamps.ts";
+import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from "../json/json.ts";
+import { conditionOf } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
 import { notReadyTaint, unreachableTaint } from "./taints.ts";
 import { type Action, isDeleting, type Saying, type View } from "./view.ts";
 

@@ -1,5 +1,5 @@
-import { arrayAt, field, type Json, stringAt } from "../json.ts";
-import { isTrue } from "../object-conditions.ts";
+import { arrayAt, field, type Json, stringAt } from "../json/json.ts";
+import { isTrue } from "../objects/conditions.ts";
 
 /** The first taint that keeps pods with these tolerations off a node; undefined when none does. */
 export function repellingTaint(taints: readonly Json[], tolerations: readonly Json[]): Json | undefined {

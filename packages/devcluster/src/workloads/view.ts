@@ -1,6 +1,6 @@
-import type { Trouble } from "../faults/trouble.ts";
-import type { JsonObject } from "../json.ts";
-import type { ResourceKey } from "./resources.ts";
+import type { Trouble } from "../cluster-faults/cluster-fault.ts";
+import type { JsonObject } from "../json/json.ts";
+import type { ResourceKey } from "./watched-resources.ts";
 
 /** An object as the caches have it. */
 export interface Item extends JsonObject {

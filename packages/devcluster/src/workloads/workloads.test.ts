@@ -1,8 +1,8 @@
 import { type ApiClient, createApiClient } from "@millwright/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../foundation.ts";
-import { arrayAt, at, type Json, type JsonObject, stringAt } from "../json.ts";
-import { isTrue } from "../object-conditions.ts";
+import { systemClock } from "@millwright/core";
+import { arrayAt, at, type Json, type JsonObject, stringAt } from "../json/json.ts";
+import { isTrue } from "../objects/conditions.ts";
 import { createSimulatedNodes, type SimulatedNodes } from "../simulated-nodes/simulated-nodes.ts";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 import { createWorkloads } from "./workloads.ts";

@@ -1,5 +1,5 @@
-import { entriesOf, field, isArray, isObject, type Json } from "../../json.ts";
-import { itemSchema, propertySchema, type Schema } from "../../kinds/schema.ts";
+import { entriesOf, field, isArray, isObject, type Json } from "../../json/json.ts";
+import { itemSchema, propertySchema, type Schema } from "../../schema/schema.ts";
 
 /** What an expression sees: integers are bigint, as CEL wants them, and times are dates. */
 export type CelValue = null | boolean | number | bigint | string | Date | readonly CelValue[] | CelObject;

@@ -1,8 +1,8 @@
 import { Optional } from "@marcbachmann/cel-js";
-import { entriesOf, field, isArray, isObject, type Json, jsonEqual, stringAt } from "../../json.ts";
-import { listMapKeysOf, listTypeOf, type Schema } from "../../kinds/schema.ts";
-import { quoted } from "../../quoting.ts";
-import type { Cause } from "../../status.ts";
+import { entriesOf, field, isArray, isObject, type Json, jsonEqual, stringAt } from "../../json/json.ts";
+import { listMapKeysOf, listTypeOf, type Schema } from "../../schema/schema.ts";
+import { quoted } from "../../json/quoting.ts";
+import type { Cause } from "../../errors/status-error.ts";
 import { celValueOf, sizeOf } from "./cel-value.ts";
 import { type CompiledRule, firstLine } from "./compile-rule.ts";
 import type { RuleTree } from "./rule-tree.ts";

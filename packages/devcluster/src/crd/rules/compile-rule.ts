@@ -1,5 +1,5 @@
 import type { Environment, ParseResult } from "@marcbachmann/cel-js";
-import { field, type Json, stringAt } from "../../json.ts";
+import { field, type Json, stringAt } from "../../json/json.ts";
 import { ruleEnvironments } from "./cel-environment.ts";
 import { patternFault, withGoMatches } from "./go-matches.ts";
 import { measure } from "./rule-shape.ts";

@@ -1,5 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
-import { goPattern } from "../go-pattern.ts";
+import { goPattern } from "../formats/go-pattern.ts";
 import { ownMatches } from "./library/regular-expressions.ts";
 import { childrenOf } from "./rule-shape.ts";
 

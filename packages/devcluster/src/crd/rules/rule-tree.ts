@@ -1,7 +1,7 @@
-import { arrayAt, at, entriesOf, field, isObject, type Json, stringAt } from "../../json.ts";
-import type { Schema } from "../../kinds/schema.ts";
-import type { Cause } from "../../status.ts";
-import { invalidValue, notSupported, required } from "../definition/cause.ts";
+import { arrayAt, at, entriesOf, field, isObject, type Json, stringAt } from "../../json/json.ts";
+import type { Schema } from "../../schema/schema.ts";
+import type { Cause } from "../../errors/status-error.ts";
+import { invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 import { type CompiledRule, compileRule, isCompiled } from "./compile-rule.ts";
 
 /** The rules of a schema, at the places where they stand; parts of the schema without rules are left out. */

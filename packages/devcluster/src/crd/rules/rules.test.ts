@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { arrayAt, field, type Json, type JsonObject, stringAt } from "../../json.ts";
+import { arrayAt, field, type Json, type JsonObject, stringAt } from "../../json/json.ts";
 import { crdsPath, startServer, type TestAnswer, type TestServer, versionOf } from "../../testing/start-server.ts";
 
 let server: TestServer;

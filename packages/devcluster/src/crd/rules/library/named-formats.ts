@@ -1,7 +1,7 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
-import { labelValueFaults, nameFaults, qualifiedNameFaults } from "../../../verbs/label-syntax.ts";
-import { label1035Faults } from "../../definition/names.ts";
-import { stringFormats } from "../../formats.ts";
+import { labelValueFaults, nameFaults, qualifiedNameFaults } from "../../../objects/names.ts";
+import { label1035Faults } from "../../../objects/names.ts";
+import { stringFormats } from "../../formats/formats.ts";
 
 type Check = (text: string) => readonly string[];
 

@@ -1,5 +1,5 @@
 import type { Environment } from "@marcbachmann/cel-js";
-import { quantityInNanos, quantityRule } from "../../../kinds/quantity.ts";
+import { quantityInNanos, quantityRule } from "../../../objects/quantity.ts";
 
 const one = 1_000_000_000n;
 const largestInt = 2n ** 63n;

@@ -1,5 +1,5 @@
 import type { Environment } from "@marcbachmann/cel-js";
-import { goPattern } from "../../go-pattern.ts";
+import { goPattern } from "../../formats/go-pattern.ts";
 
 /** What `matches` is called inside: the library's own function has JavaScript's patterns. */
 export const ownMatches = "goMatches";

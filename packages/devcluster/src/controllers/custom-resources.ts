@@ -1,0 +1,106 @@
+import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
+import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
+import { definitionsOf } from "../crd/definitions-of.ts";
+import { at, jsonEqual, type JsonObject, objectAt, withField } from "../json/json.ts";
+import type { Machinery } from "../resources/server-context.ts";
+import { isTrue, withCondition } from "../objects/conditions.ts";
+import { rfc3339 } from "../objects/timestamps.ts";
+import { deleteObject } from "../verbs/delete.ts";
+import { commit, updateObject } from "../verbs/update.ts";
+import { createLater } from "./deferred-run.ts";
+
+const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
+
+/**
+ * Keeps the registry equal to the stored CRDs, at once with each change, and empties a CRD that is being deleted before
+ * it lets it go.
+ */
+export function serveCustomResources(machinery: Machinery): () => void {
+  const { store, registry } = machinery;
+  for (const crd of store.list(crdCollection)) registry.setCustom(crd.metadata.name, definitionsOf(crd));
+
+  const establish = createLater(() => {
+    for (const crd of store.list(crdCollection)) acceptNames(machinery, crd);
+  });
+  const cleanUp = createLater(() => {
+    const crdKind = registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
+    for (const crd of store.list(crdCollection)) {
+      const finalizers = crd.metadata.finalizers ?? [];
+      const [definition] = definitionsOf(crd);
+      if (crd.metadata.deletionTimestamp === undefined || !finalizers.includes(crdCleanupFinalizer)) continue;
+      const objects = definition === undefined ? [] : store.list(definition.collection);
+      for (const object of objects) {
+        if (definition === undefined || object.metadata.deletionTimestamp !== undefined) continue;
+        const ref = { namespace: namespaceOf(object), name: object.metadata.name };
+        deleteObject(machinery, definition, ref, backgroundDeletion);
+      }
+      const isEmpty = definition === undefined || store.list(definition.collection).length === 0;
+      if (!isEmpty || crdKind === undefined) continue;
+      const left = finalizers.filter((finalizer) => finalizer !== crdCleanupFinalizer);
+      commit(machinery, crdKind, crd, withField(crd, ["metadata", "finalizers"], left));
+    }
+  });
+
+  const dyingCollections = (): boolean =>
+    store.list(crdCollection).some((crd) => crd.metadata.deletionTimestamp !== undefined);
+  const unsubscribeCrds = store.subscribe(crdCollection, ({ type, object }) => {
+    registry.setCustom(object.metadata.name, type === "DELETED" ? [] : definitionsOf(object));
+    if (type === "DELETED") return;
+    if (object.metadata.deletionTimestamp === undefined) establish.ask();
+    else cleanUp.ask();
+  });
+  const unsubscribe = store.subscribe(undefined, ({ type }) => {
+    if (type === "DELETED" && dyingCollections()) cleanUp.ask();
+  });
+  if (dyingCollections()) cleanUp.ask();
+  establish.ask();
+  return () => {
+    unsubscribeCrds();
+    unsubscribe();
+    cleanUp.stop();
+    establish.stop();
+  };
+}
+
+/**
+ * Notes that the names of a definition are accepted and that it is established, in the two steps of kube-apiserver's controllers.
+ * Its resources are served from the moment it is stored.
+ */
+function acceptNames(machinery: Machinery, crd: StoredObject): void {
+  const crdKind = machinery.registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
+  if (crdKind === undefined || crd.metadata.deletionTimestamp !== undefined) return;
+  const names = objectAt(crd, "spec", "names");
+  if (isTrue(crd, "Established") && jsonEqual(at(crd, "status", "acceptedNames"), names)) return;
+  const now = rfc3339(machinery.clock.now());
+  const write = (change: (live: JsonObject) => JsonObject): void => {
+    const ref = { namespace: "", name: crd.metadata.name };
+    updateObject(machinery, crdKind, { ref, subresource: "status", options: controllerOptions, change });
+  };
+  const named = "the initial names have been accepted";
+  write((live) => {
+    const accepted = withField(live, ["status", "acceptedNames"], objectAt(live, "spec", "names"));
+    const reason = { reason: "NoConflicts", message: "no conflicts found" };
+    const noted = withCondition(accepted, { type: "NamesAccepted", status: "True", ...reason }, now);
+    if (isTrue(live, "Established")) return noted;
+    return withCondition(noted, { type: "Established", status: "False", reason: "Installing", message: named }, now);
+  });
+  write((live) =>
+    withCondition(live, { type: "Established", status: "True", reason: "InitialNamesAccepted", message: named }, now),
+  );
+}
+
+const controllerOptions = {
+  dryRun: false,
+  fieldManager: "kube-apiserver",
+  fieldValidation: "Ignore",
+  force: false,
+} as const;
+
+/** What the server's own controllers delete with. */
+export const backgroundDeletion = {
+  dryRun: false,
+  propagation: "Background",
+  gracePeriodSeconds: undefined,
+  uid: undefined,
+  resourceVersion: undefined,
+} as const;

@@ -1,0 +1,26 @@
+import { stringAt } from "../json/json.ts";
+import { namespaceOf } from "../objects/stored-object.ts";
+import type { Timer } from "@millwright/core";
+import type { Machinery } from "../resources/server-context.ts";
+
+/** How long events are kept, as kube-apiserver's `--event-ttl`: an hour after they were last seen. */
+const eventTtlMs = 3_600_000;
+const checkEveryMs = 300_000;
+
+/** Removes old events, so that a cluster that runs for days does not fill up with them. */
+export function expireEvents({ store, clock }: Machinery): () => void {
+  let timer: Timer;
+  const check = (): void => {
+    const oldest = clock.now().getTime() - eventTtlMs;
+    for (const event of store.list("events.")) {
+      const seen = stringAt(event, "series", "lastObservedTime") ?? stringAt(event, "lastTimestamp");
+      const times = [seen, event.metadata.creationTimestamp]
+        .map((time) => Date.parse(time ?? ""))
+        .filter(Number.isFinite);
+      if (Math.max(...times, 0) < oldest) store.remove("events.", namespaceOf(event), event.metadata.name);
+    }
+    timer = clock.setTimer(checkEveryMs, check);
+  };
+  timer = clock.setTimer(checkEveryMs, check);
+  return () => timer.cancel();
+}

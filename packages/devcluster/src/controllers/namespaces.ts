@@ -1,0 +1,82 @@
+import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
+import { arrayAt, withField } from "../json/json.ts";
+import type { ResourceDefinition } from "../resources/resource-definition.ts";
+import type { Machinery } from "../resources/server-context.ts";
+import { createObject } from "../verbs/create.ts";
+import { deleteObject } from "../verbs/delete.ts";
+import { commit } from "../verbs/update.ts";
+import { backgroundDeletion } from "./custom-resources.ts";
+import { createLater } from "./deferred-run.ts";
+
+const namespaces = "namespaces.";
+const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
+const serverOptions = {
+  dryRun: false,
+  fieldManager: "kube-apiserver",
+  fieldValidation: "Ignore",
+  force: false,
+} as const;
+
+/**
+ * Creates the namespaces that every cluster starts with, gives each namespace its default service account, and empties
+ * namespaces that are being deleted before it lets them go.
+ */
+export function keepNamespaces(machinery: Machinery): () => void {
+  const { store, registry } = machinery;
+  const kind = registry.findKind("", "Namespace");
+  const accounts = registry.findKind("", "ServiceAccount");
+  if (kind === undefined || accounts === undefined) return () => {};
+
+  const work = createLater(() => {
+    for (const namespace of store.list(namespaces)) {
+      if (namespace.metadata.deletionTimestamp === undefined) giveServiceAccount(machinery, accounts, namespace);
+      else emptyNamespace(machinery, kind, namespace);
+    }
+  });
+  const dying = (): boolean => store.list(namespaces).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const unsubscribeNamespaces = store.subscribe(namespaces, () => work.ask());
+  const unsubscribe = store.subscribe(undefined, ({ type, object }) => {
+    if (type === "DELETED" && object.metadata.namespace !== undefined && dying()) work.ask();
+  });
+  for (const name of firstNamespaces) {
+    if (store.get(namespaces, "", name) !== undefined) continue;
+    createObject(machinery, kind, "", { apiVersion: "v1", kind: "Namespace", metadata: { name } }, serverOptions);
+  }
+  work.ask();
+  return () => {
+    unsubscribeNamespaces();
+    unsubscribe();
+    work.stop();
+  };
+}
+
+function giveServiceAccount(machinery: Machinery, accounts: ResourceDefinition, namespace: StoredObject): void {
+  const { name } = namespace.metadata;
+  if (machinery.store.get(accounts.collection, name, "default") !== undefined) return;
+  createObject(machinery, accounts, name, { metadata: { name: "default" } }, serverOptions);
+}
+
+function emptyNamespace(machinery: Machinery, kind: ResourceDefinition, namespace: StoredObject): void {
+  const { store, registry } = machinery;
+  const { name } = namespace.metadata;
+  const byCollection = new Map(registry.all().map((definition) => [definition.collection, definition]));
+  let left = 0;
+  for (const [collection, definition] of byCollection) {
+    if (!definition.namespaced) continue;
+    for (const object of store.list(collection, name)) {
+      if (object.metadata.deletionTimestamp === undefined) {
+        deleteObject(
+          machinery,
+          definition,
+          { namespace: namespaceOf(object), name: object.metadata.name },
+          backgroundDeletion,
+        );
+      }
+    }
+    left += store.list(collection, name).length;
+  }
+  const finalizers = arrayAt(namespace, "spec", "finalizers");
+  if (left > 0 || !finalizers.includes("kubernetes")) return;
+  const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
+  commit(machinery, kind, namespace, withField(namespace, ["spec", "finalizers"], kept));
+}

@@ -1,0 +1,123 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { SchemaPipeline } from "../../resources/resource-definition.ts";
+import type { Schema } from "../../schema/schema.ts";
+import { field, isArray, isObject, type Json, type JsonObject, objectAt, withField } from "../../json/json.ts";
+import type { Cause } from "../../errors/status-error.ts";
+import { toAjvSchema } from "./ajv-schema.ts";
+import { embeddedProblems } from "./embedded-resources.ts";
+import { causesOf } from "./ajv-errors.ts";
+import { fillDefaults } from "./fill-defaults.ts";
+import { stringFormats } from "../formats/formats.ts";
+import { goPattern } from "../formats/go-pattern.ts";
+import { duplicateItems } from "./list-uniqueness.ts";
+import { prune } from "../../schema/prune.ts";
+import { checkRules } from "../rules/check-rules.ts";
+import { type RuleTree, ruleTreeOf } from "../rules/rule-tree.ts";
+
+/** More findings than this tell nobody anything. */
+const causeLimit = 20;
+
+/** Pruning, defaulting and validation by the structural schema of a CRD. The validator is compiled at its first use. */
+export function structuralPipeline(schema: Schema): SchemaPipeline {
+  let validator: ValidateFunction | undefined;
+  let rules: { readonly tree: RuleTree | undefined } | undefined;
+  return {
+    prepare(object) {
+      const pruned = prune(object, schema);
+      return { object: fillDefaults(pruned.object, schema), unknown: pruned.unknown };
+    },
+    validate(object, live, part = "all") {
+      validator ??= compile(schema);
+      rules ??= { tree: ruleTreeOf(schema) };
+      const errors = validator(object) ? [] : (validator.errors ?? []);
+      const causes = [
+        ...causesOf(errors.filter((error) => !isUnchanged(error, live) && isOf(error, part))).map((cause) =>
+          part === "status" ? seenFromStatus(cause) : cause,
+        ),
+        ...duplicateItems(object, schema),
+        ...embeddedProblems(object, schema),
+      ];
+      const isBlocked = causes.some(({ reason }) => blocking.has(reason));
+      if (isBlocked && rules.tree !== undefined) return [...causes.slice(0, causeLimit), rulesNotChecked];
+      const broken = isBlocked ? [] : checkRules(rules.tree, object, live);
+      return [...causes, ...broken].slice(0, causeLimit);
+    },
+  };
+}
+
+/** A write of the status is held against the schema of the status alone. */
+function isOf({ instancePath, params }: ErrorObject, part: "all" | "status"): boolean {
+  if (part === "all") return true;
+  return /^\/status(?:\/|$)/.test(instancePath) || (instancePath === "" && params["missingProperty"] === "status");
+}
+
+/** Kubernetes names what is wrong with a status without its beginning in the text, and with it as the field. */
+function seenFromStatus(cause: Cause): Cause {
+  return { ...cause, message: cause.message.replace(/(?<=: )status(?:\.|(?= in body))/, "") };
+}
+
+/** Findings after which rules are not run: they could not rely on what the schema says. */
+const blocking: ReadonlySet<string> = new Set([
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+const rulesNotChecked: Cause = {
+  reason: "FieldValueInvalid",
+  message:
+    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing ' +
+    "errors to complete validation",
+  field: "<nil>",
+};
+
+/**
+ * Ratcheting: a value that was valid under an older schema may stay as it is while other fields change.
+ * Source: Kubernetes documentation, "Validation ratcheting".
+ */
+function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean {
+  if (live === undefined || error.instancePath === "" || error.data === undefined) return false;
+  let before: Json | undefined = live;
+  for (const part of error.instancePath.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    // The place of an item says nothing about which item it was before.
+    if (isArray(before)) return false;
+    before = field(before, key);
+  }
+  const data: unknown = error.data;
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(data);
+}
+
+/** Patterns are in Go's syntax; those that Go does not understand are left out of the schema. */
+const goRegExp = Object.assign(
+  (pattern: string): RegExp => {
+    const read = goPattern(pattern);
+    if ("fault" in read) throw new Error(read.fault);
+    return read.regExp;
+  },
+  { code: "goRegExp" },
+);
+
+/** What is wrong with one value by a schema, rules apart. */
+export function schemaChecks(schema: Schema, value: Json): readonly Cause[] {
+  const validator = compile(schema);
+  return validator(value) ? [] : causesOf(validator.errors ?? []);
+}
+
+function compile(schema: Schema): ValidateFunction {
+  const ajv = new Ajv({
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    ownProperties: true,
+    unicodeRegExp: false,
+    logger: false,
+    code: { regExp: goRegExp },
+  });
+  for (const [name, test] of Object.entries(stringFormats)) ajv.addFormat(name, test);
+  // The metadata of every object is checked by the server itself, for all kinds alike.
+  const hasMetadata = isObject(objectAt(schema, "properties")["metadata"]);
+  const own = hasMetadata ? withField(schema, ["properties", "metadata"], { type: "object" }) : schema;
+  return ajv.compile(toAjvSchema(own));
+}

@@ -1,0 +1,195 @@
+import type { JsonObject } from "../json/json.ts";
+
+/** What a fault needs to know of a resource to name it as Kubernetes does. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+  readonly kind: string;
+}
+
+/** One field that is wrong, as it appears in `details.causes`. */
+export interface Cause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field?: string;
+}
+
+/**
+ * A refusal that becomes a `Status` answer. Matched by its brand, since two copies of this package may be loaded.
+ * `headers` go onto the HTTP answer (`Retry-After`).
+ */
+export class ApiFault extends Error {
+  readonly brand = "millwright.devcluster.ApiFault";
+  readonly code: number;
+  readonly reason: string;
+  readonly details: JsonObject | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The metadata of the Status: a token to continue with. */
+  readonly metadata: JsonObject;
+
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    details?: JsonObject,
+    headers: Readonly<Record<string, string>> = {},
+    metadata: JsonObject = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+    this.headers = headers;
+    this.metadata = metadata;
+  }
+
+  /** The `Status` object of this fault. */
+  toStatus(): JsonObject {
+    return {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: this.metadata,
+      status: "Failure",
+      message: this.message,
+      ...(this.reason === "" ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+/** True for faults of any copy of this package. */
+export function isApiFault(value: unknown): value is ApiFault {
+  return value instanceof Error && "brand" in value && value.brand === "millwright.devcluster.ApiFault";
+}
+
+/** `pods`, `leases.coordination.k8s.io`: a resource as messages call it. */
+export function qualifiedResource(resource: ResourceName): string {
+  return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+function qualifiedKind(resource: ResourceName): string {
+  return resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
+}
+
+function resourceDetails(resource: ResourceName, name: string): JsonObject {
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
+}
+
+/** 404 for one object. */
+export function notFound(resource: ResourceName, name: string): ApiFault {
+  return new ApiFault(
+    404,
+    "NotFound",
+    `${qualifiedResource(resource)} "${name}" not found`,
+    resourceDetails(resource, name),
+  );
+}
+
+/** 404 for a path that no resource serves. */
+export function unknownResource(): ApiFault {
+  return new ApiFault(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+/** 409 AlreadyExists. */
+export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): ApiFault {
+  const prefix = isBeingDeleted ? "object is being deleted: " : "";
+  const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
+  return new ApiFault(409, "AlreadyExists", message, resourceDetails(resource, name));
+}
+
+/** 409 Conflict; `why` defaults to the sentence of optimistic concurrency. */
+export function conflict(
+  resource: ResourceName,
+  name: string,
+  why = "the object has been modified; please apply your changes to the latest version and try again",
+): ApiFault {
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`;
+  return new ApiFault(409, "Conflict", message, resourceDetails(resource, name));
+}
+
+/** 409 Conflict of server-side apply: one cause per field that another manager owns. */
+export function applyConflict(message: string, causes: readonly Cause[]): ApiFault {
+  return new ApiFault(409, "Conflict", message, { causes: causes.map((cause) => ({ ...cause })) });
+}
+
+/** 422 Invalid with one cause per field. */
+export function invalid(resource: ResourceName, name: string, causes: readonly Cause[]): ApiFault {
+  const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
+  const [only] = texts;
+  const list = texts.length === 1 ? only : `[${texts.join(", ")}]`;
+  return new ApiFault(422, "Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    ...(resource.kind === "" ? {} : { kind: resource.kind }),
+    causes: causes.map((cause) => ({ ...cause })),
+  });
+}
+
+/** 400 BadRequest. */
+export function badRequest(message: string): ApiFault {
+  return new ApiFault(400, "BadRequest", message);
+}
+
+/** 403 Forbidden. */
+export function forbidden(resource: ResourceName, name: string, why: string, causes: readonly Cause[] = []): ApiFault {
+  const shown = name === "" ? qualifiedResource(resource) : `${qualifiedResource(resource)} "${name}"`;
+  return new ApiFault(403, "Forbidden", `${shown} is forbidden: ${why}`, {
+    ...resourceDetails(resource, name),
+    ...(causes.length === 0 ? {} : { causes: causes.map((cause) => ({ ...cause })) }),
+  });
+}
+
+/** 405 for a verb that a resource does not serve. */
+export function methodNotAllowed(): ApiFault {
+  return new ApiFault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+}
+
+/** 410 Expired: a resourceVersion older than the history that is kept. */
+export function expired(requested: number, oldest: number): ApiFault {
+  return new ApiFault(410, "Expired", `too old resource version: ${requested} (${oldest})`);
+}
+
+/** 410 for a list at one exact version that is forgotten. */
+export function listExpired(): ApiFault {
+  return new ApiFault(410, "Expired", "The resourceVersion for the provided list is too old.");
+}
+
+/** 410 for a continue token whose version is forgotten; `token` goes on with the present state. */
+export function continueExpired(token: string): ApiFault {
+  const message =
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
+    "continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with " +
+    "the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time " +
+    "the first chunk was returned and now may show up in the list.";
+  return new ApiFault(410, "Expired", message, undefined, {}, { continue: token });
+}
+
+/** 413 for a body above the limit. */
+export function tooLarge(limitBytes: number): ApiFault {
+  return new ApiFault(413, "RequestEntityTooLarge", `limit is ${limitBytes}`);
+}
+
+/** 415 for a body whose media type the endpoint does not read. */
+export function unsupportedMediaType(accepted: readonly string[]): ApiFault {
+  const list = accepted.join(", ");
+  return new ApiFault(
+    415,
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${list}`,
+  );
+}
+
+/** 500 for what should not happen. */
+export function internalError(message: string): ApiFault {
+  return new ApiFault(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+}
+
+/** The `Status` answer of an operation that succeeded without an object to show. */
+export function successStatus(details: JsonObject): JsonObject {
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+}

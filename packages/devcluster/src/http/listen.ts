@@ -1,0 +1,67 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { ConfigError } from "@millwright/core";
+import type { Credentials } from "../tls/certificate-authority.ts";
+
+/** Where a server listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A listening server. */
+export interface RunningServer {
+  readonly port: number;
+  /** Ends all connections and stops to listen. */
+  stop(): Promise<void>;
+}
+
+/** Starts to listen, over TLS when there are credentials. Rejects with a ConfigError that names the port when it is taken. */
+export function runServer(
+  { host, port }: Address,
+  tls: (Credentials & { readonly authorityPem: string }) | undefined,
+  listener: RequestListener,
+): Promise<RunningServer> {
+  const options = { keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
+  const server =
+    tls === undefined
+      ? createServer(options, listener)
+      : createSecureServer({ ...options, ...secureOptions(tls) }, listener);
+  server.requestTimeout = 60_000;
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(error, host, port)));
+    server.listen({ port, host }, () => {
+      server.removeAllListeners("error");
+      const address = server.address();
+      const bound = typeof address === "object" && address !== null ? address.port : port;
+      resolve({ port: bound, stop: () => stop(server) });
+    });
+  });
+}
+
+/** Clients are asked for a certificate and served without one; who they are is decided request by request. */
+function secureOptions({ certificatePem, keyPem, authorityPem }: Credentials & { readonly authorityPem: string }) {
+  return { cert: certificatePem, key: keyPem, ca: authorityPem, requestCert: true, rejectUnauthorized: false };
+}
+
+function stop(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function listenError(error: Error, host: string, port: number): Error {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") {
+    return new ConfigError(`API server: port ${port} of ${host} is in use; choose another port, or 0 for a free one`, {
+      cause: error,
+    });
+  }
+  if (code === "EACCES" || code === "ERR_SOCKET_BAD_PORT") {
+    return new ConfigError(`API server: cannot listen on port ${port} of ${host}; choose a port from 1024 to 65535`, {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,56 @@
+import { at, isObject, jsonEqual, type JsonObject, objectAt, withField } from "../../json/json.ts";
+import { quoted } from "../../json/quoting.ts";
+import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
+import type { Cause } from "../../errors/status-error.ts";
+import { podProblems, withTemplateDefaults } from "./pod-pipeline.ts";
+import type { SchemaPipeline } from "../../resources/resource-definition.ts";
+
+/**
+ * ReplicaSets, Deployments, StatefulSets and DaemonSets: the defaults of their kind and of the pods they make, and a
+ * selector that selects those pods and never changes.
+ */
+export function workloadPipeline(defaults: JsonObject): SchemaPipeline {
+  return {
+    prepare(object) {
+      const spec = { ...defaults, ...objectAt(object, "spec") };
+      const template = objectAt(spec, "template");
+      const podSpec = at(template, "spec");
+      const complete = isObject(podSpec) ? { ...template, spec: withTemplateDefaults(podSpec) } : template;
+      return { object: { ...object, spec: { ...spec, template: complete } }, unknown: [] };
+    },
+    validate: (object, live) => [
+      ...selectorProblems(object, live),
+      ...podProblems(at(object, "spec", "template"), "spec.template."),
+    ],
+  };
+}
+
+function selectorProblems(object: JsonObject, live: JsonObject | undefined): readonly Cause[] {
+  const path = "spec.selector";
+  const selector = at(object, "spec", "selector");
+  if (!isObject(selector)) return [{ reason: "FieldValueRequired", message: "Required value", field: path }];
+  if (Object.keys(objectAt(selector, "matchLabels")).length === 0 && at(selector, "matchExpressions") === undefined) {
+    const message = `Invalid value: ${quoted(selector)}: empty selector is invalid for deployment`;
+    return [{ reason: "FieldValueInvalid", message, field: path }];
+  }
+  if (live !== undefined && !jsonEqual(at(live, "spec", "selector"), selector)) {
+    const message = `Invalid value: ${quoted(selector)}: field is immutable`;
+    return [{ reason: "FieldValueInvalid", message, field: path }];
+  }
+  const labels = objectAt(object, "spec", "template", "metadata", "labels");
+  if (matcherOfSelectorObject(selector)(labels)) return [];
+  const message = `Invalid value: ${quoted(labels)}: \`selector\` does not match template \`labels\``;
+  return [{ reason: "FieldValueInvalid", message, field: "spec.template.metadata.labels" }];
+}
+
+/** Roles bind once: the role of a binding cannot be changed. */
+export const bindingPipeline: SchemaPipeline = {
+  prepare: (object) => ({ object: withField(object, ["subjects"], at(object, "subjects")), unknown: [] }),
+  validate(object, live) {
+    const role = at(object, "roleRef");
+    if (!isObject(role)) return [{ reason: "FieldValueRequired", message: "Required value", field: "roleRef.name" }];
+    if (live === undefined || jsonEqual(at(live, "roleRef"), role)) return [];
+    const message = `Invalid value: ${quoted(role)}: cannot change roleRef`;
+    return [{ reason: "FieldValueInvalid", message, field: "roleRef" }];
+  },
+};

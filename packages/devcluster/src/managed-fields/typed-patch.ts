@@ -1,0 +1,71 @@
+import { entriesOf, field, isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
+import { itemSchema, listTypeOf, propertySchema, type Schema } from "../schema/schema.ts";
+import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
+import { plainText } from "../json/quoting.ts";
+import { ApiFault } from "../errors/status-error.ts";
+import { elementOf } from "./field-tree.ts";
+import { shownElement } from "./conflicts.ts";
+
+/**
+ * Throws what kube-apiserver answers to a configuration that does not fit the schema: 500, since for it the schema is part of
+ * its own workings. Fields that the schema does not know, values of another kind, and items of a list that name one key twice.
+ */
+export function checkTyped(definition: ResourceDefinition, body: JsonObject, namespace: string, name: string): void {
+  const faults = faultsOf(body, definition.schema, "");
+  if (faults.length === 0) return;
+  const [only] = faults;
+  const list = faults.length === 1 ? only : `errors:\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
+  const group = definition.group === "" ? "/" : "";
+  const place = `${namespace}/${name}; ${group}${apiVersionOf(definition)}, Kind=${definition.kind}`;
+  throw new ApiFault(500, "", `failed to create typed patch object (${place}): ${list}`);
+}
+
+function faultsOf(value: Json, schema: Schema | undefined, path: string): readonly string[] {
+  if (schema === undefined || value === null) return [];
+  const type = field(schema, "type");
+  if (type === "array") return isArray(value) ? itemFaults(value, schema, path) : [expected("list", value, path)];
+  if (type === "object") return isObject(value) ? fieldFaults(value, schema, path) : [expected("map", value, path)];
+  const isScalar = !isArray(value) && !isObject(value);
+  if (type === "string" && typeof value !== "string") return [expected("string", value, path)];
+  if (type === "boolean" && typeof value !== "boolean") return [expected("boolean", value, path)];
+  if ((type === "integer" || type === "number") && typeof value !== "number") {
+    return [expected("numeric (int or float)", value, path)];
+  }
+  return isScalar || field(schema, "x-kubernetes-int-or-string") !== true ? [] : [expected("untyped", value, path)];
+}
+
+function itemFaults(items: readonly Json[], schema: Schema, path: string): readonly string[] {
+  const own = itemSchema(schema);
+  if (listTypeOf(schema) === "atomic") {
+    return items.flatMap((item, index) => faultsOf(item, own, `${path}[${index}]`));
+  }
+  const seen = new Set<string>();
+  const doubled: string[] = [];
+  const inside: string[] = [];
+  for (const item of items) {
+    const element = elementOf(item, schema);
+    const shown = shownElement(element);
+    if (seen.has(element)) doubled.push(`${path}: duplicate entries for key ${shown}`);
+    seen.add(element);
+    inside.push(...faultsOf(item, own, `${path}${shown}`));
+  }
+  return [...inside, ...doubled];
+}
+
+function fieldFaults(object: JsonObject, schema: Schema, path: string): readonly string[] {
+  const properties = field(schema, "properties");
+  const keepsUnknown =
+    field(schema, "x-kubernetes-preserve-unknown-fields") === true ||
+    field(schema, "x-kubernetes-embedded-resource") === true ||
+    field(schema, "additionalProperties") === true ||
+    (properties === undefined && field(schema, "additionalProperties") === undefined);
+  return entriesOf(object).flatMap(([key, value]) => {
+    const own = propertySchema(schema, key);
+    if (own !== undefined) return faultsOf(value, own, `${path}.${key}`);
+    return keepsUnknown ? [] : [`${path}.${key}: field not declared in schema`];
+  });
+}
+
+function expected(type: string, value: Json, path: string): string {
+  return `${path}: expected ${type}, got &{${plainText(value)}}`;
+}

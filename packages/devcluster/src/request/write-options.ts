@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from "../json/json.ts";
+import { quoted } from "../json/quoting.ts";
+import { type Cause, invalid } from "../errors/status-error.ts";
+
+/** What a writing request says in its query. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  /** Who writes, as it appears in managedFields. */
+  readonly fieldManager: string;
+  /** What happens with unknown fields. Default Warn, as in kube-apiserver. */
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  /** Server-side apply takes fields over from other managers. */
+  readonly force: boolean;
+  /** Throws when the author may not write this: roles and bindings do not give more than their author has. */
+  readonly confirm?: (next: JsonObject, live: JsonObject | undefined) => void;
+}
+
+/** Which write an options object belongs to. */
+export type WriteKind = "Create" | "Update" | "Patch" | "Apply";
+
+/** The longest name of a field manager, bytes. */
+const managerLimitBytes = 128;
+
+/** Reads the query of a writing request. Throws 422 for values that Kubernetes does not know. */
+export function readWriteOptions(
+  query: URLSearchParams,
+  userAgent: string | undefined,
+  write: WriteKind = "Update",
+): WriteOptions {
+  const dryRun = query.getAll("dryRun");
+  const validation = query.get("fieldValidation") || "Warn";
+  const manager = query.get("fieldManager") ?? "";
+  const force = query.get("force");
+  const causes: Cause[] = [
+    ...(force !== null && write === "Patch"
+      ? [
+          {
+            reason: "FieldValueForbidden",
+            message: "Forbidden: may not be specified for non-apply patch",
+            field: "force",
+          },
+        ]
+      : []),
+    ...managerProblems(manager),
+    ...dryRunProblems(dryRun),
+  ];
+  if (validation !== "Ignore" && validation !== "Warn" && validation !== "Strict") {
+    const message = `Unsupported value: ${quoted(validation)}: supported values: "", "Ignore", "Strict", "Warn"`;
+    causes.push({ reason: "FieldValueNotSupported", message, field: "fieldValidation" });
+  }
+  if (causes.length > 0) {
+    const kind = `${write === "Apply" ? "Patch" : write}Options`;
+    throw invalid({ group: "meta.k8s.io", plural: kind.toLowerCase(), kind }, "", causes);
+  }
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: manager || managerOfUserAgent(userAgent),
+    fieldValidation: validation === "Ignore" || validation === "Strict" ? validation : "Warn",
+    force: force === "true" || force === "1",
+  };
+}
+
+/** What is wrong with the values of `dryRun`. */
+export function dryRunProblems(values: readonly Json[]): readonly Cause[] {
+  if (values.every((value) => value === "All")) return [];
+  const message = `Unsupported value: ${quoted(values)}: supported values: "All"`;
+  return [{ reason: "FieldValueNotSupported", message, field: "dryRun" }];
+}
+
+function managerProblems(manager: string): readonly Cause[] {
+  if (Buffer.byteLength(manager) > managerLimitBytes) {
+    const message = `Too long: may not be more than ${managerLimitBytes} bytes`;
+    return [{ reason: "FieldValueTooLong", message, field: "fieldManager" }];
+  }
+  const characters = Array.from(manager);
+  const index = characters.findIndex((character) => /\p{C}/u.test(character));
+  if (index < 0) return [];
+  const code = (characters[index]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const message = `Invalid value: ${goQuoted(manager)}: invalid character U+${code} (at position ${index})`;
+  return [{ reason: "FieldValueInvalid", message, field: "fieldManager" }];
+}
+
+/** A text in Go's quotes, which name some control characters differently from JSON. */
+function goQuoted(text: string): string {
+  return quoted(text)
+    .replaceAll("\\u0007", "\\a")
+    .replaceAll("\\u000b", "\\v")
+    .replaceAll(/\\u00([01]\d)/g, "\\x$1");
+}
+
+function managerOfUserAgent(userAgent: string | undefined): string {
+  const name = userAgent?.split("/")[0]?.trim() ?? "";
+  return name === "" ? "unknown" : name.slice(0, 128);
+}

@@ -1,0 +1,46 @@
+import { dropUnknown } from "../schema/prune.ts";
+import { field, isObject, type JsonObject } from "../json/json.ts";
+import { badRequest } from "../errors/status-error.ts";
+import { typeFault } from "../schema/check-types.ts";
+import { goShape } from "./go-shape.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { structSchema } from "../schema/type-notation.ts";
+
+/** An object as the server understands it, and the paths of the fields that it does not know. */
+export interface Decoded {
+  readonly object: JsonObject;
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Reads an object as Go's decoder would: fields of built-in kinds, and the metadata of all, that nobody knows are dropped; what
+ * has another type than its field is refused with 400. The fields of custom resources are left to their schema.
+ */
+export function decodeObject(definition: ResourceDefinition, object: JsonObject): Decoded {
+  const fault = faultOf(definition, object);
+  if (fault !== undefined) {
+    const { kind, version } = definition;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${fault}`);
+  }
+  if (definition.origin === "built-in") {
+    const { object: known, unknown } = dropUnknown(object, definition.schema);
+    return { object: goShape(definition, known), unknown };
+  }
+  const metadata = field(object, "metadata");
+  if (!isObject(metadata)) return { object, unknown: [] };
+  const { object: known, unknown } = dropUnknown({ metadata }, metadataSchema());
+  return known["metadata"] === metadata ? { object, unknown } : { object: { ...object, ...known }, unknown };
+}
+
+function metadataSchema(): JsonObject {
+  return { type: "object", properties: { metadata: structSchema("ObjectMeta") } };
+}
+
+function faultOf(definition: ResourceDefinition, object: JsonObject): string | undefined {
+  const { kind, schema, origin } = definition;
+  if (origin === "built-in") return typeFault(object, schema, kind);
+  const metadata = field(object, "metadata") ?? null;
+  // The metadata of custom resources is read on its own, so its paths begin inside of it.
+  if (metadata === null || isObject(metadata)) return typeFault(metadata, structSchema("ObjectMeta"), "ObjectMeta");
+  return typeFault({ metadata }, metadataSchema(), kind);
+}

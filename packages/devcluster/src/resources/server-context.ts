@@ -1,0 +1,34 @@
+import type { Log } from "@millwright/kube";
+import type { StoredObject } from "../objects/stored-object.ts";
+import type { Clock, Random } from "@millwright/core";
+import type { JsonObject } from "../json/json.ts";
+import { apiVersionOf, type ResourceDefinition } from "./resource-definition.ts";
+import type { Registry } from "./registry.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+
+/** What every verb works with. */
+export interface Machinery {
+  readonly store: ObjectStore;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The place of an object: `namespace` is empty for cluster-scoped kinds. */
+export interface ObjectRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A stored object as a client of `definition` sees it: in its version, or as its view. */
+export function shown(definition: ResourceDefinition, object: JsonObject): JsonObject {
+  if (definition.view !== undefined) return definition.view.show(object);
+  const apiVersion = apiVersionOf(definition);
+  return object["apiVersion"] === apiVersion ? object : { ...object, apiVersion };
+}
+
+/** The object at a place; undefined when there is none. */
+export function find({ store }: Machinery, definition: ResourceDefinition, ref: ObjectRef): StoredObject | undefined {
+  return store.get(definition.collection, ref.namespace, ref.name);
+}

@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { arrayAt, at, field, type Json, type JsonObject, stringAt } from "../json/json.ts";
+import { conditionOf, isTrue } from "../objects/conditions.ts";
+import { startCluster, type TestCluster } from "../testing/start-cluster.ts";
+
+let cluster: TestCluster;
+beforeEach(async () => {
+  cluster = await startCluster();
+});
+afterEach(() => cluster.stop());
+
+const wait = { timeout: 20_000, interval: 40 };
+const pods = "/api/v1/namespaces/default/pods";
+const attachments = "/apis/storage.k8s.io/v1/volumeattachments";
+const containers = [{ name: "web", image: "web:1" }];
+
+const get = async (path: string): Promise<JsonObject> => (await cluster.call("GET", path)).body;
+const items = async (path: string): Promise<readonly Json[]> => arrayAt(await get(path), "items");
+const codeOf = async (path: string): Promise<number> => (await cluster.call("GET", path)).code;
+const isRunning = async (name: string): Promise<boolean> => isTrue(await get(`${pods}/${name}`), "Ready");
+const isNodeReady = async (name: string): Promise<Json | undefined> =>
+  field(conditionOf(await get(`/api/v1/nodes/${name}`), "Ready"), "status");
+const runPod = (name: string, spec: JsonObject = {}, metadata: JsonObject = {}) =>
+  cluster.call("POST", pods, { metadata: { name, labels: { app: name }, ...metadata }, spec: { containers, ...spec } });
+/** What was said about an object, as `kubectl describe` lists it. */
+const said = async (name: string): Promise<readonly string[]> =>
+  (await items("/api/v1/namespaces/default/events"))
+    .filter((event) => at(event, "involvedObject", "name") === name)
+    .map((event) => `${stringAt(event, "type")} ${stringAt(event, "reason")}: ${stringAt(event, "message")}`);
+
+test("a pod's life is told in events, from its way to a node to its end", async () => {
+  cluster.join("a");
+  await expect.poll(() => isNodeReady("a"), wait).toBe("True");
+  await runPod("told", { terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("told"), wait).toBe(true);
+  await cluster.call("DELETE", `${pods}/told`);
+  await expect
+    .poll(async () => (await said("told")).toSorted(), wait)
+    .toEqual([
+      "Normal Created: Container created",
+      "Normal Killing: Stopping container web",
+      'Normal Pulled: Container image "web:1" already present on machine',
+      "Normal Scheduled: Successfully assigned default/told to a",
+      "Normal Started: Container started",
+    ]);
+  await runPod("nowhere", { nodeSelector: { zone: "moon" } });
+  await expect
+    .poll(() => said("nowhere"), wait)
+    .toEqual([
+      "Warning FailedScheduling: 0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. " +
+        "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+    ]);
+});
+
+test("a kubelet that stops: the node is tainted, its pods are evicted when their toleration is over, and stay until somebody vouches for its end", async () => {
+  await cluster.stop();
+  cluster = await startCluster({ silenceMs: 1_200 });
+  cluster.join("a", "b");
+  const tolerations = [
+    { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
+  ];
+  await runPod("brief", { nodeSelector: { zone: "a" }, tolerations });
+  await runPod("patient", { nodeSelector: { zone: "a" } });
+  await expect.poll(() => isRunning("brief"), wait).toBe(true);
+  const trouble = cluster.server.troubles.add({ kind: "kubelet-stops", nodes: ["a"] });
+  await expect.poll(() => isNodeReady("a"), wait).toBe("Unknown");
+  await expect
+    .poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait)
+    .toMatchObject([
+      { key: "node.kubernetes.io/unreachable", effect: "NoSchedule" },
+      { key: "node.kubernetes.io/unreachable", effect: "NoExecute" },
+    ]);
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+  await expect.poll(async () => at(await get(`${pods}/brief`), "metadata", "deletionTimestamp"), wait).toBeDefined();
+  expect(conditionOf(await get(`${pods}/brief`), "DisruptionTarget")).toMatchObject({
+    reason: "DeletionByTaintManager",
+  });
+  expect(await said("brief")).toContain("Normal TaintManagerEviction: Marking for deletion Pod default/brief");
+  expect(at(await get(`${pods}/patient`), "metadata", "deletionTimestamp")).toBeUndefined();
+  // Its grace may be over: nobody is there to end it.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await codeOf(`${pods}/brief`)).toBe(200);
+  const taints = arrayAt(await get("/api/v1/nodes/a"), "spec", "taints");
+  const outOfService = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
+  await cluster.patch("/api/v1/nodes/a", { spec: { taints: [...taints, outOfService] } });
+  await expect.poll(() => codeOf(`${pods}/brief`), wait).toBe(404);
+  await expect.poll(() => codeOf(`${pods}/patient`), wait).toBe(404);
+  trouble.remove();
+  await expect.poll(() => isNodeReady("a"), wait).toBe("True");
+  await expect.poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait).toEqual([outOfService]);
+});
+
+test("a volume that never comes off its node: its pod cannot start elsewhere, and says why, until the volume is let go", async () => {
+  cluster.join("a", "b");
+  await cluster.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+    metadata: { name: "lazy" },
+    provisioner: "csi.sim",
+    volumeBindingMode: "WaitForFirstConsumer",
+  });
+  const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  const claim = {
+    accessModes: ["ReadWriteOnce"],
+    storageClassName: "lazy",
+    resources: { requests: { storage: "1Gi" } },
+  };
+  await cluster.call("POST", claims, { metadata: { name: "data" }, spec: claim });
+  await expect
+    .poll(() => said("data"), wait)
+    .toEqual(["Normal WaitForFirstConsumer: waiting for first consumer to be created before binding"]);
+  expect(await items("/api/v1/persistentvolumes")).toEqual([]);
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+  await runPod("first", { volumes, nodeSelector: { zone: "a" }, terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("first"), wait).toBe(true);
+  expect(await said("first")).toContainEqual(
+    expect.stringMatching(/SuccessfulAttachVolume: AttachVolume.Attach succeeded/),
+  );
+  const trouble = cluster.server.troubles.add({ kind: "never-detaches", nodes: ["a"] });
+  await cluster.call("DELETE", `${pods}/first`);
+  await runPod("second", { volumes, nodeSelector: { zone: "b" } });
+  await expect
+    .poll(() => said("second"), wait)
+    .toContainEqual(expect.stringMatching(/^Warning FailedAttachVolume: Multi-Attach error for volume "pvc-/));
+  expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "a" }, status: { attached: true } }]);
+  expect(await isRunning("second")).toBe(false);
+  trouble.remove();
+  await expect.poll(() => isRunning("second"), wait).toBe(true);
+  expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "b" } }]);
+  await cluster.call("DELETE", `${pods}/second?gracePeriodSeconds=1`);
+  await cluster.call("DELETE", `${claims}/data`);
+  await expect.poll(() => items("/api/v1/persistentvolumes"), wait).toEqual([]);
+});
+
+test("pods that never end, never start or lose their readiness do so as long as they are told to", async () => {
+  cluster.join("a");
+  const { troubles } = cluster.server;
+  const start = troubles.add({ kind: "pod-never-starts", names: ["late"] });
+  await runPod("late");
+  await runPod("stays", { terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("stays"), wait).toBe(true);
+  expect(await isRunning("late")).toBe(false);
+  start.remove();
+  await expect.poll(() => isRunning("late"), wait).toBe(true);
+  troubles.add({ kind: "pod-not-ready", labels: { app: "late" } });
+  await expect.poll(() => isRunning("late"), wait).toBe(false);
+  const ending = troubles.add({ kind: "pod-never-ends", namespaces: ["default"], names: ["stays"] });
+  await cluster.call("DELETE", `${pods}/stays`);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await codeOf(`${pods}/stays`)).toBe(200);
+  ending.remove();
+  await expect.poll(() => codeOf(`${pods}/stays`), wait).toBe(404);
+});
+
+test("a pod that a finalizer holds ends and stays, without its kubelet going on about it", async () => {
+  cluster.join("a");
+  await runPod("held", { terminationGracePeriodSeconds: 1 }, { finalizers: ["example.io/hold"] });
+  await expect.poll(() => isRunning("held"), wait).toBe(true);
+  await cluster.call("DELETE", `${pods}/held`);
+  const grace = async () => at(await get(`${pods}/held`), "metadata", "deletionGracePeriodSeconds");
+  await expect.poll(grace, wait).toBe(0);
+  const deletions = () =>
+    cluster.server.requests.filter(({ verb, resource }) => verb === "delete" && resource === "pods").length;
+  const before = deletions();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(deletions()).toBe(before);
+  await cluster.patch(`${pods}/held`, { metadata: { finalizers: null } });
+  await expect.poll(() => codeOf(`${pods}/held`), wait).toBe(404);
+});
+
+test("nodes flap, have conditions of others, and do not join, as they are told over HTTP", async () => {
+  const troubles = "/millwright/troubles";
+  const post = (trouble: JsonObject) => cluster.call("POST", troubles, trouble);
+  const late = (await post({ kind: "never-joins", nodes: ["b"] })).body;
+  expect(late).toMatchObject({ kind: "never-joins", nodes: ["b"], id: expect.any(String) });
+  cluster.join("a", "b");
+  await expect.poll(() => isNodeReady("a"), wait).toBe("True");
+  expect(await codeOf("/api/v1/nodes/b")).toBe(404);
+  await cluster.call("DELETE", `${troubles}/${stringAt(late, "id")}`);
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+
+  await post({ kind: "node-condition", nodes: ["a"], type: "ReadonlyFilesystem", reason: "FilesystemIsReadOnly" });
+  const condition = async () => conditionOf(await get("/api/v1/nodes/a"), "ReadonlyFilesystem");
+  await expect.poll(condition, wait).toMatchObject({ status: "True", reason: "FilesystemIsReadOnly" });
+  await post({ kind: "node-flaps", nodes: ["b"], everyMs: 700 });
+  const seen: (Json | undefined)[] = [];
+  await expect
+    .poll(async () => {
+      const ready = await isNodeReady("b");
+      if (seen.at(-1) !== ready) seen.push(ready);
+      return seen.length;
+    }, wait)
+    .toBeGreaterThan(3);
+  expect(await isNodeReady("a")).toBe("True");
+  expect(await items(troubles)).toHaveLength(2);
+  await cluster.call("DELETE", troubles);
+  await expect.poll(condition, wait).toMatchObject({ status: "False" });
+  await expect.poll(() => isNodeReady("b"), wait).toBe("True");
+});
+
+test.each([
+  [{}, /^kind: .*expected one of kubelet-stops, never-joins/],
+  [{ kind: "earthquake" }, /^kind: Invalid value: "earthquake"/],
+  [{ kind: "kubelet-stops", node: "a" }, /^node: unknown field; expected one of kind, nodes/],
+  [{ kind: "kubelet-stops", nodes: "a" }, /^nodes: .*expected a list of names/],
+  [{ kind: "node-flaps", everyMs: 1 }, /^everyMs: .*from 50 to/],
+  [{ kind: "node-condition", type: "Ready" }, /^type: .*other than Ready/],
+  [{ kind: "pod-not-ready", labels: { a: 1 } }, /^labels\.a: .*expected a string/],
+])("a trouble that makes no sense is refused with what is expected: %j", async (trouble, message) => {
+  const answer = await cluster.call("POST", "/millwright/troubles", trouble);
+  expect(answer.code).toBe(400);
+  expect(answer.body["message"]).toMatch(message);
+});
