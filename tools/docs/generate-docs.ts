@@ -1,5 +1,5 @@
 /**
- * Fills the marked blocks of README.md, docs/*.md and the READMEs of providers from the tables that the code runs. With `--check` it writes nothing and fails when a
+ * Fills the marked blocks of README.md, of the pages in docs/ and of the READMEs of providers from the tables that the code runs. With `--check` it writes nothing and fails when a
  * file differs. Needs `--conditions=@millwright/source`.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,7 +15,9 @@ const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const blocks = generatedBlocks(read);
 const unused = new Set(blocks.keys());
 const stale: string[] = [];
-const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => name.endsWith(".md"));
 const readmes = readdirSync(join(root, "providers")).map((name) => `providers/${name}/README.md`);
 const files = ["README.md", ...pages.toSorted().map((name) => `docs/${name}`), ...readmes.toSorted()];
 for (const file of files.filter((name) => existsSync(join(root, name)))) {

@@ -68,7 +68,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ["phase-diagram", phaseDiagram()],
     ["phase-transitions", phaseTable()],
     ["deletion-diagram", deletionDiagram()],
-    ["devcluster-differences", differencesTable()],
+    ["devcluster-differences", differencesList()],
     [
       "deletion-stages",
       markdownTable(
@@ -108,11 +108,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
 }
 
 /** What the contract tests know to differ between our API server and the real one. */
-const differencesTable = (): string =>
-  markdownTable(
-    ["difference", "why"],
-    knownDifferences.map(({ what, why }) => [what, why]),
-  );
+const differencesList = (): string => knownDifferences.map(({ what, why }) => `- ${what}.\n  Why: ${why}.`).join("\n");
 
 /** Between which delays each kind of call is repeated, as the machine controller has them. */
 function retryTable(): string {

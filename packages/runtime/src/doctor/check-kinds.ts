@@ -89,7 +89,7 @@ function stateOf(definition: KubeObject | undefined, own: ReturnType<typeof crds
   );
   return {
     problems: [
-      ...(isDeleted ? [`${crd} is being deleted (docs/guides/deleted-definitions.md)`] : []),
+      ...(isDeleted ? [`${crd} is being deleted (docs/guides/deleted-crds.md)`] : []),
       ...refused.map((each) => `${crd} is not ${String(each["type"])}: ${String(each["message"] ?? "")}`),
     ],
     dropped: missingFields(schemaOf(own.spec), schemaOf(definition["spec"])).map(

@@ -15,7 +15,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   let guide: ReadonlyMap<string, readonly string[]>;
 
   beforeAll(async () => {
-    guide = await commandsOf("deleted-definitions");
+    guide = await commandsOf("deleted-crds");
     installation = await startInstallation();
     kubectl = await createKubectl(installation.kubeconfig);
     await installation.api.create(machineClassResource, machineClass("small"));
