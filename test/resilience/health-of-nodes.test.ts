@@ -74,7 +74,7 @@ describe("a fleet whose nodes fall silent", () => {
     expect(vms()).toEqual(before);
     const unknown = await inPhase("Unknown");
     expect(unknown).toHaveLength(3);
-    for (const { status } of unknown) expect(status?.lastOperation?.description).toContain("looks like an outage");
+    for (const { status } of unknown) expect(status?.lastOperation?.description).toContain("suggests an outage");
     expect((await reasons()).filter((reason) => reason === "RemediationPaused")).toHaveLength(3);
     end();
     await eventually(async () => expect(await inPhase("Running")).toHaveLength(FLEET));

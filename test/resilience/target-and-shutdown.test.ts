@@ -51,7 +51,7 @@ describe("millwright run", () => {
     await eventually(async () => expect(fleet.cloud.vms()).toHaveLength(3), 14_000);
     await eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
-      expect(texts).toContainEqual(expect.stringContaining("cannot be seen"));
+      expect(texts).toContainEqual(expect.stringContaining("Cannot determine"));
     }, 14_000);
     await restarted;
     expect(fleet.callsOf("delete")).toBe(0);

@@ -10,7 +10,7 @@ const gone = (uid: unknown, after: string, more: object = {}): object => ({
   involvedObject: { kind: "Machine", name: `m-${String(uid)}`, uid },
   type: "Normal",
   reason: "Deleting",
-  message: `Drain successful. VM deletion was successful; the machine is gone after ${after}`,
+  message: `Drain successful. VM deletion was successful; machine deleted after ${after}`,
   firstTimestamp: "2026-01-01T00:00:00Z",
   lastTimestamp: "2026-01-01T00:00:00Z",
   count: 1,
@@ -25,7 +25,7 @@ describe("leaveTimes", () => {
     ["what was counted together", [gone("a", "2s", { count: 7, series: { count: 7 } })], [2]],
     [
       "what stands for several",
-      [gone("a", "", { message: "(combined from similar events): x; the machine is gone after 4s" })],
+      [gone("a", "", { message: "(combined from similar events): x; machine deleted after 4s" })],
       [4],
     ],
     [
@@ -44,7 +44,7 @@ describe("leaveTimes", () => {
       ],
       [],
     ],
-    ["nothing of machines that had no node", [gone("a", "", { message: "x; the machine is gone" })], []],
+    ["nothing of machines that had no node", [gone("a", "", { message: "x; machine deleted" })], []],
     [
       "nothing of other objects and other reasons",
       [

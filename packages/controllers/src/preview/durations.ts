@@ -1,4 +1,4 @@
-import { leaveTimeIn, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
+import { deletionTimeIn, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
 import { isRecord } from "@millwright/kube";
 
 /** How long things take, in milliseconds. */
@@ -36,7 +36,7 @@ export function leaveTimes(events: readonly object[]): readonly number[] {
     const { involvedObject, message } = event;
     if (!isRecord(involvedObject) || involvedObject["kind"] !== "Machine" || typeof message !== "string") continue;
     const { uid } = involvedObject;
-    const ms = leaveTimeIn(message);
+    const ms = deletionTimeIn(message);
     if (typeof uid === "string" && ms !== undefined) byMachine.set(uid, Math.max(ms, byMachine.get(uid) ?? 0));
   }
   return [...byMachine.values()].toSorted((a, b) => a - b);

@@ -103,7 +103,7 @@ describe("previewChange", () => {
         metadata: { name: "e" },
         involvedObject: { kind: "Machine", name: "old", uid: "old" },
         reason: "Deleting",
-        message: "Drain successful; the machine is gone after 2m0s",
+        message: "Drain successful; machine deleted after 2m0s",
       },
     ];
     expect(preview({ ...objects, machines, events })).toMatchObject({

@@ -9,7 +9,7 @@ describe("many machines that turn Unknown at once", () => {
     for (const name of ["m00", "m01", "m02"]) report(name, "Unknown");
     await clock.advance(30 * MINUTE);
     expect(inPhases("Failed")).toEqual([]);
-    expect(text("m00")).toContain("Not replaced while this many machines are Unknown");
+    expect(text("m00")).toContain("Remediation paused: many machines became Unknown");
     expect(events.filter((reason) => reason === "RemediationPaused")).toHaveLength(3);
     expect(logged.filter((line) => line.startsWith("Many machines turned Unknown"))).toHaveLength(1);
     await clock.advance(31 * MINUTE);
@@ -86,10 +86,10 @@ describe("an API server that is away", () => {
       api.peek<Machine>(machineResource, refOf("late"))?.status?.lastOperation?.description;
     away(600);
     await clock.advance(MINUTE);
-    expect(text()).toContain("cannot be seen");
+    expect(text()).toContain("Cannot determine");
     await clock.advance(10 * MINUTE);
     expect(phase("late")).toBe("Pending");
-    for (let minutes = 0; minutes < 60 && text()?.includes("cannot be seen"); minutes++) await clock.advance(MINUTE);
+    for (let minutes = 0; minutes < 60 && text()?.includes("Cannot determine"); minutes++) await clock.advance(MINUTE);
     expect(text()).toBe("Creating machine on cloud provider");
     await clock.advance(8 * MINUTE);
     expect(phase("late")).toBe("Pending");

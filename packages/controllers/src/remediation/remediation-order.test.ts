@@ -12,7 +12,7 @@ describe("the replacement gate", () => {
     await clock.advance(11 * MINUTE);
     expect(inPhases("Failed")).toHaveLength(1);
     const [waiting = ""] = inPhases("Unknown");
-    expect(text(waiting)).toContain("Waiting until other machines of deployment pool have been replaced");
+    expect(text(waiting)).toContain("Waiting for the remediation of other machines of deployment pool");
     expect(events.filter((reason) => reason === "RemediationDeferred")).toHaveLength(1);
     // The first one is gone: the other one goes on at once.
     const [failed = ""] = inPhases("Failed");
@@ -55,7 +55,7 @@ describe("the replacement gate", () => {
     api.inject({ verb: "patch", type: machineResource, key: `${testNamespace}/m00`, error, times: 1_000 });
     await clock.advance(11 * MINUTE);
     expect(inPhases("Failed")).toEqual([]);
-    expect(text("m01")).toContain("Waiting until other machines of deployment pool have been replaced");
+    expect(text("m01")).toContain("Waiting for the remediation of other machines of deployment pool");
     api.remove(machineResource, refOf("m00"));
     await clock.advance(100);
     expect(inPhases("Failed")).toEqual(["m01"]);

@@ -3,7 +3,7 @@ import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts
 
 /*
  * Texts of `status.lastOperation.description` that people, dashboards and tests match on.
- * Source: MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow; MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. No text holds a value that changes from pass to pass.
+ * Source: MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow; MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. No text holds a value that changes with each reconcile.
  */
 
 /** Pending: the VM exists and its node has not joined. */
@@ -26,7 +26,7 @@ export function rejoined(name: string): string {
   return `Machine ${name} successfully re-joined the cluster`;
 }
 
-/** Unknown because the Node object is gone. */
+/** Unknown because the Node object does not exist. */
 export function nodeMissing(name: string, nodeName: string): string {
   return `Node ${nodeName} of machine ${name} is missing. The machine is unhealthy - changing its phase to Unknown`;
 }
@@ -41,9 +41,9 @@ export function joinTimedOut(name: string, timeoutMs: number): string {
   return `Machine ${name} failed to join the cluster in ${formatGoDuration(timeoutMs)} minutes.`;
 }
 
-/** Not given up although the node is not there, because nobody could see it. */
-export function joinUnseen(name: string): string {
-  return `Whether the node of machine ${name} has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer`;
+/** Still Pending after the creation timeout, because an API server was unreachable and the node may have joined. */
+export function joinUnknown(name: string): string {
+  return `Cannot determine whether the node of machine ${name} joined: the API server of the machines or of the nodes is unreachable`;
 }
 
 /** Failed because the node stayed unhealthy for the health timeout. */
@@ -51,19 +51,18 @@ export function healthTimedOut(name: string, timeoutMs: number, conditions: stri
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)} - changing its phase to Failed. Node conditions: ${conditions}`;
 }
 
-/** Why an unhealthy machine is not replaced although its health timeout has passed; what {@link replacementHeld} says last. */
-export const replacementHolds = {
-  gate: (group: string) => `Waiting until other machines of ${group} have been replaced`,
-  gateWithNote: (group: string, note: string) =>
-    `Waiting until other machines of ${group} have been replaced (${note})`,
-  outage: () => "Not replaced while this many machines are Unknown since a short time: it looks like an outage",
+/** Why an unhealthy machine is not remediated although its health timeout has passed; the end of {@link remediationOnHold}. */
+export const remediationHolds = {
+  gate: (group: string) => `Waiting for the remediation of other machines of ${group}`,
+  gateWithNote: (group: string, note: string) => `Waiting for the remediation of other machines of ${group} (${note})`,
+  outage: () => "Remediation paused: many machines became Unknown within a short time, which suggests an outage",
   zoneOutage: (zone: string) =>
-    `Not replaced while this many machines of zone ${zone} are Unknown since a short time: it looks like an outage`,
-  unreachable: () => "Not replaced while the API server cannot be reached: the node may be well",
+    `Remediation paused: many machines of zone ${zone} became Unknown within a short time, which suggests an outage`,
+  unreachable: () => "Remediation paused: the API server is unreachable, so the node may be healthy",
 } as const;
 
-/** An unhealthy machine that keeps its phase although its health timeout has passed. `hold` is one of {@link replacementHolds}. */
-export function replacementHeld(name: string, timeoutMs: number, hold: string): string {
+/** An unhealthy machine that keeps its phase although its health timeout has passed. `hold` is one of {@link remediationHolds}. */
+export function remediationOnHold(name: string, timeoutMs: number, hold: string): string {
   return `Machine ${name} health checks failing for ${formatGoDuration(timeoutMs)}. ${hold}`;
 }
 
@@ -72,7 +71,7 @@ export function nodeOfAnotherVm(name: string, providerId: string, nodeName: stri
   return `Node ${nodeName} has provider id ${otherProviderId}, machine ${name} has ${providerId}. Node is not adopted`;
 }
 
-/** Failed because the VM came up under the name of an existing Node. The first words are compared by tests. */
+/** Failed because the VM has the name of an existing Node. The first words are compared by tests. */
 export function staleNode(nodeName: string): string {
   return `VM using old node obj ${nodeName}`;
 }
@@ -110,14 +109,14 @@ export function providerMessage(error: string): string {
   return `Cloud provider message - ${error}`;
 }
 
-/** A machine whose class, as others have found, cannot be made at present: one machine at a time tries, this one waits. */
+/** The creation of other machines of the class failed: one machine at a time retries, this one waits. */
 export function waitingForClass(className: string, error: string): string {
-  return `Waiting until a machine of class ${className} can be made again - ${error}`;
+  return `Waiting for another machine of class ${className} to be created first - ${error}`;
 }
 
-/** A machine that waits because as many of its class as allowed are being made. */
-export function waitingForTurn(className: string): string {
-  return `Waiting until other machines of class ${className} have been made`;
+/** The class has reached its limit of concurrent creations; this machine waits. */
+export function waitingForOtherMachines(className: string): string {
+  return `Waiting for the creation of other machines of class ${className}`;
 }
 
 const provisioningWords = "Provisioning VM: ";
@@ -141,14 +140,14 @@ export function provisioningTimedOut(name: string, timeoutMs: number, message: s
   return `VM of machine ${name} was not provisioned in ${formatGoDuration(timeoutMs)}: ${message}`;
 }
 
-/** The VM that came up under the name of an existing Node is being deleted, which takes its time. */
+/** The deletion of the VM that has the name of an existing Node is in progress. */
 export function staleVmDeletionPending(nodeName: string, message: string): string {
   return `${staleNode(nodeName)}; ${deletionEvents.vmDeletionPending(message)}`;
 }
 
-/** The VM that came up under the name of an existing Node could not be deleted. */
+/** The VM that has the name of an existing Node could not be deleted. */
 export function staleVmNotDeleted(nodeName: string, error: string): string {
-  return `${staleNode(nodeName)}; its VM cannot be deleted: ${error}`;
+  return `${staleNode(nodeName)}; cannot delete its VM: ${error}`;
 }
 
 /** A failed InitializeMachine. */
@@ -157,8 +156,8 @@ export function initializeFailed(error: string): string {
 }
 
 /**
- * The description that makes a stage of the deletion flow run next: what just happened, then the stage's marker, which
- * stays at the end whatever the first part quotes.
+ * The description that makes a stage of the deletion flow run next: what happened, then the stage's marker, which
+ * is always at the end, even if the first part quotes another marker.
  */
 export function continueWith(stage: DeletionStage, happened?: string): string {
   const marker = markerOf(stage);
@@ -167,7 +166,7 @@ export function continueWith(stage: DeletionStage, happened?: string): string {
   return /[.!?]$/.test(sentence) ? `${sentence} ${marker}` : `${sentence}. ${marker}`;
 }
 
-/** What just happened in the deletion flow, in MCM's words; the first part of {@link continueWith}. */
+/** What happened in the deletion flow, in MCM's texts; the first part of {@link continueWith}. */
 export const deletionEvents = {
   drained: () => "Drain successful",
   forceDrained: () => "Force Drain successful",
@@ -175,7 +174,7 @@ export const deletionEvents = {
   drainFailedForced: (error: string) =>
     `Drain failed due to - ${error}. However, since it's a force deletion shall continue deletion of VM`,
   drainSkipped: () => "Skipping drain as nodeName is not a valid one for machine",
-  nodeVanished: (nodeName: string) => `Node ${nodeName} does not exist any more, skipping node drain`,
+  nodeVanished: (nodeName: string) => `Node ${nodeName} no longer exists, skipping node drain`,
   nodeOfAnotherVm: (nodeName: string) => `Node ${nodeName} belongs to another VM, skipping node drain`,
   noTargetCluster: () => "Running without target cluster, skipping node drain and volume attachment deletion",
   vmNotFoundBeforeDrain: () => "VM was not found at provider. Moving forward to node drain",
@@ -189,24 +188,24 @@ export const deletionEvents = {
   nodeDeleted: (nodeName: string) => `Deletion of Node Object "${nodeName}" is successful`,
 } as const;
 
-const goneWords = "; the machine is gone";
+const deletedWords = "; machine deleted";
 
-/** A deletion that seems to have taken longer is no measure for others. */
+/** A longer duration is a clock error and is ignored. */
 const YEAR_MS = 366 * 24 * 3_600_000;
 
 /**
- * Message of the last event about a machine. `tookMs`, from the deletion to this end, is rounded to whole seconds; leave it out where there was no node to
- * drain: who reads it with {@link leaveTimeIn} asks how long drains take.
+ * Message of the last event about a machine. `tookMs`, the duration of the whole deletion, is rounded to whole seconds; leave it out where there was no node to
+ * drain: {@link deletionTimeIn} is used to estimate drains.
  */
-export function machineGone(happened: readonly string[], tookMs?: number): string {
+export function machineDeleted(happened: readonly string[], tookMs?: number): string {
   const took = tookMs === undefined || tookMs > YEAR_MS ? "" : ` after ${wholeSeconds(tookMs)}`;
-  return `${happened.join(". ")}${goneWords}${took}`;
+  return `${happened.join(". ")}${deletedWords}${took}`;
 }
 
-/** Milliseconds that the end of a message of {@link machineGone} tells of, a year at most; `undefined` for any other text. Read by `millwright plan`. */
-export function leaveTimeIn(message: string): number | undefined {
-  const told = message.split(`${goneWords} after `).at(1);
-  const ms = parseGoDuration(told ?? "");
+/** Duration at the end of a message of {@link machineDeleted}, milliseconds, at most a year; `undefined` for any other text. Used by `millwright plan`. */
+export function deletionTimeIn(message: string): number | undefined {
+  const duration = message.split(`${deletedWords} after `).at(1);
+  const ms = parseGoDuration(duration ?? "");
   return ms !== undefined && ms >= 0 && ms <= YEAR_MS ? ms : undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Values of `status.lastOperation.type`, read by Gardener, dashboards and the MachineSet controller.
- * Source: MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. `Update` exists on the wire and nobody writes it.
+ * Source: MCM, `pkg/apis/machine/v1alpha1/machine_types.go` LastOperation. `Update` exists on the wire and is never written.
  */
 export const operationTypes = ["Create", "Update", "InPlaceUpdate", "DrainNode", "HealthCheck", "Delete"] as const;
 

@@ -13,72 +13,70 @@ export interface PhaseGuide {
 /** Read by `millwright describe machine` and, as a table, in docs/machine-phases.md. */
 export const phaseGuide: Readonly<Record<MachinePhase, PhaseGuide>> = {
   "": {
-    cause: "The machine was just made, or its VM is being created.",
-    controller:
-      "Puts on its finalizer, remembers what it is about to ask for, and lets the driver find or create the VM.",
+    cause: "The machine was just created, or its VM is being created.",
+    controller: "Adds its finalizer, records the creation intent, and calls the driver, which finds or creates the VM.",
     person: "Wait. The machine has until its creation timeout, counted from its creation.",
   },
   Pending: {
     cause: "The VM exists; its Node has not joined the cluster, or is not ready, or has a startup taint.",
     controller: "Waits for the Node. After the creation timeout the machine is Failed.",
     person:
-      "Where no Node comes at all, look at the VM: its console, its user data, whether it reaches the API server, and whether its bootstrap token is accepted.",
+      "If no Node appears, check the VM: its console, its user data, its connection to the API server, and its bootstrap token.",
   },
   Available: {
     cause: "The VM exists and there is no cluster to join.",
-    controller: "Nothing: this is the end of the way without a target cluster.",
+    controller: "Nothing: this is the final phase without a target cluster.",
     person: "Nothing is needed.",
   },
   CrashLoopBackOff: {
     cause:
-      "The VM could not be created, read or initialized, or the machine, its class or its Secret cannot be followed; the last operation says what is wrong.",
+      "The VM could not be created, read or initialized, or the machine, its class or its Secret is invalid; see the last operation.",
     controller:
-      "Tries again with growing delays, and at once when the class or the Secret changes. After the creation timeout a machine whose driver fails is Failed.",
+      "Retries with exponential backoff, and immediately when the class or the Secret changes. If the driver still fails after the creation timeout, the machine is Failed.",
     person:
-      "Mend what the last operation names: credentials, quota, a field of the class. Then nothing more is needed; or delete the machine.",
+      "Fix what the last operation names: credentials, quota, a field of the MachineClass. The creation is then retried. Or delete the machine.",
   },
   Running: {
     cause: "The Node is ready and none of its conditions is bad.",
     controller:
-      "Keeps labels, annotations, taints and virtual capacity of the Node as the template wants them, and watches its health.",
+      "Keeps labels, annotations, taints and virtual capacity of the Node in sync with the template, and checks its health.",
     person: "Nothing is needed. Deleting the machine or its Node replaces it.",
   },
   Unknown: {
-    cause: "The Node is gone, not ready, or has a bad condition; the last operation names it.",
+    cause: "The Node is deleted, not ready, or has a bad condition; the last operation names it.",
     controller:
-      "Waits for it to recover. After the health timeout the machine is Failed, unless others of its deployment are being replaced, too many nodes went at once, or the API server was away.",
+      "Waits for the Node to recover. After the health timeout the machine is Failed, unless remediation is paused: other machines of the deployment are being replaced, the unhealthy nodes suggest an outage, or the API server is unreachable.",
     person:
-      "Look at the node. To keep the machine however it goes, annotate it `node.machine.sapcloud.io/preserve=when-failed`; to replace it now, delete it.",
+      "Check the node. To keep the machine even if it fails, annotate it `node.machine.sapcloud.io/preserve=when-failed`; to replace it now, delete it.",
   },
   Failed: {
-    cause: "The creation timeout or the health timeout has passed, or the VM came up under the name of another Node.",
+    cause: "The creation timeout or the health timeout has passed, or the VM has the name of an existing Node.",
     controller:
-      "The MachineSet deletes the machine and makes another one, unless it is preserved. A node that recovers before that makes it Running again.",
+      "The MachineSet deletes the machine and creates another one, unless it is preserved. If the node recovers first, the machine is Running again.",
     person:
-      "To find out why, annotate it `node.machine.sapcloud.io/preserve=now` before it is replaced, and look at the last operation, the history and the VM.",
+      "To find out why, annotate it `node.machine.sapcloud.io/preserve=now` before it is replaced. Then check the last operation, the history and the VM.",
   },
   Terminating: {
-    cause: "The machine, or its Node, was deleted, or its MachineSet gave it up.",
+    cause: "The machine or its Node was deleted, or its MachineSet scaled it down or replaced it.",
     controller:
-      "Cordons and drains the Node, waits for volumes, deletes the VM and then the Node, and lets the object go. The last operation ends with the stage that is next.",
+      "Cordons and drains the Node, waits for volumes, deletes the VM and then the Node, and removes the finalizer. The last operation ends with the next stage.",
     person:
-      "Where the drain hangs, look at the budgets and pods that it names. The label `force-deletion=True` ends the drain at once; pods are lost then.",
+      "If the drain does not progress, check the PodDisruptionBudgets and pods that it names. The label `force-deletion=True` forces the drain: pods are deleted without eviction.",
   },
   InPlaceUpdating: {
-    cause: "The Node was chosen for an update in place, and its pods have left.",
-    controller: "Waits for the agent on the Node to report. After the in-place timeout the update has failed.",
-    person: "Where the agent does not report, look at its log on the node.",
+    cause: "The Node was selected for an in-place update and is drained.",
+    controller: "Waits for the agent on the Node to report. After the in-place update timeout the update has failed.",
+    person: "If the agent does not report, check its log on the node.",
   },
   InPlaceUpdateSuccessful: {
     cause: "The agent on the Node reported success.",
     controller:
-      "Waits for the Node to be healthy; the machine is Running then. After the health timeout it is Failed, and replaced.",
-    person: "Nothing is needed while the Node comes back.",
+      "Waits for the Node to be healthy; the machine is then Running. After the health timeout it is Failed and replaced.",
+    person: "Nothing is needed while the Node becomes ready.",
   },
   InPlaceUpdateFailed: {
     cause: "The agent on the Node reported a failure, or did not report in time.",
-    controller: "After the health timeout the machine is Failed, and replaced.",
-    person:
-      "Look at the reason in the last operation and at the log of the agent. Deleting the machine replaces it now.",
+    controller: "After the health timeout the machine is Failed and replaced.",
+    person: "Check the reason in the last operation and the log of the agent. To replace the machine now, delete it.",
   },
 };

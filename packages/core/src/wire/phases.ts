@@ -6,7 +6,7 @@ export const phases = {
   "": "nothing done yet, or the VM is being created",
   Pending: "the VM exists and its Node has not joined yet",
   Available: "the VM exists and there is no target cluster to join: an end state",
-  CrashLoopBackOff: "creating, reading or initialising the VM fails; the creation timeout has not passed",
+  CrashLoopBackOff: "creating, reading or initializing the VM fails; the creation timeout has not passed",
   Running: "the Node is healthy",
   Unknown: "the Node is missing or unhealthy; the health timeout runs",
   Failed: "timed out; the MachineSet replaces the machine unless it is preserved",

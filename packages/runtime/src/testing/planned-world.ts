@@ -101,7 +101,7 @@ export const lastEvent = (uid: string, took: string, extra: object = {}) => ({
   metadata: { name: `${uid}.1`, namespace, ...extra },
   involvedObject: { kind: "Machine", namespace, name: uid, uid },
   reason: "Deleting",
-  message: `Drain successful. VM deletion was successful; the machine is gone after ${took}`,
+  message: `Drain successful. VM deletion was successful; machine deleted after ${took}`,
 });
 
 /** Them of three machines, which took five minutes, one and three. */

@@ -6,7 +6,7 @@ import { decide, machineThen } from "../../testing/creations.ts";
 
 const trouble = { code: "ResourceExhausted", message: "quota of 20 VMs is used up" } as const;
 const text =
-  "Waiting until a machine of class small can be made again - machine codes error: code = [ResourceExhausted] message = [quota of 20 VMs is used up]";
+  "Waiting for another machine of class small to be created first - machine codes error: code = [ResourceExhausted] message = [quota of 20 VMs is used up]";
 
 describe("a machine that waits for its turn", () => {
   it("writes nothing while the queue moves, and one sentence when it does not", () => {
@@ -21,7 +21,7 @@ describe("a machine that waits for its turn", () => {
       lastOperation: {
         type: "Create",
         state: "Processing",
-        description: "Waiting until other machines of class small have been made",
+        description: "Waiting for the creation of other machines of class small",
       },
     });
     expect(late.status).not.toHaveProperty("currentStatus");
@@ -101,6 +101,6 @@ describe("a machine that waits for its turn", () => {
   it("needs no name of a class to say what it waits for", () => {
     const machine = aMachine({ spec: { class: null } });
     const decision = decide({ machine, operation: waiting("create", trouble) });
-    expect(decision.status?.lastOperation?.description).toContain("of class  can be made");
+    expect(decision.status?.lastOperation?.description).toContain("of class  to be created");
   });
 });

@@ -1,4 +1,4 @@
-import { encodeMachineError, waitingForClass, waitingForTurn } from "@millwright/core";
+import { encodeMachineError, waitingForClass, waitingForOtherMachines } from "@millwright/core";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
@@ -26,7 +26,7 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
     if (leftMs > 0) return { ...nothing, requeueAfterMs: leftMs };
     // A failure that was told already says more than the wait.
     if (before.lastOperation?.state === "Failed") return nothing;
-    const operation = { description: waitingForTurn(className), state: "Processing", type: "Create" } as const;
+    const operation = { description: waitingForOtherMachines(className), state: "Processing", type: "Create" } as const;
     return { ...nothing, status: withOperation(before, operation, now) };
   }
   const { type, state, errorCode, description: said = "" } = before.lastOperation ?? {};

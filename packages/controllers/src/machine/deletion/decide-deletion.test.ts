@@ -98,7 +98,7 @@ describe("the whole flow, stage by stage", () => {
     expect(because).toMatchObject([
       {
         message: expect.stringMatching(
-          /^Drain successful\. VM deletion was successful\. .*; the machine is gone after 0s$/,
+          /^Drain successful\. VM deletion was successful\. .*; machine deleted after 0s$/,
         ),
       },
     ]);
@@ -119,7 +119,7 @@ describe("the whole flow, stage by stage", () => {
         type: "Normal",
         reason: "Deleting",
         message:
-          'VM deletion was successful. Deletion of Node Object "node" is successful; the machine is gone after 10m0s',
+          'VM deletion was successful. Deletion of Node Object "node" is successful; machine deleted after 10m0s',
       },
     ]);
   });
@@ -138,19 +138,14 @@ describe("the whole flow, stage by stage", () => {
   });
 
   it.each([
-    ["a machine without a node", marker.vm, {}, "VM deletion was successful; the machine is gone"],
+    ["a machine without a node", marker.vm, {}, "VM deletion was successful; machine deleted"],
     [
       "a node that somebody else deleted when it was empty",
       "Drain successful. Initiate VM deletion",
       {},
-      "Drain successful. VM deletion was successful; the machine is gone after 10m0s",
+      "Drain successful. VM deletion was successful; machine deleted after 10m0s",
     ],
-    [
-      "no target cluster",
-      marker.vm,
-      { hasTarget: false },
-      "VM deletion was successful; the machine is gone after 10m0s",
-    ],
+    ["no target cluster", marker.vm, { hasTarget: false }, "VM deletion was successful; machine deleted after 10m0s"],
   ])(
     "says how long it took where nodes are drained, or there are none at all: %s",
     (_, description, change, message) => {
@@ -209,7 +204,7 @@ describe("markers", () => {
     ];
     expect(texts).toEqual([
       "Delete Processing: Initiate node drain",
-      "Delete Processing: Node node does not exist any more, skipping node drain. Initiate VM deletion",
+      "Delete Processing: Node node no longer exists, skipping node drain. Initiate VM deletion",
       "Delete Failed: VM deletion failed due to - machine codes error: code = [Internal] message = [no luck]. Aborting operation. Initiate VM deletion",
       "Delete Processing: VM deletion was successful. Initiate node object deletion",
       "Delete Processing: Set machine status to termination. Now, getting VM Status",

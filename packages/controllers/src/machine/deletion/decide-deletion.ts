@@ -3,7 +3,7 @@ import {
   type DeletionStage,
   finalizers,
   machineEventReasons,
-  machineGone,
+  machineDeleted,
   type MachineStatus,
   type OperationState,
 } from "@millwright/core";
@@ -67,7 +67,7 @@ function finalEvent(snapshot: MachineSnapshot, said: readonly string[], now: Dat
   // A cloud's own controller may have deleted the node meanwhile.
   const hadNode = isDrained || node !== undefined;
   const tookMs = hadNode || !hasTarget ? now.getTime() - deletionStart(snapshot) : undefined;
-  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineGone(words, tookMs) }];
+  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineDeleted(words, tookMs) }];
 }
 
 /**

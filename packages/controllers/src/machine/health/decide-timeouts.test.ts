@@ -42,7 +42,7 @@ describe("a node that does not join", () => {
     const late = later(900_000);
     const unseen = decide({ machine, ...obstacle({ connectivity: { isLost: true, regainedAt: undefined } }) }, late);
     const text =
-      "Whether the node of machine machine has joined cannot be seen: the API server of the nodes, or that of the machines, does not answer";
+      "Cannot determine whether the node of machine machine joined: the API server of the machines or of the nodes is unreachable";
     expect(unseen.status).toMatchObject({
       currentStatus: { phase: "Pending" },
       lastOperation: { type: "Create", state: "Processing", description: text },
@@ -244,7 +244,7 @@ describe("a machine that may not be replaced yet", () => {
     expect(status.currentStatus).toEqual(unknown.status?.currentStatus);
     expect(status.lastOperation).toMatchObject({ type: "HealthCheck", state: "Processing" });
     const message = status.lastOperation?.description ?? "";
-    expect(message).toMatch(/^Machine machine health checks failing for 10m0s\. (Waiting|Not replaced)/);
+    expect(message).toMatch(/^Machine machine health checks failing for 10m0s\. (Waiting|Remediation paused)/);
     expect(because).toEqual([{ type, reason, message }]);
     expect(wake).toBe(requeueAfterMs);
     const told = { ...unknown, status };
@@ -257,7 +257,7 @@ describe("a machine that may not be replaced yet", () => {
     const connectivity = { isLost: true, regainedAt: undefined };
     const textWith = (repair: Partial<MachineSnapshot["repair"]>) =>
       decide({ machine: unknown, ...obstacle(repair) }, overdue).status?.lastOperation?.description;
-    expect(textWith({ peers: others, outage, connectivity })).toContain("cannot be reached");
+    expect(textWith({ peers: others, outage, connectivity })).toContain("is unreachable");
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
 
@@ -317,7 +317,7 @@ describe("a machine whose API server was away", () => {
   it("waits while another cache has no connectivity yet", () => {
     const connectivity = { isLost: true, regainedAt };
     const { status } = decide({ machine: unknown, ...obstacle({ connectivity }) }, overdue);
-    expect(status?.lastOperation?.description).toContain("cannot be reached");
+    expect(status?.lastOperation?.description).toContain("is unreachable");
   });
 });
 

@@ -3,13 +3,13 @@ import {
   healthTimedOut,
   healthTimeoutReset,
   joinTimedOut,
-  joinUnseen,
+  joinUnknown,
   labelKeys,
   machineEventReasons,
   type MachineStatus,
   phaseOf,
-  replacementHeld,
-  replacementHolds,
+  remediationOnHold,
+  remediationHolds,
   updateResults,
 } from "@millwright/core";
 import { apiTime } from "../../model/set-condition.ts";
@@ -43,7 +43,7 @@ export function decideTimeouts(
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
   const { isLost, regainedAt = 0 } = snapshot.repair.connectivity;
-  const unseen = joinUnseen(snapshot.machine.metadata.name);
+  const unseen = joinUnknown(snapshot.machine.metadata.name);
   // The end of the loss wakes the machine.
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
   const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
@@ -103,7 +103,7 @@ function healthTimeout(
 
   const hold = holdOf(snapshot, now);
   if (hold !== undefined) {
-    const message = replacementHeld(name, timeoutMs, hold.text);
+    const message = remediationOnHold(name, timeoutMs, hold.text);
     const isNews = status.lastOperation?.description !== message;
     return {
       actions: [],
@@ -133,16 +133,16 @@ interface Hold {
 function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefined {
   const suspended = { type: "Warning", reason: machineEventReasons.remediationPaused } as const;
   // Its end wakes the machine.
-  if (repair.connectivity.isLost) return { text: replacementHolds.unreachable(), because: suspended };
+  if (repair.connectivity.isLost) return { text: remediationHolds.unreachable(), because: suspended };
   if (repair.outage !== undefined) {
     const { zone, until } = repair.outage;
-    const text = zone === undefined ? replacementHolds.outage() : replacementHolds.zoneOutage(zone);
+    const text = zone === undefined ? remediationHolds.outage() : remediationHolds.zoneOutage(zone);
     return { text, because: suspended, requeueAfterMs: Math.max(0, until - now.getTime()) + 1 };
   }
   if (isGateOpen(repair, settings.nodeConditions, now)) return undefined;
   const { group, note } = repair;
   return {
-    text: note === undefined ? replacementHolds.gate(group) : replacementHolds.gateWithNote(group, note),
+    text: note === undefined ? remediationHolds.gate(group) : remediationHolds.gateWithNote(group, note),
     because: { type: "Normal", reason: machineEventReasons.remediationDeferred },
   };
 }
