@@ -39,6 +39,7 @@ export default defineConfig({
     },
     // Without isolation a worker runs many files, and loads what they import once: half of the time of small tests, and the SDKs of the clouds.
     projects: [
+      project("base", "packages/base", { ...repeatable, isolate: false }),
       project("core", "packages/core", { ...repeatable, isolate: false }),
       project("kube", "packages/kube", { ...repeatable, isolate: false }),
       // Isolated: what other tests leave in the heap would be part of the costs that are measured here.

@@ -1,12 +1,6 @@
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
-import {
-  type ApiClient,
-  createApiClient,
-  isRecord,
-  type Leadership,
-  leaseResource,
-  startLeaderElection,
-} from "@millwright/kube";
+import { isRecord } from "@millwright/core";
+import { type ApiClient, createApiClient, type Leadership, leaseResource, startLeaderElection } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configMaps, startCache } from "./cache-under-test.ts";
 

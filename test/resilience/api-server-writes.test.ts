@@ -1,4 +1,4 @@
-import { seededRandom, systemClock } from "@millwright/core";
+import { isRecord, seededRandom, systemClock } from "@millwright/core";
 import { type ApiServer, createApiServer, type Fault } from "@millwright/devcluster";
 import {
   type ApiClient,
@@ -13,7 +13,6 @@ import {
   isAlreadyExists,
   isControlledBy,
   isInvalid,
-  isRecord,
   keyOf,
   type KubeObject,
   mayHaveHappened,

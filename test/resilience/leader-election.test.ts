@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type ApiServer, createApiServer } from "@millwright/devcluster";
-import { createApiClient, isRecord, leaseResource } from "@millwright/kube";
+import { isRecord } from "@millwright/core";
+import { createApiClient, leaseResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("./election-candidate.ts", import.meta.url));

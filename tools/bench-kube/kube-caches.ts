@@ -1,9 +1,8 @@
-import { systemClock, systemRandom } from "@millwright/core/foundation";
+import { isRecord, systemClock, systemRandom } from "@millwright/core";
 import {
   type ApiClient,
   createInformer,
   type Informer,
-  isRecord,
   type KubeObject,
   nodeResource,
   podResource,

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type ApiClient, createApiClient, isRecord } from "@millwright/kube";
+import { isRecord } from "@millwright/core";
+import { type ApiClient, createApiClient } from "@millwright/kube";
 
 /** The fake API server of serve.ts, in a process of its own so that its work is not counted. */
 export interface BenchServer {

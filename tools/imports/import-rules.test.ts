@@ -25,11 +25,13 @@ describe("import directions", () => {
 
   it.each([
     ["packages/core/src/a.ts", `import { x } from "@millwright/kube";`, "may not import @millwright/kube"],
+    ["packages/kube/src/a.ts", `import { x } from "@millwright/core";`, "may not import @millwright/core"],
+    ["providers/aws/src/a.ts", `import { x } from "@millwright/base";`, "may not import @millwright/base"],
     ["packages/core/src/a.ts", `export { x } from "@millwright/kube/testing";`, "may not import @millwright/kube"],
     ["packages/core/src/a.ts", `import type { X } from "@millwright/kube";`, "may not import @millwright/kube"],
     ["providers/mock/src/a.ts", `import { x } from "@millwright/kube";`, "may not import @millwright/kube"],
     ["providers/aws/src/driver.ts", `import { x } from "@millwright/emulators/ec2";`, "may not import"],
-    ["packages/kube/src/a.ts", `import { x } from "../../core/src/clock.ts";`, "leaves its package"],
+    ["packages/kube/src/a.ts", `import { x } from "../../base/src/clock.ts";`, "leaves its package"],
     ["packages/kube/src/a.ts", `import { x } from "@millwright/kube";`, "its own package by name"],
     ["packages/cli/src/main.ts", `import { run } from "@millwright/runtime";`, "only by import()"],
     ["packages/cli/src/main.ts", `import { run, type X } from "@millwright/runtime";`, "only by import()"],

@@ -10,10 +10,11 @@ export interface ImportRule {
 
 /** Folder of each workspace, relative to the root, and its rule. A workspace that is missing here fails the check. */
 export const importRules: Readonly<Record<string, ImportRule>> = {
-  "packages/core": { always: [] },
-  "packages/kube": { always: ["@millwright/core"] },
+  "packages/base": { always: [] },
+  "packages/core": { always: ["@millwright/base"] },
+  "packages/kube": { always: ["@millwright/base"] },
   "packages/controllers": { always: ["@millwright/core", "@millwright/kube"] },
-  "packages/devcluster": { always: ["@millwright/core", "@millwright/kube"] },
+  "packages/devcluster": { always: ["@millwright/base", "@millwright/kube"] },
   "packages/runtime": { always: ["@millwright/core", "@millwright/kube", "@millwright/controllers"] },
   "packages/cli": {
     always: ["@millwright/core", "@millwright/kube"],

@@ -1,12 +1,7 @@
+// A driver depends on this package alone, and so gets what is below it from here.
+export * from "@millwright/base";
+
 // The driver contract
-export { systemClock } from "./clock.ts";
-export type { Clock, Timer } from "./clock.ts";
-export { queryEscape } from "./query-escape.ts";
-export { ConfigError, isConfigError } from "./config-error.ts";
-export { seededRandom, suffixAlphabet, systemRandom } from "./random.ts";
-export type { Random } from "./random.ts";
-export { Secret, isSecret, redactSecrets, redacted } from "./secret.ts";
-export type { SecretData } from "./secret.ts";
 export { defineDriver, isDriverFor } from "./driver/define-driver.ts";
 export type { DriverDefinition } from "./driver/define-driver.ts";
 export type { ApiCall } from "./driver/api-call.ts";
@@ -57,7 +52,6 @@ export type {
 } from "./driver/standard-schema.ts";
 
 // The Machine API
-export { parseGoDuration, formatGoDuration } from "./duration.ts";
 export { crds } from "./api/kinds/crd.ts";
 export type { CustomResourceDefinition, PrinterColumn, Subresources } from "./api/kinds/crd.ts";
 export {
@@ -102,7 +96,6 @@ export { controllerOf } from "./api/kinds/object-meta.ts";
 export type { ObjectMeta, OwnerReference, TemplateMeta } from "./api/kinds/object-meta.ts";
 export type { LastOperation, MachineSummary } from "./api/kinds/operation.ts";
 export { machineApiVersion, machineGroup } from "./api/kinds/resource-type.ts";
-export type { ResourceType } from "./api/kinds/resource-type.ts";
 export { formatProblems, joinPath } from "./api/problems/field-problem.ts";
 export type { FieldProblem, FieldProblemKind } from "./api/problems/field-problem.ts";
 export { readNodeTemplateSpec } from "./api/reading/read-node-template.ts";

@@ -1,9 +1,9 @@
+import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "@millwright/base";
 import { authenticateBy, type TokenUser } from "./access/authenticate.ts";
 import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
 import { createFirstRoles } from "./controllers/bootstrap-roles.ts";
 import { createFaults, type Faults } from "./faults/faults.ts";
 import { createTroubles, type Troubles } from "./cluster-faults/cluster-faults.ts";
-import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "@millwright/core";
 import { handleRequest } from "./http/handle-request.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
 import { createRegistry } from "./resources/registry.ts";

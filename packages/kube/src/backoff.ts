@@ -1,4 +1,4 @@
-import type { Random } from "@millwright/core";
+import type { Random } from "@millwright/base";
 
 /** Bounds of an exponential backoff. */
 export interface BackoffOptions {

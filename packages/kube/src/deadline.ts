@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** A signal that follows another one and fires by itself after a time. */
 export interface Deadline {

@@ -1,5 +1,4 @@
 // Objects and resources
-export { isRecord } from "@millwright/core/foundation";
 export { isApiObject, keyFor, keyOf, parseKey } from "./objects/kube-object.ts";
 export type {
   ApiObject,

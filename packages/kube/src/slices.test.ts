@@ -1,5 +1,5 @@
-import { systemClock } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { systemClock } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import type { KubeObject } from "./objects/kube-object.ts";
 import { createSlices } from "./slices.ts";

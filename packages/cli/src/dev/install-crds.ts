@@ -1,5 +1,5 @@
-import { type Clock, ConfigError, crds } from "@millwright/core";
-import { type ApiClient, customResourceDefinitionResource, isRecord, type KubeObject } from "@millwright/kube";
+import { type Clock, ConfigError, crds, isRecord } from "@millwright/core";
+import { type ApiClient, customResourceDefinitionResource, type KubeObject } from "@millwright/kube";
 
 /** How long the API server may take to serve a new kind, milliseconds. */
 const PATIENCE_MS = 10_000;

@@ -1,5 +1,4 @@
-import { annotationKeys, type MachineKind } from "@millwright/core";
-import { orAborted } from "@millwright/core/foundation";
+import { annotationKeys, type MachineKind, orAborted } from "@millwright/core";
 import {
   type ApiClient,
   type ApiObject,

@@ -1,4 +1,4 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { annotationKeys, isRecord, type MachineDeployment } from "@millwright/core";
 import { expect, it } from "vitest";
 import {
   aMachine,
@@ -11,7 +11,7 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import { applyMergePatch, isRecord } from "@millwright/kube";
+import { applyMergePatch } from "@millwright/kube";
 import { decideMachineDeployment } from "./decide.ts";
 
 const { desiredReplicas, maxReplicas, revision } = annotationKeys;

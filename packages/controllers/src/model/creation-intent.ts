@@ -1,5 +1,4 @@
-import { annotationKeys, type Machine, type MachineClass } from "@millwright/core";
-import { isRecord } from "@millwright/kube";
+import { annotationKeys, isRecord, type Machine, type MachineClass } from "@millwright/core";
 
 /**
  * What is remembered on a machine before its driver is asked for a VM: enough to find and delete that VM when the answer, this process or the class

@@ -1,5 +1,4 @@
-import { deletionTimeIn, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
-import { isRecord } from "@millwright/kube";
+import { deletionTimeIn, isRecord, type Machine, machineEventReasons, parseGoDuration } from "@millwright/core";
 
 /** How long things take, in milliseconds. */
 export interface Durations {

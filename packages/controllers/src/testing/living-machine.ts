@@ -1,5 +1,5 @@
-import { type Machine, readMachine } from "@millwright/core";
-import { applyMergePatch, isRecord } from "@millwright/kube";
+import { isRecord, type Machine, readMachine } from "@millwright/core";
+import { applyMergePatch } from "@millwright/kube";
 import type { Node, Pod } from "../model/node-objects.ts";
 import type { MachineAction, MachineDecision } from "../machine/state/decision.ts";
 import type { Step } from "../machine/run-steps.ts";

@@ -1,5 +1,5 @@
-import { labelKeys, type Machine, type NodeCondition } from "@millwright/core";
-import { applyMergePatch, isRecord } from "@millwright/kube";
+import { isRecord, labelKeys, type Machine, type NodeCondition } from "@millwright/core";
+import { applyMergePatch } from "@millwright/kube";
 import type { Node } from "../model/node-objects.ts";
 import type { NodeConditionState } from "../model/node-condition.ts";
 import { aNode } from "./builders.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@millwright/base";
 import { deadlineOf, type RemainingMs, setDeadline } from "./call-deadline.ts";
 
 /** Who asks, and until when. */

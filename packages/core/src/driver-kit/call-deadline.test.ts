@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "@millwright/base/testing";
 import { aContext } from "../testing/driver-call.ts";
-import { createVirtualClock } from "../testing/virtual-clock.ts";
 import { deadlineOf, setDeadline, startWaitingTime } from "./call-deadline.ts";
 
 function aCall(callMs?: number) {

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@millwright/base";
 import type { DriverContext } from "../driver/driver.ts";
 
 /** Milliseconds until a deadline; negative when it has passed. */

@@ -1,6 +1,6 @@
+import { proxyErrorCode } from "@millwright/base/egress";
 import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { MachineError } from "../driver/machine-error.ts";
-import { proxyErrorCode } from "../egress/open-tunnel.ts";
 import { isAnswerTooLong, mostAnswerBytes } from "./answer-size.ts";
 
 /** Codes of connections that broke or never came to be. */

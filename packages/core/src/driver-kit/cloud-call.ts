@@ -1,10 +1,8 @@
+import type { Clock, Random, SecretData } from "@millwright/base";
+import type { Environment } from "@millwright/base/egress";
 import type { ApiCall } from "../driver/api-call.ts";
 import type { DriverContext } from "../driver/driver.ts";
 import type { ClassIdentity, MachineIdentity } from "../driver/messages.ts";
-import type { Clock } from "../clock.ts";
-import type { Random } from "../random.ts";
-import type { Environment } from "../egress/proxy-for.ts";
-import type { SecretData } from "../secret.ts";
 import type { Patience } from "./patience.ts";
 import type { RecentLaunches } from "./recent-launches.ts";
 

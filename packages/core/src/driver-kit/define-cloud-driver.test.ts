@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { createVirtualClock } from "@millwright/base/testing";
+import { Secret } from "@millwright/base";
 import type { ApiCall } from "../driver/api-call.ts";
 import { isMachineError, MachineError } from "../driver/machine-error.ts";
 import { aContext, aMachine, failureOf, secretOf } from "../testing/driver-call.ts";
-import { createVirtualClock } from "../testing/virtual-clock.ts";
-import { Secret } from "../secret.ts";
 import { defineCloudDriver } from "./define-cloud-driver.ts";
 
 const spec = z.strictObject({ zone: z.string(), tags: z.record(z.string(), z.string()).default({}) });

@@ -1,10 +1,8 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, type Random, type SecretData, systemClock, systemRandom } from "@millwright/base";
+import type { Environment } from "@millwright/base/egress";
 import { defineDriver } from "../driver/define-driver.ts";
 import type { Driver, DriverContext } from "../driver/driver.ts";
 import type { MachineError } from "../driver/machine-error.ts";
-import type { Environment } from "../egress/proxy-for.ts";
-import { type Random, systemRandom } from "../random.ts";
-import type { SecretData } from "../secret.ts";
 import { deadlineOf, setDeadline } from "./call-deadline.ts";
 import type { CloudCall, CloudRequest, ClusterKeys, SessionResources } from "./cloud-call.ts";
 import { defaultPatience, type Patience } from "./patience.ts";

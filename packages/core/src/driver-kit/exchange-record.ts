@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@millwright/base";
 import type { CloudExchange } from "../driver/cloud-exchange.ts";
 import type { DriverContext } from "../driver/driver.ts";
 import { fieldOf } from "./call-failure.ts";

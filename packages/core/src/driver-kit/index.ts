@@ -20,7 +20,6 @@ export { beginExchange } from "./exchange-record.ts";
 export type { ExchangeRecord, ExchangeRequest } from "./exchange-record.ts";
 export { isMadeFor } from "./is-made-for.ts";
 export type { OwnerMarks } from "./is-made-for.ts";
-export { orAborted } from "../or-aborted.ts";
 export { withOwnTags } from "./own-tags.ts";
 export { defaultPatience } from "./patience.ts";
 export type { Patience } from "./patience.ts";

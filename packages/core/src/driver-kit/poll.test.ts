@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { systemRandom } from "@millwright/base";
 import { createVirtualClock } from "../testing/index.ts";
-import { systemRandom } from "../random.ts";
 import { poll } from "./poll.ts";
 
 /** A poll whose pauses are not shortened by chance; `foundAt` is the look that finds something. */

@@ -1,5 +1,4 @@
-import type { Clock } from "../clock.ts";
-import type { Random } from "../random.ts";
+import type { Clock, Random } from "@millwright/base";
 
 /** How much longer the pause is each time. */
 const growth = 1.5;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Random, seededRandom } from "../random.ts";
-import { createVirtualClock, type VirtualClock } from "../testing/virtual-clock.ts";
+import { type Random, seededRandom } from "@millwright/base";
+import { createVirtualClock, type VirtualClock } from "@millwright/base/testing";
 import { setDeadline } from "./call-deadline.ts";
 import { createRateLimit, type RateLimit, type RateTicket } from "./rate-limit.ts";
 

@@ -1,6 +1,5 @@
-import type { Clock, Timer } from "../clock.ts";
+import type { Clock, Random, Timer } from "@millwright/base";
 import { MachineError } from "../driver/machine-error.ts";
-import type { Random } from "../random.ts";
 import { deadlineOf, type RemainingMs } from "./call-deadline.ts";
 import { afterAcceptance, afterIdleness, afterRefusal, firstRate, type GrantedRate, sendRate } from "./granted-rate.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@millwright/base";
 import type { MachineIdentity } from "../driver/messages.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import type { ApiCall } from "../driver/api-call.ts";
-import { seededRandom } from "../random.ts";
 import { failureOf } from "../testing/driver-call.ts";
-import { createVirtualClock } from "../testing/virtual-clock.ts";
 import { setDeadline } from "./call-deadline.ts";
 import { type AttemptFailure, createRequestSender, mayHaveSucceededBefore } from "./request-sender.ts";
 

@@ -1,6 +1,5 @@
-import type { Clock } from "../clock.ts";
+import type { Clock, Random } from "@millwright/base";
 import type { ApiCall } from "../driver/api-call.ts";
-import type { Random } from "../random.ts";
 import { createInFlightLimit, type InFlightLimit } from "./in-flight-limit.ts";
 import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 import { longestRetryPauseMs, maxAttempts, retryPauseMs } from "./retry-pause.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Random } from "../random.ts";
-import { seededRandom } from "../random.ts";
+import { type Random, seededRandom } from "@millwright/base";
 import { retryPauseMs } from "./retry-pause.ts";
 
 const always = (value: number): Random => ({ ...seededRandom(1), next: () => value });

@@ -1,4 +1,4 @@
-import type { Random } from "../random.ts";
+import type { Random } from "@millwright/base";
 
 /** How often a request is sent at most within one call. Beyond that the controller repeats the call, and shows why. */
 export const maxAttempts = 3;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "@millwright/base";
 import { createVirtualClock } from "../testing/index.ts";
 import { type DriverDefinition, defineDriver, isDriverFor } from "./define-driver.ts";
 

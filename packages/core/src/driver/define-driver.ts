@@ -1,4 +1,4 @@
-import { ConfigError } from "../config-error.ts";
+import { ConfigError } from "@millwright/base";
 import { type Driver, driverContractVersion } from "./driver.ts";
 
 /** What {@link defineDriver} takes: a driver without the parts that it fills in. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@millwright/base";
 import type { ApiCall } from "./api-call.ts";
 import type { CloudExchange } from "./cloud-exchange.ts";
 import type {

@@ -1,6 +1,6 @@
+import type { Secret, SecretData } from "@millwright/base";
 import type { NodeTemplate } from "../api/kinds/machine-class.ts";
 import type { NodeAddress } from "../api/kinds/machine.ts";
-import type { Secret, SecretData } from "../secret.ts";
 
 /** The machine that a call is about. */
 export interface MachineIdentity {

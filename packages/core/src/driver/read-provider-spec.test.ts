@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Secret } from "../secret.ts";
+import { Secret } from "@millwright/base";
 import { checkDriverSecret, readProviderSpec } from "./read-provider-spec.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 

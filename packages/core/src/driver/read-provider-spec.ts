@@ -1,5 +1,5 @@
+import { redactSecrets, type SecretData } from "@millwright/base";
 import { type FieldProblem, joinPath } from "../api/problems/field-problem.ts";
-import { type SecretData, redactSecrets } from "../secret.ts";
 import type { Driver } from "./driver.ts";
 import type { StandardSchemaIssue, StandardSchemaV1 } from "./standard-schema.ts";
 

@@ -1,7 +1,6 @@
-import { systemClock } from "../clock.ts";
+import { Secret, systemClock } from "@millwright/base";
 import type { DriverContext } from "../driver/driver.ts";
 import type { MachineIdentity } from "../driver/messages.ts";
-import { Secret } from "../secret.ts";
 
 /** Wraps the values of a secret, as a host does. */
 export const secretOf = (data: Readonly<Record<string, string>>): Readonly<Record<string, Secret>> =>

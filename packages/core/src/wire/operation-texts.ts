@@ -1,4 +1,4 @@
-import { formatGoDuration, parseGoDuration } from "../duration.ts";
+import { formatGoDuration, parseGoDuration } from "@millwright/base";
 import { markerOf, otherMarkers, type DeletionStage } from "./deletion-stages.ts";
 
 /*

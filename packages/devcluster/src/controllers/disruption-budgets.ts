@@ -1,4 +1,4 @@
-import type { Timer } from "@millwright/core";
+import type { Timer } from "@millwright/base";
 import { at, entriesOf, jsonEqual, objectAt } from "../json/json.ts";
 import type { Machinery } from "../resources/server-context.ts";
 import { updateBudgetStatus } from "../verbs/eviction/update-budget-status.ts";

@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { startServer } from "../testing/start-server.ts";
 

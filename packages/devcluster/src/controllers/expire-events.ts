@@ -1,6 +1,6 @@
+import type { Timer } from "@millwright/base";
 import { stringAt } from "../json/json.ts";
 import { namespaceOf } from "../objects/stored-object.ts";
-import type { Timer } from "@millwright/core";
 import type { Machinery } from "../resources/server-context.ts";
 
 /** How long events are kept, as kube-apiserver's `--event-ttl`: an hour after they were last seen. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { ApiFault } from "../errors/status-error.ts";
 import type { RequestEffect } from "./fault.ts";
 import { loseAnswer, resetConnection } from "./lost-answers.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { RequestAttributes } from "../request/request-attributes.ts";
 import { jsonText } from "../json/json.ts";
 import { ApiFault } from "../errors/status-error.ts";

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 import type { Credentials } from "../tls/certificate-authority.ts";
 
 /** Where a server listens. */

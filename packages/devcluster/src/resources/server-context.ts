@@ -1,6 +1,6 @@
 import type { Log } from "@millwright/kube";
+import type { Clock, Random } from "@millwright/base";
 import type { StoredObject } from "../objects/stored-object.ts";
-import type { Clock, Random } from "@millwright/core";
 import type { JsonObject } from "../json/json.ts";
 import { apiVersionOf, type ResourceDefinition } from "./resource-definition.ts";
 import type { Registry } from "./registry.ts";

@@ -6,7 +6,7 @@ import {
   leaseResource,
   nodeResource,
 } from "@millwright/kube";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { rfc3339Micro } from "../objects/timestamps.ts";
 import { type DesiredNode, newNode, nodeStatus, type NodeState } from "./node-object.ts";
 

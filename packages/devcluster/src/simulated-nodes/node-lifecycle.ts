@@ -1,5 +1,5 @@
 import { type ApiClient, isNotFound, leaseResource, listAll, nodeResource } from "@millwright/kube";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { leaseNamespace } from "./kubelet.ts";
 import { conditionOf, conditionsFor, property } from "./node-object.ts";
 

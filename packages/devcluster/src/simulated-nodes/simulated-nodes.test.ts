@@ -1,6 +1,6 @@
 import { createApiClient, type ApiClient } from "@millwright/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { startServer, type TestServer } from "../testing/start-server.ts";
 import { conditionOf } from "./node-object.ts";
 import { createSimulatedNodes, type SimulatedNodes, type SimulatedNodesOptions } from "./simulated-nodes.ts";

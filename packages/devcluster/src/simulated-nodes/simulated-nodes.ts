@@ -1,5 +1,5 @@
 import { type ApiClient, isNotFound, nodeResource } from "@millwright/kube";
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { Log } from "@millwright/kube";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";

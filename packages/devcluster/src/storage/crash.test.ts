@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemRandom } from "@millwright/core";
+import { systemRandom } from "@millwright/base";
 import { arrayAt, stringAt } from "../json/json.ts";
 import { startServer } from "../testing/start-server.ts";
 import { openFileStorage } from "./file-storage.ts";

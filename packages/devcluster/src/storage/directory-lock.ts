@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "@millwright/core";
+import { ConfigError } from "@millwright/base";
 
 const lockName = "lock";
 

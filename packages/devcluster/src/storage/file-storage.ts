@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { ConfigError } from "@millwright/base";
 import { isStoredObject } from "../objects/stored-object.ts";
-import { ConfigError } from "@millwright/core";
 import { field, isObject, type Json, jsonText, stringAt } from "../json/json.ts";
 import type { Log } from "@millwright/kube";
 import { lockDirectory } from "./directory-lock.ts";

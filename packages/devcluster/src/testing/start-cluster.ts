@@ -1,5 +1,5 @@
 import { createApiClient } from "@millwright/kube";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { createSimulatedNodes, type SimulatedNodes } from "../simulated-nodes/simulated-nodes.ts";
 import { createWorkloads } from "../workloads/workloads.ts";
 import { startServer, type TestServer } from "./start-server.ts";

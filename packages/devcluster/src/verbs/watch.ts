@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
+import type { Timer } from "@millwright/base";
 import type { StoredObject } from "../objects/stored-object.ts";
-import type { Timer } from "@millwright/core";
 import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Representation } from "../request/negotiation.ts";
 import { type JsonObject, jsonText } from "../json/json.ts";

@@ -1,6 +1,6 @@
 import { type ApiClient, createApiClient } from "@millwright/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { arrayAt, at, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import { isTrue } from "../objects/conditions.ts";
 import { createSimulatedNodes, type SimulatedNodes } from "../simulated-nodes/simulated-nodes.ts";

@@ -1,5 +1,5 @@
 import { type ApiClient, createEventRecorder, createInformer, type EventRecorder } from "@millwright/kube";
-import { type Clock, type Random, systemRandom } from "@millwright/core";
+import { type Clock, type Random, systemRandom } from "@millwright/base";
 import { isObject } from "../json/json.ts";
 import type { Log } from "@millwright/kube";
 import { act, type Writes } from "./act.ts";

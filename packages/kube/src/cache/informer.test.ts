@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { seededRandom } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";

@@ -1,5 +1,5 @@
-import { seededRandom } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test, vi } from "vitest";
 import { ApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch.ts";

@@ -1,5 +1,4 @@
-import type { Clock, Random, ResourceType } from "@millwright/core";
-import { orAborted } from "@millwright/core/foundation";
+import { type Clock, orAborted, type Random, type ResourceType } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { BackoffOptions } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";

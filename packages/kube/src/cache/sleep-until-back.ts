@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 import type { Connectivity } from "../client/connectivity.ts";
 
 /** Who sleeps until a server is back comes within this time after somebody else found it back, at random: all at once would be a herd. */

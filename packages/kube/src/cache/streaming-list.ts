@@ -1,4 +1,4 @@
-import type { Clock, ResourceType } from "@millwright/core";
+import type { Clock, ResourceType } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { isApiError } from "../client/api-error.ts";
 import type { Scope } from "../client/call-options.ts";

@@ -1,5 +1,5 @@
-import { seededRandom } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import { startDeadline } from "../deadline.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
 import type { Reflector } from "./reflector.ts";

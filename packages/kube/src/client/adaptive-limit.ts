@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
 
 /** What became of a request, for the limit. */
 export type RequestOutcome =

@@ -1,5 +1,4 @@
-import { isRecord, systemClock, systemRandom } from "@millwright/core/foundation";
-import type { Clock, Random, ResourceType } from "@millwright/core";
+import { type Clock, isRecord, type Random, type ResourceType, systemClock, systemRandom } from "@millwright/base";
 import type { ClusterConfig } from "../connection/cluster-config.ts";
 import { parseJson } from "../json/parse-json.ts";
 import type { Log } from "../log.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import { parseJson } from "../json/parse-json.ts";
 
 const brand: unique symbol = Symbol.for("millwright.dev/kube/ApiError");

@@ -1,5 +1,5 @@
-import { seededRandom } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { describe, expect, it } from "vitest";
 import { createInformer } from "../cache/informer.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";

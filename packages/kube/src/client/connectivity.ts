@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "@millwright/core";
+import type { Clock, Timer } from "@millwright/base";
 
 /**
  * Connectivity of a cache, or of a whole client, with its API server. That of a cache is there while lists and watches are in order, however quiet they are, and lost from the first one

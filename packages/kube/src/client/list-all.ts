@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import type { ApiObject, KubeObject, ListMeta, ObjectList } from "../objects/kube-object.ts";
 import type { ApiClient } from "./api-client.ts";
 import { isGone } from "./api-error.ts";

@@ -1,4 +1,4 @@
-import { systemClock } from "@millwright/core";
+import { systemClock } from "@millwright/base";
 import { expect, test } from "vitest";
 import { readListPage } from "./list-page.ts";
 

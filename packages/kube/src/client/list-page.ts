@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import { elementsOf, findValue } from "../json/json-text.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { createSlices } from "../slices.ts";

@@ -1,5 +1,4 @@
-import type { ResourceType } from "@millwright/core";
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord, type ResourceType } from "@millwright/base";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import { apiVersionOf, describeType } from "../objects/resource-type.ts";
 import type { WriteOptions } from "./call-options.ts";

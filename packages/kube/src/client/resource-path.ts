@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import type { ObjectRef } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
 

@@ -1,5 +1,4 @@
-import { ConfigError } from "@millwright/core/foundation";
-import type { Clock } from "@millwright/core";
+import { type Clock, ConfigError } from "@millwright/base";
 import type { Dispatcher } from "undici";
 import type { ClusterConfig, Credentials } from "../connection/cluster-config.ts";
 import { createConnections } from "../connection/connections.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Clock, systemClock } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { type Clock, systemClock } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { startLoopbackServer } from "../testing/loopback-server.ts";

@@ -1,5 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
-import { isRecord } from "@millwright/core/foundation";
+import { type Clock, isRecord, type Random } from "@millwright/base";
 import { startDeadline } from "../deadline.ts";
 import { readLines } from "../json/json-lines.ts";
 import { parseJson } from "../json/parse-json.ts";

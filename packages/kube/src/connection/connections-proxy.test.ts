@@ -5,7 +5,7 @@ import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { type RecordingProxyOptions, startRecordingProxy } from "@millwright/core/testing";
+import { type RecordingProxyOptions, startRecordingProxy } from "@millwright/base/testing";
 import { afterEach, expect, test } from "vitest";
 import { createApiClient } from "../client/api-client.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";

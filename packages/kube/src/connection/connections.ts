@@ -1,4 +1,4 @@
-import { createEgressConnector, readProxyUrl } from "@millwright/core/egress";
+import { createEgressConnector, readProxyUrl } from "@millwright/base/egress";
 import type { buildConnector, Dispatcher } from "undici";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";
 

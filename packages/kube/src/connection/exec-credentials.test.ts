@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isConfigError } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { isConfigError } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createExecCredentials } from "./exec-credentials.ts";
 

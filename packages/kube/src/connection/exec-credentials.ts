@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { ConfigError, isRecord, orAborted, systemClock } from "@millwright/core/foundation";
-import type { Clock } from "@millwright/core";
+import { type Clock, ConfigError, isRecord, orAborted, systemClock } from "@millwright/base";
 import { startDeadline } from "../deadline.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { firstLine, messageOf } from "../log.ts";

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError } from "@millwright/base";
 import { messageOf } from "../log.ts";
 
 /** Gives what a file says now. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { proxyFor } from "@millwright/core/egress";
-import { ConfigError } from "@millwright/core/foundation";
+import { proxyFor } from "@millwright/base/egress";
+import { ConfigError } from "@millwright/base";
 import { messageOf } from "../log.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { fileExists } from "./file-exists.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { ConfigError, isRecord } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/base";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { firstLine, messageOf } from "../log.ts";
 import { fileExists } from "./file-exists.ts";

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { isConfigError } from "@millwright/core";
+import { isConfigError } from "@millwright/base";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadKubeConfig } from "./load-kube-config.ts";
 import type { LoadKubeConfigOptions } from "./load-kube-config.ts";

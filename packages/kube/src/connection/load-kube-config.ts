@@ -1,5 +1,5 @@
 import { delimiter } from "node:path";
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError } from "@millwright/base";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { hasServiceAccount, loadInCluster } from "./in-cluster.ts";
 import { findKubeConfigFiles, readKubeConfigFiles } from "./kube-config-files.ts";

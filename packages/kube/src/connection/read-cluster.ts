@@ -1,5 +1,5 @@
-import { proxyFor, readProxyUrl } from "@millwright/core/egress";
-import { ConfigError, isRecord } from "@millwright/core/foundation";
+import { proxyFor, readProxyUrl } from "@millwright/base/egress";
+import { ConfigError, isRecord } from "@millwright/base";
 import type { Cluster, Context, KubeConfig, User } from "@kubernetes/client-node";
 import type { ClusterConfig, TlsMaterial } from "./cluster-config.ts";
 import { followPemFile } from "./followed-file.ts";

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { ConfigError, isRecord } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/base";
 import type { ExecPlugin } from "./exec-credentials.ts";
 
 /** What kubectl takes an entry without a version for. */

@@ -1,4 +1,4 @@
-import { ConfigError, isRecord } from "@millwright/core/foundation";
+import { ConfigError, isRecord } from "@millwright/base";
 import type { Cluster, KubeConfig, User } from "@kubernetes/client-node";
 import { firstLine, messageOf } from "../log.ts";
 import type { ClusterConfig, Credentials, TlsMaterial } from "./cluster-config.ts";

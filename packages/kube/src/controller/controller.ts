@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 import type { BackoffOptions } from "../backoff.ts";
 import { isConflict } from "../client/api-error.ts";
 import { startDeadline } from "../deadline.ts";

@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "@millwright/base/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createStore } from "../cache/store.ts";

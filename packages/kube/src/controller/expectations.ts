@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 import type { ReadonlyStore } from "../cache/store.ts";
 import { isBeingDeleted } from "../objects/finalizers.ts";
 import type { ApiObject } from "../objects/kube-object.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** Bounds how often a key is worked on, so that a loop without end costs little, and a busy key waits a second at most. */
 export interface HotLoopGuard {

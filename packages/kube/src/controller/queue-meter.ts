@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /** How long keys of a queue wait and are worked on, in plain numbers. */
 export interface QueueTimes {

@@ -1,5 +1,5 @@
-import { seededRandom, systemClock } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom, systemClock } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { backoffDelay } from "../backoff.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random, Timer } from "@millwright/core";
+import type { Clock, Random, Timer } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { BackoffOptions } from "../backoff.ts";
 import { createQueueMeter } from "./queue-meter.ts";

@@ -1,5 +1,4 @@
-import { orAborted } from "@millwright/core/foundation";
-import type { Clock, Random, Timer } from "@millwright/core";
+import { type Clock, orAborted, type Random, type Timer } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";
 import { isNotFound, isTransient } from "../client/api-error.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 import { apiTime } from "../objects/conditions.ts";
 import type { ApiObject } from "../objects/kube-object.ts";
 import { createSimilarEvents } from "./similar-events.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyMergePatch, createMergePatch, equalJson } from "./json-merge-patch.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 
 /** Whether two JSON values are equal. A property that is undefined counts as absent, because JSON drops it. */
 export function equalJson(a: unknown, b: unknown): boolean {

@@ -3,7 +3,7 @@
  * and by nobody else; "stop" is the only message that it understands.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock, systemRandom } from "@millwright/core/foundation";
+import { systemClock, systemRandom } from "@millwright/base";
 import { createApiClient } from "../client/api-client.ts";
 import { loadKubeConfig } from "../connection/load-kube-config.ts";
 import { messageOf } from "../log.ts";

@@ -1,7 +1,5 @@
-import { seededRandom } from "@millwright/core";
-import type { Clock } from "@millwright/core";
-import { createVirtualClock } from "@millwright/core/testing";
-import type { VirtualClock } from "@millwright/core/testing";
+import { type Clock, seededRandom } from "@millwright/base";
+import { createVirtualClock, type VirtualClock } from "@millwright/base/testing";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ApiClient } from "../client/api-client.ts";

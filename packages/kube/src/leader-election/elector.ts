@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@millwright/core";
+import type { Clock, Random } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { ignoreNotFound, isAlreadyExists, isConflict, isNotFound } from "../client/api-error.ts";
 import { messageOf, noLog } from "../log.ts";

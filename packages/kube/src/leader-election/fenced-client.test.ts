@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { nodeResource } from "../objects/built-in-resources.ts";
 import { createFakeApi } from "../testing/fake-api.ts";

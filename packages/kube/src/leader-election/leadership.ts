@@ -1,7 +1,14 @@
 import { hostname } from "node:os";
 import { Worker } from "node:worker_threads";
-import { ConfigError, orAborted, systemClock, systemRandom } from "@millwright/core/foundation";
-import type { Clock, Random, Timer } from "@millwright/core";
+import {
+  type Clock,
+  ConfigError,
+  orAborted,
+  type Random,
+  systemClock,
+  systemRandom,
+  type Timer,
+} from "@millwright/base";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ObjectRef } from "../objects/kube-object.ts";

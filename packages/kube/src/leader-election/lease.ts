@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import type { KubeObject } from "../objects/kube-object.ts";
 
 /** What a Lease says of an election. Its times are labels to tell one state from another, never compared with a clock. */

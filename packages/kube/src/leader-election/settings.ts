@@ -1,4 +1,4 @@
-import { ConfigError } from "@millwright/core/foundation";
+import { ConfigError } from "@millwright/base";
 
 /** Times of a leader election, milliseconds. */
 export interface ElectionTimes {

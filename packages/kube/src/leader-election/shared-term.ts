@@ -1,4 +1,4 @@
-import type { Clock } from "@millwright/core";
+import type { Clock } from "@millwright/base";
 
 /**
  * What the thread of the elector and the main thread both see, at any time and without a message: until when the process leads.

@@ -1,5 +1,5 @@
 /** Built-in types that controllers of machines, and most others, touch. Source: Kubernetes API reference 1.35. */
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 
 export const nodeResource = {
   group: "",

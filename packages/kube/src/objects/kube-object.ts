@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 
 /**
  * One entry of `metadata.ownerReferences`.

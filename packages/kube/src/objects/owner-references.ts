@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import type { ApiObject, OwnerReference } from "./kube-object.ts";
 import { apiVersionOf } from "./resource-type.ts";
 

@@ -1,4 +1,4 @@
-import { createVirtualClock } from "@millwright/core/testing";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { isAlreadyExists, isConflict, isGone, isInvalid, isNotFound } from "../client/api-error.ts";
 import { nodeResource, podResource } from "../objects/built-in-resources.ts";

@@ -1,7 +1,6 @@
 // Objects are what the callers say they are, here as in ApiClient: type arguments are claims.
 // oxlint-disable typescript/no-unnecessary-type-parameters
-import { seededRandom, systemClock } from "@millwright/core/foundation";
-import type { Clock, Random, ResourceType } from "@millwright/core";
+import { type Clock, type Random, type ResourceType, seededRandom, systemClock } from "@millwright/base";
 import type { ApiClient } from "../client/api-client.ts";
 import { patchContentType } from "../client/patch.ts";
 import type { WatchEvent } from "../client/watch.ts";

@@ -1,4 +1,4 @@
-import type { ResourceType } from "@millwright/core";
+import type { ResourceType } from "@millwright/base";
 import { describeType } from "../objects/resource-type.ts";
 
 /** What a caller asked of the fake. */

@@ -1,4 +1,4 @@
-import { orAborted } from "@millwright/core/foundation";
+import { orAborted } from "@millwright/base";
 import { deepFreeze } from "../cache/trim.ts";
 import { ApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch.ts";

@@ -1,4 +1,4 @@
-import type { Clock, Random, ResourceType } from "@millwright/core";
+import type { Clock, Random, ResourceType } from "@millwright/base";
 import { ApiError } from "../client/api-error.ts";
 import { apiTime } from "../objects/conditions.ts";
 import { keyFor } from "../objects/kube-object.ts";

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import { ApiError } from "../client/api-error.ts";
 import { equalJson } from "../json/json-merge-patch.ts";
 

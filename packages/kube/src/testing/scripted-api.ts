@@ -1,5 +1,5 @@
-import { seededRandom } from "@millwright/core/foundation";
-import { createVirtualClock } from "@millwright/core/testing";
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
 import { expect } from "vitest";
 import { createReflector } from "../cache/reflector.ts";
 import type { ReflectorOptions } from "../cache/reflector.ts";

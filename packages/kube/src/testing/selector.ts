@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import type { ApiObject } from "../objects/kube-object.ts";
 
 /** Whether labels satisfy a selector as it stands in a query: `a=b,c!=d,e in (x,y),f notin (z),g,!h`. */

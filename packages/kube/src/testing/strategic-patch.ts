@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/base";
 import { applyMergePatch } from "../json/json-merge-patch.ts";
 
 type Conditions = readonly Readonly<Record<string, unknown>>[];

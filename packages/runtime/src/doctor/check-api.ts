@@ -1,5 +1,4 @@
-import type { CheckOutcome, Clock } from "@millwright/core";
-import { isRecord } from "@millwright/core/foundation";
+import { type CheckOutcome, type Clock, isRecord } from "@millwright/core";
 import { type ApiClient, messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import { checkClock } from "./check-clock.ts";

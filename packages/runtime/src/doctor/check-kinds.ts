@@ -1,5 +1,4 @@
-import { type CheckOutcome, crds, machineGroup } from "@millwright/core";
-import { isRecord } from "@millwright/core/foundation";
+import { type CheckOutcome, crds, isRecord, machineGroup } from "@millwright/core";
 import {
   customResourceDefinitionResource,
   isForbidden,

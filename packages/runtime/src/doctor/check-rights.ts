@@ -1,5 +1,4 @@
-import { type CheckOutcome, type RequiredRight, requiredRights } from "@millwright/core";
-import { isRecord } from "@millwright/core/foundation";
+import { type CheckOutcome, isRecord, type RequiredRight, requiredRights } from "@millwright/core";
 import { messageOf } from "@millwright/kube";
 import { explainFailure } from "../describe/explain-failure.ts";
 import type { CheckedApi } from "./check-api.ts";

@@ -3,6 +3,7 @@ import {
   annotationKeys,
   ConfigError,
   formatProblems,
+  isRecord,
   type Machine,
   type MachineClass,
   type MachineDeployment,
@@ -16,7 +17,7 @@ import {
   type ReadResult,
   validateObjectMeta,
 } from "@millwright/core";
-import { applyMergePatch, controllerRefOf, createMergePatch, equalJson, isRecord } from "@millwright/kube";
+import { applyMergePatch, controllerRefOf, createMergePatch, equalJson } from "@millwright/kube";
 import { asCreated, type ClusterState, type ManifestObject } from "./cluster-state.ts";
 import { adoptsSet } from "./overlaps.ts";
 import { unknownFields } from "./unknown-fields.ts";

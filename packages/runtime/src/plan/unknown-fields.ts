@@ -1,5 +1,4 @@
-import { crds, type FieldProblem, joinPath, type MachineKind, type StructuralSchema } from "@millwright/core";
-import { isRecord } from "@millwright/kube";
+import { crds, type FieldProblem, isRecord, joinPath, type MachineKind, type StructuralSchema } from "@millwright/core";
 import { nearestName } from "./nearest-name.ts";
 
 /** Problems that are told of one object: a person mends them one by one. */

@@ -1,6 +1,6 @@
 import type { EC2Client, InstanceTypeInfo } from "@aws-sdk/client-ec2";
-import type { ApiCall, Clock, Random } from "@millwright/core";
-import { createRequestSender, orAborted, type SessionResources } from "@millwright/core/driver-kit";
+import { type ApiCall, type Clock, orAborted, type Random } from "@millwright/core";
+import { createRequestSender, type SessionResources } from "@millwright/core/driver-kit";
 import { createEgressAgents, type Environment } from "@millwright/core/egress";
 import type { AwsCredentials } from "../spec/secret.ts";
 import { limitAnswers } from "./answer-limits.ts";

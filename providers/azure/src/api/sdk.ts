@@ -1,5 +1,5 @@
-import { type Clock, MachineError } from "@millwright/core";
-import { fieldOf, orAborted } from "@millwright/core/driver-kit";
+import { type Clock, MachineError, orAborted } from "@millwright/core";
+import { fieldOf } from "@millwright/core/driver-kit";
 import { type ClientOptions, type Clients, createClients } from "./clients.ts";
 import { isMissing } from "./errors.ts";
 import { type ReadableType, readVersions } from "./read-resource.ts";

@@ -1,5 +1,5 @@
-import { type Clock, MachineError } from "@millwright/core";
-import { fieldOf, orAborted } from "@millwright/core/driver-kit";
+import { type Clock, MachineError, orAborted } from "@millwright/core";
+import { fieldOf } from "@millwright/core/driver-kit";
 import { NoAnswer, readFailure } from "./gce-failure.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/core";
 
 /** A field of a message. */
 export interface ApiField {

@@ -1,4 +1,4 @@
-import { isRecord } from "@millwright/core/foundation";
+import { isRecord } from "@millwright/core";
 import type { ApiField, ApiMessage } from "./api-model.ts";
 import { formatOf, type FormatContext, keyProblem } from "./formats.ts";
 

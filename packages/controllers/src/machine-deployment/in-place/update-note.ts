@@ -1,5 +1,5 @@
-import { annotationKeys } from "@millwright/core";
-import { isRecord, parseJson } from "@millwright/kube";
+import { annotationKeys, isRecord } from "@millwright/core";
+import { parseJson } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
 
 /** What a node remembers of the update in place that it waits for or goes through. */

@@ -1,5 +1,5 @@
-import { annotationKeys, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core";
-import { isRecord, parseJson } from "@millwright/kube";
+import { annotationKeys, isRecord, type NodeTemplateSpec, readNodeTemplateSpec, type Taint } from "@millwright/core";
+import { parseJson } from "@millwright/kube";
 import type { Texts } from "./three-way.ts";
 
 /** What of a node template is put on a node. */

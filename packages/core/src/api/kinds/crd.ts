@@ -1,10 +1,10 @@
 import type * as z from "zod";
+import type { ResourceType } from "@millwright/base";
 import { structuralSchemaOf, type StructuralSchema } from "../schema/structural-schema.ts";
 import { machineClassResource, machineClassSchema } from "./machine-class.ts";
 import { machineDeploymentResource, machineDeploymentSchema } from "./machine-deployment.ts";
 import { machineSetResource, machineSetSchema } from "./machine-set.ts";
 import { machineResource, machineSchema } from "./machine.ts";
-import type { ResourceType } from "./resource-type.ts";
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {

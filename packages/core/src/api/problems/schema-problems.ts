@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { isRecord } from "../../is-record.ts";
+import { isRecord } from "@millwright/base";
 import { joinPath, type FieldProblem } from "./field-problem.ts";
 
 /** Words for the types of zod, as a person who writes YAML knows them. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isRecord } from "../../is-record.ts";
+import { isRecord } from "@millwright/base";
 
 /** Where a schema has parts to fill in: below a field, and in the field itself when it may be absent. */
 interface Part {

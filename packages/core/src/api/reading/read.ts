@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { isRecord } from "../../is-record.ts";
+import { isRecord } from "@millwright/base";
 import { machineClassSchema, type MachineClass } from "../kinds/machine-class.ts";
 import { machineDeploymentSchema, type MachineDeployment } from "../kinds/machine-deployment.ts";
 import type { MachineKind } from "../kinds/machine-kinds.ts";

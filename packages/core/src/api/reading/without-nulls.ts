@@ -1,4 +1,4 @@
-import { isRecord } from "../../is-record.ts";
+import { isRecord } from "@millwright/base";
 import { joinPath, type FieldProblem } from "../problems/field-problem.ts";
 
 /** Deeper than any object of these kinds, and shallow enough for the stack. */

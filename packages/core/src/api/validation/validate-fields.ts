@@ -1,4 +1,4 @@
-import { parseGoDuration } from "../../duration.ts";
+import { parseGoDuration } from "@millwright/base";
 import { joinPath, type FieldProblem } from "../problems/field-problem.ts";
 import { quoted } from "../problems/quoted.ts";
 import { greatestInt32 } from "../values/fenceposts.ts";

@@ -1,0 +1,12 @@
+export { systemClock } from "./clock.ts";
+export type { Clock, Timer } from "./clock.ts";
+export { ConfigError, isConfigError } from "./config-error.ts";
+export { formatGoDuration, parseGoDuration } from "./duration.ts";
+export { isRecord } from "./is-record.ts";
+export { orAborted } from "./or-aborted.ts";
+export { queryEscape } from "./query-escape.ts";
+export { seededRandom, suffixAlphabet, systemRandom } from "./random.ts";
+export type { Random } from "./random.ts";
+export type { ResourceType } from "./resource-type.ts";
+export { Secret, isSecret, redactSecrets, redacted } from "./secret.ts";
+export type { SecretData } from "./secret.ts";
