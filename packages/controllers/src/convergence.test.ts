@@ -3,9 +3,9 @@ import { nodeResource, podResource } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import type { Node } from "./model/node-objects.ts";
 import { aMachineDeployment, aNode } from "./testing/builders.ts";
-import { machineHappenings } from "./testing/random-events/machine-events.ts";
-import { outsideTroubles } from "./testing/random-events/outside-faults.ts";
-import type { Happenings } from "./testing/random-events/stage.ts";
+import { machineEvents } from "./testing/random-events/machine-events.ts";
+import { outsideFaults } from "./testing/random-events/outside-faults.ts";
+import type { RandomEvents } from "./testing/random-events/stage.ts";
 import { wishes } from "./testing/random-events/spec-changes.ts";
 import { aWholeCluster } from "./testing/whole-cluster.ts";
 
@@ -28,7 +28,7 @@ async function play(seed: number) {
   const chance = (part: number): boolean => random.next() < part;
   let last = 0;
   const stage = { api, clock, driver, below, oneOf, chance, next: () => ++last };
-  const all: Happenings = { ...wishes(stage), ...machineHappenings(stage), ...outsideTroubles(stage) };
+  const all: RandomEvents = { ...wishes(stage), ...machineEvents(stage), ...outsideFaults(stage) };
   const names = Object.keys(all);
   const log: string[] = [];
   const machines = () => api.all<Machine>(machineResource);

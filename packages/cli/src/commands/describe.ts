@@ -4,7 +4,7 @@ import type { NamedObject } from "@millwright/runtime";
 import { renderDeployment } from "../describe/render-deployment.ts";
 import { renderMachine } from "../describe/render-machine.ts";
 import { renderSet } from "../describe/render-set.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright describe`. */
 export interface DescribeFlags {
@@ -32,7 +32,7 @@ export async function describeMachineCommand(name: string, flags: DescribeFlags)
       namespace: flags.namespace ?? config.namespace ?? "default",
       name,
       clock: systemClock,
-      signal: untilTold(),
+      signal: untilStopSignal(),
     });
     const text =
       flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderMachine(report, systemClock.now());
@@ -55,7 +55,7 @@ async function printReport<T>(
   const control = createApiClient(config, { userAgent: "millwright" });
   try {
     const namespace = flags.namespace ?? config.namespace ?? "default";
-    const report = await describe({ control, namespace, name, signal: untilTold() });
+    const report = await describe({ control, namespace, name, signal: untilStopSignal() });
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
   } finally {
     await control.close();

@@ -15,7 +15,7 @@ import { exampleName } from "../dev/example.ts";
 import { missingFrom, viewFleet } from "../dev/fleet.ts";
 import { farewell, greeting, thingsToTry } from "../dev/instructions.ts";
 import { openWorkspace } from "../dev/workspace.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright dev`. */
 export interface DevFlags {
@@ -82,7 +82,7 @@ export async function dev(flags: DevFlags): Promise<number> {
   if (flags.exitWhenReady === true && !flags.example) {
     throw new ConfigError("--exit-when-ready waits for the example, which --no-example leaves out; give one of them");
   }
-  const signal = untilTold();
+  const signal = untilStopSignal();
   const workspace = await openWorkspace(flags.data, flags.kubeconfig);
   const display = createDisplay(process.stdout, systemClock);
   try {

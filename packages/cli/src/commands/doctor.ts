@@ -1,7 +1,7 @@
 import { isConfigError, systemClock } from "@millwright/core";
 import { type ApiClient, type ClusterConfig, createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDiagnosis } from "../doctor/render-diagnosis.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright doctor`. */
 export interface DoctorFlags {
@@ -45,7 +45,7 @@ export async function doctor(classes: readonly string[], flags: DoctorFlags): Pr
       driverFor,
       clock: systemClock,
       log: createJsonLog("error"),
-      signal: untilTold(),
+      signal: untilStopSignal(),
     });
     process.stdout.write(
       flags.output === "json" ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : renderDiagnosis(diagnosis),

@@ -1,7 +1,7 @@
 import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDrain } from "../drain/render-drain.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright drain`. */
 export interface DrainFlags {
@@ -35,7 +35,7 @@ export async function drain(nodeName: string, flags: DrainFlags): Promise<number
       namespace: flags.namespace ?? (controlConfig ?? config).namespace ?? "default",
       nodeName,
       clock: systemClock,
-      signal: untilTold(),
+      signal: untilStopSignal(),
     });
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(preview, undefined, 2)}\n` : renderDrain(preview));
     return preview.outcome === "blocked" ? BLOCKED : 0;

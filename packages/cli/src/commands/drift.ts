@@ -1,7 +1,7 @@
 import { ConfigError, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { renderDrift } from "../drift/render-drift.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright drift`. */
 export interface DriftFlags {
@@ -39,7 +39,7 @@ export async function drift(machine: string | undefined, flags: DriftFlags): Pro
       driverFor,
       clock: systemClock,
       log: createJsonLog("error"),
-      signal: untilTold(),
+      signal: untilStopSignal(),
     });
     process.stdout.write(flags.output === "json" ? `${JSON.stringify(report, undefined, 2)}\n` : renderDrift(report));
     return statuses[report.outcome];

@@ -3,7 +3,7 @@ import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import type { ClusterState, PlannedChange } from "@millwright/runtime";
 import { readManifests } from "../plan/read-manifests.ts";
 import { renderPlan } from "../plan/render-plan.ts";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright plan`. */
 export interface PlanFlags {
@@ -99,7 +99,7 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
         ...(hasTarget ? { target } : {}),
         namespace,
         wantsEvents: flags.drainTime === undefined,
-        signal: untilTold(),
+        signal: untilStopSignal(),
       }),
     );
   } finally {

@@ -1,6 +1,6 @@
 import { type IntOrPercent, systemClock } from "@millwright/core";
 import { createApiClient, type ElectionTimes, isLeadershipLost, keepHeapSmall, loadKubeConfig } from "@millwright/kube";
-import { untilTold } from "../terminal/signals.ts";
+import { untilStopSignal } from "../terminal/signals.ts";
 
 /** Flags of `millwright run`. */
 export interface RunFlags {
@@ -110,7 +110,7 @@ export async function run(flags: RunFlags): Promise<number> {
     },
     log,
   });
-  const signal = untilTold();
+  const signal = untilStopSignal();
   log("info", "Starting", { namespace, server: config.server, drivers: drivers.map(({ name }) => name) });
   try {
     await manager.start(signal);

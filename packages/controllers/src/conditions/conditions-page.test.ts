@@ -6,7 +6,7 @@ import { withDeploymentConditions } from "../machine-deployment/conditions.ts";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { slowToGoText } from "./machine/deleting.ts";
 import type { MachineFacts } from "./machine/facts.ts";
-import { machineConditions, untilTroubleChanges } from "./machine/machine-conditions.ts";
+import { machineConditions, msUntilIssuesChange } from "./machine/machine-conditions.ts";
 import { isAvailable } from "../model/phase.ts";
 import { withSetConditions } from "../machine-set/conditions.ts";
 import { changesReplicas, decideMachineSet } from "../machine-set/decide.ts";
@@ -122,7 +122,7 @@ function sharedValues(state: OwnerState, built: BuiltState<unknown>): Values {
         ({ facts }) => Date.parse(facts.machine.status?.currentStatus?.preserveExpiryTime ?? "") - now.getTime(),
       ),
     ),
-    untilAny: first(machines.map(({ facts }) => untilTroubleChanges(facts, now))),
+    untilAny: first(machines.map(({ facts }) => msUntilIssuesChange(facts, now))),
   };
 }
 

@@ -36,7 +36,7 @@ const refusalOf = (pod: string, { message, isBudget }: Refusal): Blocker =>
     : { kind: "refused", pod, message };
 
 /** What to do about one pod. */
-type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly wakeAt?: number };
+type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
 
 function verdictOn(
   { pod, uid, key }: StayingPod,
@@ -53,7 +53,7 @@ function verdictOn(
   const { namespace = "", name, creationTimestamp } = pod.metadata;
   const createdAt = Date.parse(creationTimestamp ?? "");
   if (createdAt > terms.startedAt && now.getTime() < createdAt + RETURN_PAUSE_MS)
-    return { blocker: { kind: "returning", pod: key }, wakeAt: createdAt + RETURN_PAUSE_MS };
+    return { blocker: { kind: "returning", pod: key }, requeueAt: createdAt + RETURN_PAUSE_MS };
   const isPastBudgets = now.getTime() >= terms.evictUntil;
   if (!isPastBudgets) {
     const budget = room.take(pod);
@@ -61,7 +61,7 @@ function verdictOn(
       return { blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message } };
   }
   if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
-    return { blocker: refusalOf(key, eviction), wakeAt: eviction.retryAt };
+    return { blocker: refusalOf(key, eviction), requeueAt: eviction.retryAt };
   return {
     tell: isPastBudgets
       ? { kind: "DeletePod", atOnce: false, namespace, name, uid }
@@ -115,7 +115,7 @@ export function planEvictions(
       return true;
     }
     blockers.push(verdict.blocker);
-    if (verdict.wakeAt !== undefined) wakes.push(verdict.wakeAt);
+    if (verdict.requeueAt !== undefined) wakes.push(verdict.requeueAt);
     return false;
   };
 

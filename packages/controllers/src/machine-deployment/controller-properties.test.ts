@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { findCondition } from "../model/set-condition.ts";
 import { isAvailable } from "../model/phase.ts";
-import { createTroubledRollout, pool, type Trouble, troubles } from "../testing/faulty-rollout.ts";
+import { createFaultyRollout, pool, type Fault, faults } from "../testing/faulty-rollout.ts";
 
 const { canarySteps, onDelete, maintenanceWindows } = annotationKeys;
 const ofClass = (name: string) => ({ spec: { template: { spec: { class: { name } } } } });
@@ -24,7 +24,7 @@ const scenario = fc.record({
     { [onDelete]: "true" },
     { [maintenanceWindows]: "*/3 * * * * 1m" },
   ),
-  steps: fc.array(troubles, { maxLength: 60, size: "max" }),
+  steps: fc.array(faults, { maxLength: 60, size: "max" }),
 });
 
 it("keeps every promise of a rollout at every moment, with late watches, lost answers and restarts, and comes to its end", async () => {
@@ -34,7 +34,7 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
       const bounds = isRecreate
         ? { maxSurge: 0, maxUnavailable: replicas }
         : resolveFenceposts({ replicas, maxSurge, maxUnavailable });
-      const world = createTroubledRollout({
+      const world = createFaultyRollout({
         spec: {
           replicas,
           strategy: isRecreate
@@ -58,7 +58,7 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
         ["small", replicas],
         ["big", 0],
       ]);
-      for (const each of steps.flatMap((one): Trouble[] => [one, { kind: "wait", seconds: 1 }])) {
+      for (const each of steps.flatMap((one): Fault[] => [one, { kind: "wait", seconds: 1 }])) {
         const [wasClosed, bigBefore = 0] = [isClosedAt(world.now()), sizes.get("big")];
         await world.take(each);
         const of = (name: string) => world.machines().filter(({ spec }) => spec.class?.name === name);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { findCondition } from "../model/set-condition.ts";
 import { isDeleting } from "../model/phase.ts";
 import { inPhase, testNamespace } from "../testing/builders.ts";
-import { createTroubledRollout, pool, troubles } from "../testing/faulty-rollout.ts";
+import { createFaultyRollout, pool, faults } from "../testing/faulty-rollout.ts";
 
 const strategy = fc.oneof(
   fc.constant({ type: "Recreate", rollingUpdate: null }),
@@ -21,7 +21,7 @@ const wish = fc.oneof(
   fc.constant({ rollbackTo: { revision: 0 } }),
 );
 const step = fc.oneof(
-  { weight: 6, arbitrary: troubles.map((trouble) => ({ kind: "trouble" as const, trouble })) },
+  { weight: 6, arbitrary: faults.map((fault) => ({ kind: "fault" as const, fault })) },
   { weight: 2, arbitrary: wish.map((spec) => ({ kind: "wish" as const, spec })) },
   {
     weight: 1,
@@ -32,14 +32,14 @@ const step = fc.oneof(
 it("comes to what is wanted in the end, whatever was wanted before and whatever failed, with late watches, lost answers and restarts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50, size: "max" }), async (steps) => {
-      const world = createTroubledRollout({});
+      const world = createFaultyRollout({});
       const at = ({ metadata: { name } }: Machine) => ({ namespace: testNamespace, name });
       const staying = () => world.machines().filter((machine) => !isDeleting(machine));
       world.startProcess();
       await world.take({ kind: "wait", seconds: 2 });
       let most = 3;
       for (const each of steps) {
-        if (each.kind === "trouble") await world.take(each.trouble);
+        if (each.kind === "fault") await world.take(each.fault);
         else if (each.kind === "wish") {
           if ("replicas" in each.spec) most = Math.max(most, each.spec.replicas);
           world.api.change(machineDeploymentResource, pool, {

@@ -25,7 +25,7 @@ import { createWriter } from "../cluster/writer.ts";
 import { withDeploymentConditions } from "./conditions.ts";
 import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetMaker } from "./sets/make-machine-set.ts";
-import { isNodeNews } from "./nodes/node-changes.ts";
+import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type {
@@ -205,7 +205,7 @@ export function createMachineDeploymentController(
     watchTriggers({
       store: context.target.caches.nodes.store,
       controller,
-      when: isNodeNews,
+      when: isRelevantNodeChange,
       keys: ({ metadata }) => caches.machines.store.byIndex("node", metadata.name).flatMap(keysOfMachine),
     });
   }

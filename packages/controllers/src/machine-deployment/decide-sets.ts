@@ -22,7 +22,7 @@ import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { setMarks } from "./sets/set-marks.ts";
 import { isComplete } from "./progress.ts";
 import { newRevision, revisionOf } from "./sets/revision.ts";
-import { repairedSize } from "./state/repaired-size.ts";
+import { recoveredSize } from "./state/recovered-size.ts";
 import {
   allOf,
   type MachineDeploymentAction,
@@ -54,7 +54,7 @@ export function decideCreation(
   limits: RolloutGates = unlimited,
 ): MachineDeploymentDecision {
   const { deployment } = snapshot;
-  const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(repairedSize), limits);
+  const replicas = hasFreezeLabel(deployment) ? 0 : newSetReplicas(bounds, 0, sets.oldSets.map(recoveredSize), limits);
   const set = newMachineSet(deployment, replicas, newRevision(sets.oldSets.map((view) => view.set)), bounds);
   const { name } = set.metadata;
   return {

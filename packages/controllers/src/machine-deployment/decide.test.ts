@@ -287,7 +287,7 @@ describe("decideMachineDeployment", () => {
 
   it("wakes when limits change by themselves", () => {
     const deployment = aMachineDeployment();
-    const limits = { mayStart: false, wakeAt: new Date(now.getTime() + 5000) };
+    const limits = { mayStart: false, requeueAt: new Date(now.getTime() + 5000) };
     const claim = { owned: [], adopt: [], release: [] };
     const decision = decideMachineDeployment({ deployment, claim, machines: new Map(), problems: [], limits }, now);
     expect(decision.requeueAfterMs).toBe(5000);

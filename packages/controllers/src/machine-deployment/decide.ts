@@ -97,8 +97,11 @@ function decideRollout(
 }
 
 /** The earlier of what the progress deadline and the limits wait for. */
-function wakeAfter(deployment: MachineDeployment, { wakeAt }: RolloutGates, now: Date): number | undefined {
-  const waits = [untilDeadline(deployment, now), wakeAt === undefined ? undefined : wakeAt.getTime() - now.getTime()];
+function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates, now: Date): number | undefined {
+  const waits = [
+    untilDeadline(deployment, now),
+    requeueAt === undefined ? undefined : requeueAt.getTime() - now.getTime(),
+  ];
   const known = waits.filter((wait) => wait !== undefined);
   return known.length === 0 ? undefined : Math.max(0, Math.min(...known));
 }
@@ -127,6 +130,6 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   // What is marked counts once it is stored: the writes bring the next pass.
   if (marks.length > 0) return { actions: marks, because: [] };
   const decision = decideRollout(snapshot, now, limits);
-  const requeueAfterMs = wakeAfter(deployment, limits, now);
+  const requeueAfterMs = requeueAfter(deployment, limits, now);
   return requeueAfterMs === undefined ? decision : { ...decision, requeueAfterMs };
 }

@@ -1,6 +1,6 @@
 import { annotationKeys, type MachineSet } from "@millwright/core";
 import { type InPlaceSet, planInPlaceUpdate, type Transfer } from "./in-place/plan-in-place.ts";
-import { repairedSize } from "./state/repaired-size.ts";
+import { recoveredSize } from "./state/recovered-size.ts";
 import { updatableSet } from "./in-place/updatable-set.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { planRecreate } from "./sizes/plan-recreate.ts";
@@ -28,7 +28,7 @@ const notedNumber = (set: MachineSet, key: string): number | undefined => {
 };
 
 const scalable = (view: SetView): ScalableSet => ({
-  ...repairedSize(view),
+  ...recoveredSize(view),
   // Shares of nothing cannot be computed: a set that was noted at 0 does not know its share.
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
@@ -52,17 +52,17 @@ export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): 
 
 /** In place, more machines are always made by the new set: the old ones make none. */
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
-  sum(allOf(sets).map((view) => repairedSize(view).spec)) > bounds.replicas + bounds.maxSurge;
+  sum(allOf(sets).map((view) => recoveredSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
 /**
  * Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest of the replicas. The surge is left
  * free: it is for replacements, and a limited rollout would give up again at once what was made with it.
  */
 function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutGates): Sizes {
-  const olds = oldSets.map(repairedSize);
+  const olds = oldSets.map(recoveredSize);
   const old = olds.findLast(({ spec }) => spec > 0);
   if (newSet === undefined || maxNew === undefined || old === undefined) return sizes;
-  const { name, spec } = repairedSize(newSet);
+  const { name, spec } = recoveredSize(newSet);
   const size = sizes.get(name) ?? spec;
   const most = Math.max(maxNew, spec);
   if (size <= most) return sizes;
@@ -92,8 +92,8 @@ function planStep(
     const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
     return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
   }
-  const newSize = newSet === undefined ? undefined : repairedSize(newSet);
-  const oldSizes = oldSets.map(repairedSize);
+  const newSize = newSet === undefined ? undefined : recoveredSize(newSet);
+  const oldSizes = oldSets.map(recoveredSize);
   if (strategy === "Recreate") {
     if (!limits.mayStart && oldSizes.some(({ spec }) => spec > 0)) return only(new Map());
     const sizes = planRecreate(bounds.replicas, newSize, oldSizes);
@@ -131,7 +131,7 @@ export function planSizes(
   const isFrozen = hasFreezeLabel(snapshot.deployment);
   const sizes = allOf(sets).flatMap((view): [string, number][] => {
     const { name } = view.set.metadata;
-    const repaired = repairedSize(view).spec;
+    const repaired = recoveredSize(view).spec;
     const planned = step.sizes.get(name) ?? repaired;
     const received = step.transfer.filter(({ to }) => to === name).length;
     const size = isFrozen ? Math.min(planned, repaired + received) : planned;

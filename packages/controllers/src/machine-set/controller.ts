@@ -70,7 +70,7 @@ export function createMachineSetController(
   };
 
   /** Says that the API server refused to create or delete machines. */
-  const tellRefusal = (set: MachineSet, reason: ReplicaFailure["reason"], error: unknown): ReplicaFailure => {
+  const recordRejection = (set: MachineSet, reason: ReplicaFailure["reason"], error: unknown): ReplicaFailure => {
     const message = error instanceof Error ? error.message : String(error);
     const doing = reason === "FailedCreate" ? "creating" : "deleting";
     context.events.record(set, { type: "Warning", reason, message: `Error ${doing}: ${message}` });
@@ -91,8 +91,8 @@ export function createMachineSetController(
       await act(set, action, confirmOwner);
     } catch (error) {
       refused.errors.push(error);
-      if (action.kind === "CreateMachines") refused.failure ??= tellRefusal(set, "FailedCreate", error);
-      else if (action.kind === "DeleteMachine") refused.failure ??= tellRefusal(set, "FailedDelete", error);
+      if (action.kind === "CreateMachines") refused.failure ??= recordRejection(set, "FailedCreate", error);
+      else if (action.kind === "DeleteMachine") refused.failure ??= recordRejection(set, "FailedDelete", error);
       else if (action.kind === "AddFinalizer" || action.kind === "PatchSet") throw error;
     }
   };

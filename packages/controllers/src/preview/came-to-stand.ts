@@ -21,7 +21,7 @@ export function settledAt(deployment: MachineDeployment, limitsAt: LimitsAt, las
   const atAnyHour = withoutWindows(deployment);
   let at = lastAt;
   for (;;) {
-    const passesAt = limitsAt(atAnyHour, at)?.wakeAt;
+    const passesAt = limitsAt(atAnyHour, at)?.requeueAt;
     if (passesAt === undefined || passesAt <= at || passesAt > end) return at;
     at = passesAt;
   }
@@ -32,7 +32,7 @@ export function settledAt(deployment: MachineDeployment, limitsAt: LimitsAt, las
  * does not move no later one does, however many a year has.
  */
 export function isStable(deployment: MachineDeployment, limitsAt: LimitsAt, at: Date): boolean {
-  const { wakeAt, holds: atAnyHour = [] } = limitsAt(withoutWindows(deployment), at) ?? {};
+  const { requeueAt, holds: atAnyHour = [] } = limitsAt(withoutWindows(deployment), at) ?? {};
   const { holds = [] } = limitsAt(deployment, at) ?? {};
-  return wakeAt === undefined && holds.length === atAnyHour.length;
+  return requeueAt === undefined && holds.length === atAnyHour.length;
 }

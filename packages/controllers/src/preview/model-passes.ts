@@ -45,7 +45,7 @@ export function observeInModel(
 interface Decided {
   readonly from: readonly unknown[];
   readonly untilMs: number;
-  readonly wakeAt?: Date | undefined;
+  readonly requeueAt?: Date | undefined;
 }
 
 const stillHolds = (decided: Decided | undefined, from: readonly unknown[], now: Date): boolean =>
@@ -79,7 +79,7 @@ export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, is
     const snapshot = observeInModel(cluster, deployment, disablesScaleDown, now);
     const { actions, status, because, requeueAfterMs = Infinity } = decideMachineDeployment(snapshot, now);
     const untilMs = now.getTime() + requeueAfterMs;
-    decided.set(`deployment ${name}`, { from, untilMs, wakeAt: snapshot.limits?.wakeAt });
+    decided.set(`deployment ${name}`, { from, untilMs, requeueAt: snapshot.limits?.requeueAt });
     for (const action of actions) carryOutForDeployment(cluster, deployment, action, { notes, now, isRealNode });
     const patch = statusPatch(deployment.status, status);
     if (patch !== undefined) cluster.patchDeployment(name, patch);
@@ -117,6 +117,6 @@ export function createModelPasses(cluster: ModelCluster, { disablesScaleDown, is
       return [...deployments, ...sets].includes(true);
     },
     decisions: () => decisions,
-    wakes: () => [...cluster.deployments.keys()].flatMap((name) => decided.get(`deployment ${name}`)?.wakeAt ?? []),
+    wakes: () => [...cluster.deployments.keys()].flatMap((name) => decided.get(`deployment ${name}`)?.requeueAt ?? []),
   };
 }

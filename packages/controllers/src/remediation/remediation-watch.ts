@@ -71,7 +71,7 @@ export function createRemediationWatch(
   const wake = (keys: Iterable<string>): void => {
     for (const key of keys) controller.enqueue(key, "routine");
   };
-  const wakeAll = (): void => wake(store.list().filter(isWaiting).map(keyOf));
+  const enqueueAll = (): void => wake(store.list().filter(isWaiting).map(keyOf));
   const wakeBlind = (): void => {
     wake(
       store
@@ -103,7 +103,7 @@ export function createRemediationWatch(
     rule: settings,
     clock,
     log,
-    onEnd: wakeAll,
+    onEnd: enqueueAll,
   });
 
   const isGoing = (machine: Machine | undefined): boolean =>

@@ -17,14 +17,14 @@ import { aMachineDeployment, type Change, inPhase, testNamespace } from "./build
 import { createTestCluster } from "./cluster.ts";
 import { createLateApi } from "./late-api.ts";
 
-/** The deployment of a {@link createTroubledRollout}. */
+/** The deployment of a {@link createFaultyRollout}. */
 export const pool = { namespace: testNamespace, name: "pool" };
 
 /** Longest time that watches are late, below the time after which a creation without answer is given up. */
 const LATEST_MS = 60_000;
 
 /** What may happen in the course of a rollout, all of it good for machines and bad for controllers. */
-export const troubles = fc.oneof(
+export const faults = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("wait" as const), seconds: fc.integer({ min: 1, max: 20 }) }) },
   {
     weight: 8,
@@ -49,10 +49,10 @@ export const troubles = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("release" as const, "restart" as const) }) },
 );
-export type Trouble = typeof troubles extends fc.Arbitrary<infer T> ? T : never;
+export type Fault = typeof faults extends fc.Arbitrary<infer T> ? T : never;
 
 /** A deployment of class `small`, its controllers and those of its sets, and a world that loses answers, is late and restarts. */
-export function createTroubledRollout(change: Change<MachineDeployment>) {
+export function createFaultyRollout(change: Change<MachineDeployment>) {
   const { api, clock, newContext } = createTestCluster();
   api.seed(machineDeploymentResource, aMachineDeployment(change));
   const late = createLateApi(api, () => clock.monotonicMs());
@@ -87,7 +87,7 @@ export function createTroubledRollout(change: Change<MachineDeployment>) {
     deployment: () => api.peek<MachineDeployment>(machineDeploymentResource, pool),
     startProcess,
     end,
-    async take(each: Trouble): Promise<void> {
+    async take(each: Fault): Promise<void> {
       switch (each.kind) {
         case "wait":
           for (let left = each.seconds; left > 0; left--) {
@@ -106,7 +106,7 @@ export function createTroubledRollout(change: Change<MachineDeployment>) {
         }
         case "fault": {
           const { status, verb, times, isDone } = each;
-          const reason = status === 409 ? "Conflict" : "Trouble";
+          const reason = status === 409 ? "Conflict" : "Fault";
           const phase = isDone && (status === 0 || status === 503) ? "after" : "before";
           return api.inject({ verb, times, phase, error: new ApiError({ status, reason, message: "injected" }) });
         }

@@ -14,8 +14,8 @@ import {
   failedMachines,
   isOwnedBy,
   revisionOf,
-  toldConditions,
-  type ToldCondition,
+  reportedConditions,
+  type ReportedCondition,
 } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
@@ -45,7 +45,7 @@ export interface DeploymentReport {
   readonly ready: number;
   readonly available: number;
   readonly updated: number;
-  readonly conditions: readonly ToldCondition[];
+  readonly conditions: readonly ReportedCondition[];
   /** The newest revision first. */
   readonly sets: readonly SetReport[];
   /** Machines whose last operation failed, with what was said of it. */
@@ -105,7 +105,7 @@ export async function describeDeployment(options: NamedObject): Promise<Deployme
     ready: status.readyReplicas ?? 0,
     available: status.availableReplicas ?? 0,
     updated: status.updatedReplicas ?? 0,
-    conditions: toldConditions(status.conditions),
+    conditions: reportedConditions(status.conditions),
     sets: sets.toSorted((a, b) => Number(b.revision) - Number(a.revision) || (a.name < b.name ? -1 : 1)),
     failed: failedMachines(status.failedMachines),
     notes: unknownAnnotations("MachineDeployment", metadata),

@@ -7,8 +7,8 @@ import {
   failedMachines,
   isOwnedBy,
   revisionOf,
-  toldConditions,
-  type ToldCondition,
+  reportedConditions,
+  type ReportedCondition,
 } from "./group-report.ts";
 import { type NamedObject, readNamed } from "./read-named.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
@@ -29,7 +29,7 @@ export interface MachineSetReport {
   readonly available: number;
   /** Number of machines by phase, in the order of the phases' names; without a phase yet: `being created`. */
   readonly phases: Readonly<Record<string, number>>;
-  readonly conditions: readonly ToldCondition[];
+  readonly conditions: readonly ReportedCondition[];
   /** Machines whose last operation failed, with what was said of it. */
   readonly failed: readonly FailedMachine[];
   /** What else is to be known, a sentence each. */
@@ -70,7 +70,7 @@ export async function describeSet(options: NamedObject): Promise<MachineSetRepor
     ready: status.readyReplicas ?? 0,
     available: status.availableReplicas ?? 0,
     phases: countPhases(machines),
-    conditions: toldConditions(status.machineSetCondition),
+    conditions: reportedConditions(status.machineSetCondition),
     failed: failedMachines(status.failedMachines),
     notes: unknownAnnotations("MachineSet", metadata),
   };

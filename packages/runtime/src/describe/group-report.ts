@@ -2,7 +2,7 @@ import { annotationKeys, type Machine, phaseOf } from "@millwright/core";
 import { type ApiObject, controllerRefOf } from "@millwright/kube";
 
 /** A condition without its times. */
-export interface ToldCondition {
+export interface ReportedCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
@@ -34,11 +34,11 @@ export function countPhases(machines: readonly Machine[]): Readonly<Record<strin
 }
 
 /** Conditions of a status, in their order. */
-export const toldConditions = (
+export const reportedConditions = (
   conditions:
     | readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[]
     | undefined,
-): readonly ToldCondition[] =>
+): readonly ReportedCondition[] =>
   (conditions ?? []).map(({ type, status, reason = "", message = "" }) => ({ type, status, reason, message }));
 
 /** What a status says of machines that failed. */

@@ -1,4 +1,4 @@
-import { untilTroubleChanges } from "../machine/machine-conditions.ts";
+import { msUntilIssuesChange } from "../machine/machine-conditions.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 import { untilCounted } from "./machines-up-to-date.ts";
 
@@ -10,7 +10,7 @@ const SECOND = 1000;
  */
 export function untilGroupChanges(machines: readonly JudgedMachine[], now: Date): number | undefined {
   const times = machines
-    .flatMap((machine) => [untilCounted(machine, now), untilTroubleChanges(machine.facts, now) ?? 0])
+    .flatMap((machine) => [untilCounted(machine, now), msUntilIssuesChange(machine.facts, now) ?? 0])
     .filter((ms) => ms > 0);
   if (times.length === 0) return undefined;
   const time = now.getTime() + times.reduce((a, b) => Math.min(a, b));

@@ -1,6 +1,6 @@
 import type { Machine } from "@millwright/core";
 import type { MachineFacts } from "../machine/facts.ts";
-import { untilTroubleChanges } from "../machine/machine-conditions.ts";
+import { msUntilIssuesChange } from "../machine/machine-conditions.ts";
 import { ready } from "../machine/ready.ts";
 import { healthCheckSucceeded, ownerRemediated } from "../machine/remediation.ts";
 import { upToDate } from "../machine/updating.ts";
@@ -48,7 +48,7 @@ function ownWord(facts: MachineFacts, now: Date): OwnWord {
     isUnhealthy: healthCheckSucceeded(facts, now)?.status === "False",
     remediation: ownerRemediated(facts, now),
   };
-  if (untilTroubleChanges(facts, now) === undefined) found.set(machine, { from, word });
+  if (msUntilIssuesChange(facts, now) === undefined) found.set(machine, { from, word });
   return word;
 }
 

@@ -46,7 +46,7 @@ const soonest = (times: readonly number[]): number | undefined => {
  * Milliseconds until time alone changes what the parents of a machine tell of it: a deletion or drain becomes slow, an unhealthy machine overdue, a
  * preservation ends. `undefined` when only a change of an object can.
  */
-export function untilTroubleChanges(facts: MachineFacts, now: Date): number | undefined {
+export function msUntilIssuesChange(facts: MachineFacts, now: Date): number | undefined {
   const { machine } = facts;
   const after = (since: string | null | undefined, ms: number): number =>
     (timeOf(since) ?? Number.NaN) + ms + 1 - now.getTime();
@@ -60,9 +60,9 @@ export function untilTroubleChanges(facts: MachineFacts, now: Date): number | un
   ]);
 }
 
-/** Milliseconds until time alone changes a condition: as {@link untilTroubleChanges}, or a ready machine becomes available. */
+/** Milliseconds until time alone changes a condition: as {@link msUntilIssuesChange}, or a ready machine becomes available. */
 export const untilConditionsChange = (facts: MachineFacts, now: Date): number | undefined =>
   soonest([
-    untilTroubleChanges(facts, now) ?? 0,
+    msUntilIssuesChange(facts, now) ?? 0,
     !isDeleting(facts.machine) && ready(facts, now)?.status === "True" ? untilAvailableMs(facts, now) : 0,
   ]);

@@ -45,7 +45,7 @@ export function watchConditionInputs(
     priority: () => "routine",
   });
   const { unreachableAfterMs } = conditions?.settings ?? defaultMachineSettings;
-  const wakeAll = (): void => {
+  const enqueueAll = (): void => {
     for (const key of keys.all()) controller.enqueue(key, "routine");
   };
   if (target === undefined) return;
@@ -64,8 +64,8 @@ export function watchConditionInputs(
     when: hasOtherHealth,
     priority: () => "routine",
   });
-  target.caches.nodes.connectivity.onLost(unreachableAfterMs, wakeAll);
+  target.caches.nodes.connectivity.onLost(unreachableAfterMs, enqueueAll);
   target.caches.nodes.connectivity.onRegained((lostForMs) => {
-    if (lostForMs > unreachableAfterMs) wakeAll();
+    if (lostForMs > unreachableAfterMs) enqueueAll();
   });
 }

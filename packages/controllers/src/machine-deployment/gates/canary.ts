@@ -29,11 +29,11 @@ export function canaryGates(
 ): RolloutGates {
   const replicas = deployment.spec.replicas ?? 0;
   const failure = canaryFailureOf(newSet?.set);
-  const stop = (maxNew: number, hold: string, wakeAt?: Date): RolloutGates => ({
+  const stop = (maxNew: number, hold: string, requeueAt?: Date): RolloutGates => ({
     mayStart: true,
     maxNew,
     holds: [hold],
-    ...(wakeAt === undefined ? {} : { wakeAt }),
+    ...(requeueAt === undefined ? {} : { requeueAt }),
   });
   if (newSet !== undefined && failure !== undefined) {
     const { name } = newSet.set.metadata;

@@ -3,7 +3,7 @@ import { apiTime } from "../../model/set-condition.ts";
 import { canaryGates } from "./canary.ts";
 import { isRollbackFromFailedCanary, isRevert, isUnderWay } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";
-import { repairedSize } from "../state/repaired-size.ts";
+import { recoveredSize } from "../state/recovered-size.ts";
 import { openingAt, readWindows } from "./maintenance-window.ts";
 import { manualSelection } from "./manual-selection.ts";
 import { settlingMachines } from "./min-ready.ts";
@@ -17,13 +17,13 @@ import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/sn
  * machine missing.
  */
 const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
-  Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => repairedSize(view).spec)));
+  Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => recoveredSize(view).spec)));
 
 function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutGates {
   const read = readWindows(deployment);
   // What cannot be read was refused before anything is planned.
   const { isOpen, changesAt } = openingAt(read.ok ? read.windows : [], now);
-  const wake = changesAt === undefined ? {} : { wakeAt: changesAt };
+  const wake = changesAt === undefined ? {} : { requeueAt: changesAt };
   if (isOpen) return { mayStart: true, ...wake };
   const hold =
     changesAt === undefined
@@ -65,6 +65,6 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
 export function withGates(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
   const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
   const seen = { ...snapshot, settling: names };
-  const settles = nextAt === undefined ? unlimited : { ...unlimited, wakeAt: nextAt };
+  const settles = nextAt === undefined ? unlimited : { ...unlimited, requeueAt: nextAt };
   return { ...seen, limits: intersectGates([limitsOfRollout(seen, now), settles]) };
 }

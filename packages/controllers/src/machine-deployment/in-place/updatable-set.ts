@@ -5,7 +5,7 @@ import { inDeletionOrder } from "../../machine-set/deletion-order.ts";
 import { isAvailable } from "../../model/phase.ts";
 import type { SetView } from "../state/set-size.ts";
 import type { InPlaceSet, UpdatableMachine } from "./plan-in-place.ts";
-import { repairedSize } from "../state/repaired-size.ts";
+import { recoveredSize } from "../state/recovered-size.ts";
 import { readUpdateNote } from "./update-note.ts";
 import { updateStateOf } from "./update-state.ts";
 
@@ -43,5 +43,5 @@ export function updatableSet(view: SetView, nodes: NodesOfMachines | undefined, 
   const machines = inDeletionOrder(view.machines, now).map((machine) =>
     viewOf(machine, nodes?.get(machine.metadata.name), target),
   );
-  return { ...repairedSize(view), machines };
+  return { ...recoveredSize(view), machines };
 }

@@ -17,13 +17,13 @@ import { avoidsOldNodes } from "../sets/set-marks.ts";
 import type { SetView } from "../state/set-size.ts";
 import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 
-/** What the wishes about nodes depend on beside the nodes. */
+/** What the marks of nodes depend on besides the nodes. */
 export interface NodeDecisionOptions {
-  /** Machines whose nodes are selected for an update in place in this pass. */
+  /** Machines whose nodes are selected for an in-place update in this reconcile. */
   readonly select: readonly string[];
-  /** Whether the cluster-autoscaler is kept from the nodes: `true` for the time of a rollout, `false` when it is over; `undefined` leaves them as they are. */
+  /** Whether scale-down by the cluster-autoscaler is disabled: `true` during a rollout, `false` after it; `undefined` keeps the annotations. */
   readonly isKeptFromScaler: boolean | undefined;
-  /** Whether nothing is to be left on the nodes, whatever the strategy. Default: it follows the strategy. */
+  /** Whether all marks are removed, whatever the strategy. Default: `false`. */
   readonly isOver?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface Place {
   readonly isOld: boolean;
 }
 
-/** Gives or takes the annotations of the cluster-autoscaler; those of a preserved machine are its preservation's to take. */
+/** Sets or removes the annotations of the cluster-autoscaler; those of a preserved machine are removed by its preservation. */
 function scalerAnnotations(
   { machine, node }: Place,
   isKept: boolean | undefined,
@@ -44,10 +44,10 @@ function scalerAnnotations(
 }
 
 /**
- * What an update in place wants of a node. Of a deployment that follows another strategy only what was marked by such an update is cleaned: labels that a
- * person has set by hand, to update a single node, are theirs.
+ * The marks that an in-place update needs on a node. With another strategy only the marks of an in-place update are removed: labels that a user has set
+ * to update a single node are kept.
  */
-function inPlaceWish(
+function inPlaceMarksOf(
   { node, isOld }: Place,
   state: UpdateState,
   target: string | undefined,
@@ -60,27 +60,27 @@ function inPlaceWish(
   return isMarked ? desiredMarksForReleased(node, state) : { marks: noChange };
 }
 
-/** What is wished for the nodes of all machines of a set. */
-interface SetWish {
+/** What the nodes of all machines of a set are to carry. */
+interface SetMarkOptions {
   readonly isOld: boolean;
-  /** Name of the set of the template that is wanted. */
+  /** Name of the set of the current template. */
   readonly target: string | undefined;
   readonly isInPlace: boolean;
   readonly isKept: boolean | undefined;
   readonly isAvoided: boolean;
 }
 
-/** What a node is to carry follows from this and from nothing else. */
-interface Asked extends SetWish {
+/** Everything that determines what a node is to carry. */
+interface NodeInput extends SetMarkOptions {
   readonly machine: Machine;
   readonly node: Node;
   readonly isChosen: boolean;
 }
 
-function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: Asked): NodeChange | undefined {
+function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: NodeInput): NodeChange | undefined {
   const { machine, node } = place;
   const state = updateStateOf(machine, node, target);
-  const { marks, condition } = inPlaceWish(place, state, isInPlace ? target : undefined, isChosen);
+  const { marks, condition } = inPlaceMarksOf(place, state, isInPlace ? target : undefined, isChosen);
   const patch = nodePatch(node, {
     ...noChange,
     ...marks,
@@ -95,10 +95,10 @@ function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: 
   };
 }
 
-/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: what was found about the others holds as long as the same is asked. */
-const found = new WeakMap<Node, { readonly asked: Asked; readonly change: NodeChange | undefined }>();
+/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: what was found about the others holds as long as the same is input. */
+const found = new WeakMap<Node, { readonly input: NodeInput; readonly change: NodeChange | undefined }>();
 
-const isSame = (a: Asked, b: Asked): boolean =>
+const isSame = (a: NodeInput, b: NodeInput): boolean =>
   a.machine === b.machine &&
   a.isOld === b.isOld &&
   a.target === b.target &&
@@ -107,64 +107,73 @@ const isSame = (a: Asked, b: Asked): boolean =>
   a.isKept === b.isKept &&
   a.isAvoided === b.isAvoided;
 
-function changeFor(asked: Asked): NodeChange | undefined {
-  const before = found.get(asked.node);
-  if (before !== undefined && isSame(before.asked, asked)) return before.change;
-  const change = changeOf(asked);
-  found.set(asked.node, { asked, change });
+function changeFor(input: NodeInput): NodeChange | undefined {
+  const before = found.get(input.node);
+  if (before !== undefined && isSame(before.input, input)) return before.change;
+  const change = changeOf(input);
+  found.set(input.node, { input, change });
   return change;
 }
 
-/** The question about a machine; `undefined` where there is no node to write to, or nothing to be written any more. */
-function askAbout(machine: Machine, nodes: NodesOfMachines, wish: SetWish, isChosen: boolean): Asked | undefined {
+/** The input of a machine; `undefined` when it has no node, or the machine or the node is being deleted. */
+function nodeInputOf(
+  machine: Machine,
+  nodes: NodesOfMachines,
+  options: SetMarkOptions,
+  isChosen: boolean,
+): NodeInput | undefined {
   const node = nodes.get(machine.metadata.name);
   if (node === undefined || node.metadata.deletionTimestamp != null || isDeleting(machine)) return undefined;
-  return { ...wish, machine, node, isChosen };
+  return { ...options, machine, node, isChosen };
 }
 
-/** Which machine was asked about first for a node, and the nodes for which that was more than one. */
+/** The first machine that named each node, and the nodes that more than one machine names. */
 const namedBy = new WeakMap<Node, string>();
 const shared = new WeakSet<Node>();
 
-/** Questions by what is wished: whether the node of a machine that is not chosen lacks something. */
-const lacking = new WeakMap<NodesOfMachines, Map<string, Question>>();
+/** Predicates by set options: whether the node of a machine that is not selected has to change. */
+const changing = new WeakMap<NodesOfMachines, Map<string, Question>>();
 
-function lacksSomething(nodes: NodesOfMachines, wish: SetWish): Question {
-  const known = lacking.get(nodes) ?? new Map<string, Question>();
-  lacking.set(nodes, known);
-  const { isOld, target, isInPlace, isKept, isAvoided } = wish;
+function needsChange(nodes: NodesOfMachines, options: SetMarkOptions): Question {
+  const known = changing.get(nodes) ?? new Map<string, Question>();
+  changing.set(nodes, known);
+  const { isOld, target, isInPlace, isKept, isAvoided } = options;
   const key = JSON.stringify([isOld, target, isInPlace, isKept, isAvoided]);
   const question =
     known.get(key) ??
     ((machine: Machine): boolean => {
-      const asked = askAbout(machine, nodes, wish, false);
-      if (asked === undefined) return false;
+      const input = nodeInputOf(machine, nodes, options, false);
+      if (input === undefined) return false;
       const { name } = machine.metadata;
-      if ((namedBy.get(asked.node) ?? name) !== name) shared.add(asked.node);
-      namedBy.set(asked.node, name);
-      return changeFor(asked) !== undefined;
+      if ((namedBy.get(input.node) ?? name) !== name) shared.add(input.node);
+      namedBy.set(input.node, name);
+      return changeFor(input) !== undefined;
     });
   known.set(key, question);
   return question;
 }
 
-/** A set's machines, and what is wished for their nodes. */
-interface Wishing {
+/** The machines of a set, and what their nodes are to carry. */
+interface MachinesToMark {
   readonly machines: readonly Machine[];
-  readonly wish: SetWish;
+  readonly options: SetMarkOptions;
 }
 
 /** The machines whose nodes may have to change, in order. */
-function concerned({ machines, wish }: Wishing, nodes: NodesOfMachines, chosen: ReadonlySet<string>): Wishing {
-  const lacks = machinesWhere(machines, lacksSomething(nodes, wish));
-  if (chosen.size === 0) return { machines: lacks, wish };
+function onlyChanging(
+  { machines, options }: MachinesToMark,
+  nodes: NodesOfMachines,
+  chosen: ReadonlySet<string>,
+): MachinesToMark {
+  const lacks = machinesWhere(machines, needsChange(nodes, options));
+  if (chosen.size === 0) return { machines: lacks, options };
   const both = new Set(lacks);
-  return { machines: machines.filter((each) => both.has(each) || chosen.has(each.metadata.name)), wish };
+  return { machines: machines.filter((each) => both.has(each) || chosen.has(each.metadata.name)), options };
 }
 
 /**
- * What the nodes of a deployment are to carry, each pass anew (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets; MCM, `pkg/controller/deployment_rolling.go` taintNodesBackingMachineSets): nodes that join later get their share,
- * and what does not belong any more goes on every way out, be it the end, a rollback or another strategy. At most one patch per node.
+ * What the nodes of a deployment are to carry, computed in each reconcile (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets; MCM, `pkg/controller/deployment_rolling.go` taintNodesBackingMachineSets): nodes that join later are marked, too,
+ * and stale marks are removed at the end of a rollout, after a rollback and after a change of the strategy. At most one patch per node.
  */
 export function decideNodes(
   { deployment, nodes = new Map() }: MachineDeploymentSnapshot,
@@ -175,21 +184,18 @@ export function decideNodes(
   const isInPlace = !isOver && deployment.spec.strategy?.type === "InPlaceUpdate";
   const avoids = !isOver && avoidsOldNodes(deployment);
   const chosen = new Set(select);
-  const wishing = ({ machines }: SetView, isOld: boolean): Wishing => ({
+  const toMark = ({ machines }: SetView, isOld: boolean): MachinesToMark => ({
     machines,
-    wish: { isOld, target, isInPlace, isKept, isAvoided: isOld && avoids },
+    options: { isOld, target, isInPlace, isKept, isAvoided: isOld && avoids },
   });
-  const all = [
-    ...oldSets.map((view) => wishing(view, true)),
-    ...(newSet === undefined ? [] : [wishing(newSet, false)]),
-  ];
-  const ask = (of: readonly Wishing[]): readonly Asked[] =>
-    of.flatMap(({ machines, wish }) =>
-      machines.flatMap((machine) => askAbout(machine, nodes, wish, chosen.has(machine.metadata.name)) ?? []),
+  const all = [...oldSets.map((view) => toMark(view, true)), ...(newSet === undefined ? [] : [toMark(newSet, false)])];
+  const inputsOf = (of: readonly MachinesToMark[]): readonly NodeInput[] =>
+    of.flatMap(({ machines, options }) =>
+      machines.flatMap((machine) => nodeInputOf(machine, nodes, options, chosen.has(machine.metadata.name)) ?? []),
     );
-  const few = ask(all.map((each) => concerned(each, nodes, chosen)));
-  // Each node once: two machines that name one node must not write to it in turns.
-  const asked = few.some(({ node }) => shared.has(node)) ? ask(all) : few;
-  const byNode = new Map(asked.map((each) => [each.node.metadata.name, each]));
+  const few = inputsOf(all.map((each) => onlyChanging(each, nodes, chosen)));
+  // Each node once: two machines that name the same node must not overwrite each other.
+  const inputs = few.some(({ node }) => shared.has(node)) ? inputsOf(all) : few;
+  const byNode = new Map(inputs.map((each) => [each.node.metadata.name, each]));
   return [...byNode.values()].flatMap((each) => changeFor(each) ?? []);
 }

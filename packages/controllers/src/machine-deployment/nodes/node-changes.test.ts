@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Node } from "../../model/node-objects.ts";
 import { aNode } from "../../testing/builders.ts";
-import { isNodeNews } from "./node-changes.ts";
+import { isRelevantNodeChange } from "./node-changes.ts";
 
 const saying = (reason: string): Partial<Node> => ({
   status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason }] },
@@ -16,5 +16,5 @@ it.each<[string, Node | undefined, Node | undefined, boolean]>([
   ["a step of an update in place", aNode(saying("SelectedForUpdate")), aNode(saying("DrainSuccessful")), true],
   ["a heartbeat", aNode(), aNode({ metadata: { resourceVersion: "9" }, status: { conditions: [] } }), false],
 ])("takes %s for what it is", (_, old, current, expected) => {
-  expect(isNodeNews(old, current)).toBe(expected);
+  expect(isRelevantNodeChange(old, current)).toBe(expected);
 });

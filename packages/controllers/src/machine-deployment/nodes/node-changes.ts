@@ -4,7 +4,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { conditionOf } from "../../model/node-condition.ts";
 
 /** Whether a deployment has to look at a node again: at what it writes there, and at how far an update in place is. Heartbeats are none of it. */
-export const isNodeNews = (old: Node | undefined, current: Node | undefined): boolean =>
+export const isRelevantNodeChange = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
   current === undefined ||
   !equalJson(old.spec, current.spec) ||

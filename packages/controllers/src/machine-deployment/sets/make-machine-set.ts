@@ -46,7 +46,7 @@ export function createMachineSetMaker(
     throw new Error(`the name ${name} of the new machine set is taken; the next attempt uses another`);
   };
 
-  const tellRefusal = async (deployment: MachineDeployment, set: MachineSet, error: unknown): Promise<void> => {
+  const recordRejection = async (deployment: MachineDeployment, set: MachineSet, error: unknown): Promise<void> => {
     const why = error instanceof Error ? error.message : String(error);
     const reason = legacyReasons.machineSetCreateError;
     const message = `Failed to create new machine set "${set.metadata.name}": ${why}`;
@@ -62,7 +62,7 @@ export function createMachineSetMaker(
       await sets.create(set);
     } catch (error) {
       if (isAlreadyExists(error)) return useOrAvoid(deployment, set);
-      if (!isNamespaceEnding(error)) await tellRefusal(deployment, set, error);
+      if (!isNamespaceEnding(error)) await recordRejection(deployment, set, error);
       throw error;
     }
   };

@@ -4,12 +4,12 @@ import type { NodeConditionState } from "../../model/node-condition.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** What a deployment wants a node to carry; what is not named stays as it is. */
+/** What a node of a deployment is to carry; everything else is kept. */
 export interface DesiredNodeMarks {
   /** Values to set, `null` removes. */
   readonly labels: Changes;
   readonly annotations: Changes;
-  /** The taint that steers pods away from machines that will go soon; `undefined` leaves it as it is. */
+  /** The taint that keeps pods off machines that are about to be replaced; `undefined` keeps it as it is. */
   readonly isAvoided: boolean | undefined;
   /** Taints to add when they are missing. */
   readonly addTaints: readonly Taint[];
@@ -17,7 +17,7 @@ export interface DesiredNodeMarks {
   readonly isUncordoned: boolean;
 }
 
-/** A wish for nothing. */
+/** Changes nothing. */
 export const noChange: DesiredNodeMarks = {
   labels: {},
   annotations: {},
@@ -30,7 +30,7 @@ const avoidance: Taint = { key: taintKeys.preferNoSchedule, value: "True", effec
 
 const isSame = (a: Taint, b: Taint): boolean => a.key === b.key && a.effect === b.effect;
 
-/** The taints of a node after a wish; `undefined` when they stay. */
+/** The desired taints of a node; `undefined` when they do not change. */
 function taintsAfter(node: Node, { isAvoided, addTaints }: DesiredNodeMarks): readonly Taint[] | undefined {
   const live = node.spec?.taints ?? [];
   const wanted = isAvoided === true ? [...addTaints, avoidance] : addTaints;
@@ -45,14 +45,14 @@ const changesOf = (have: Readonly<Record<string, string>> | undefined, wanted: C
 };
 
 /**
- * The one merge patch that grants a wish, or `undefined` when the node is so already. Taints are a list that a patch replaces whole, so one that touches them
- * holds only for the version of the node that was seen.
+ * The merge patch that brings a node to its desired state; `undefined` when there is nothing to change. A merge patch replaces the list of taints, so a patch of taints
+ * applies only to the version of the node that was read.
  */
-export function nodePatch(node: Node, wish: DesiredNodeMarks): Readonly<Record<string, unknown>> | undefined {
-  const labels = changesOf(node.metadata.labels, wish.labels);
-  const annotations = changesOf(node.metadata.annotations, wish.annotations);
-  const taints = taintsAfter(node, wish);
-  const isUncordoned = wish.isUncordoned && node.spec?.unschedulable === true;
+export function nodePatch(node: Node, desired: DesiredNodeMarks): Readonly<Record<string, unknown>> | undefined {
+  const labels = changesOf(node.metadata.labels, desired.labels);
+  const annotations = changesOf(node.metadata.annotations, desired.annotations);
+  const taints = taintsAfter(node, desired);
+  const isUncordoned = desired.isUncordoned && node.spec?.unschedulable === true;
   const { resourceVersion } = node.metadata;
   const metadata = {
     ...(labels === undefined ? {} : { labels }),
@@ -74,6 +74,6 @@ export function nodePatch(node: Node, wish: DesiredNodeMarks): Readonly<Record<s
 export interface NodeChange {
   readonly name: string;
   readonly patch?: Readonly<Record<string, unknown>>;
-  /** What the node is to say of its machine after the patch. */
+  /** The condition to set on the node after the patch. */
   readonly condition?: NodeConditionState;
 }

@@ -5,7 +5,7 @@ export interface RolloutGates {
   /** Whether a next step may be taken at all. A new set is made anyway, with no machines, for others wait to see it. */
   readonly mayStart: boolean;
   /** When the limits are due to change by themselves. Absent: only with the objects that they were computed from. */
-  readonly wakeAt?: Date;
+  readonly requeueAt?: Date;
   /** What the rollout waits for, a clause each, for people. Absent: for nothing. */
   readonly holds?: readonly string[];
 }
@@ -21,12 +21,12 @@ const least = (numbers: readonly (number | undefined)[]): number | undefined => 
 /** What all of them allow. */
 export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
-  const wakeAt = least(all.map((each) => each.wakeAt?.getTime()));
+  const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));
   const holds = all.flatMap((each) => each.holds ?? []);
   return {
     mayStart: all.every((each) => each.mayStart),
     ...(maxNew === undefined ? {} : { maxNew }),
-    ...(wakeAt === undefined ? {} : { wakeAt: new Date(wakeAt) }),
+    ...(requeueAt === undefined ? {} : { requeueAt: new Date(requeueAt) }),
     ...(holds.length === 0 ? {} : { holds }),
   };
 }

@@ -10,10 +10,10 @@ import {
 import type { Claim, Node, Pod } from "../../model/node-objects.ts";
 import { refOf } from "../builders.ts";
 import { aBudget, aClaim, anAttachment, aPodWithVolume, aVolume } from "../drain-objects.ts";
-import type { Happenings, Stage } from "./stage.ts";
+import type { RandomEvents, Stage } from "./stage.ts";
 
 /** What may happen to machines, their nodes, and the pods and volumes on these. */
-export function machineHappenings({ api, clock, below, oneOf, chance, next }: Stage): Happenings {
+export function machineEvents({ api, clock, below, oneOf, chance, next }: Stage): RandomEvents {
   const machines = () => api.all<Machine>(machineResource);
   const nodes = () => api.all<Node>(nodeResource);
   const setReady = (node: Node, status: string): void => {
@@ -48,7 +48,7 @@ export function machineHappenings({ api, clock, below, oneOf, chance, next }: St
           metadata: { labels: { name: oneOf(["pool", "solo", "none"]) } },
         });
     },
-    machineWish: () => {
+    machineRequest: () => {
       const machine = oneOf(machines());
       const spec = oneOf([
         { disableHealthTimeout: true },

@@ -1,8 +1,8 @@
 import { ApiError } from "@millwright/kube";
-import type { Happenings, Stage } from "./stage.ts";
+import type { RandomEvents, Stage } from "./stage.ts";
 
 /** What may happen to the cloud and to the API server. `let` ends a `hold` of the cloud's answers. */
-export function outsideTroubles({ api, driver, below, oneOf, chance }: Stage): Happenings {
+export function outsideFaults({ api, driver, below, oneOf, chance }: Stage): RandomEvents {
   let release = (): void => {};
   return {
     fail: () =>

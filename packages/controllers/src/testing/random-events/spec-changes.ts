@@ -10,10 +10,10 @@ import {
 import { secretResource } from "@millwright/kube";
 import { aMachineClass, aMachineDeployment, aMachineSet, refOf } from "../builders.ts";
 import { aSecret, secretRef } from "../machine-process.ts";
-import type { Happenings, Stage } from "./stage.ts";
+import type { RandomEvents, Stage } from "./stage.ts";
 
 /** What people may do with the deployment `pool`, a set without one, and classes and secrets. */
-export function wishes({ api, below, oneOf, chance, next }: Stage): Happenings {
+export function wishes({ api, below, oneOf, chance, next }: Stage): RandomEvents {
   const pool = refOf("pool");
   const deployment = () => api.peek<MachineDeployment>(machineDeploymentResource, pool);
   const changePool = (patch: object): void => {

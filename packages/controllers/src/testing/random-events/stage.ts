@@ -17,4 +17,4 @@ export interface Stage {
 }
 
 /** What may happen, by name. Where there is nothing for it to happen to, nothing does. */
-export type Happenings = Readonly<Record<string, () => unknown>>;
+export type RandomEvents = Readonly<Record<string, () => unknown>>;

@@ -1,7 +1,7 @@
 import { labelKeys, type Machine } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { aMachine, aMachineSet, beingDeleted, type Change, inPhase, labelled, named } from "../../testing/builders.ts";
-import { repairedSize } from "./repaired-size.ts";
+import { recoveredSize } from "./recovered-size.ts";
 
 const own = inPhase("Running");
 const received = { ...own, ...labelled({ [labelKeys.updateResult]: "successful" }) };
@@ -9,7 +9,7 @@ const going = { ...own, ...beingDeleted() };
 
 /** The size of a set that is told to have `replicas` machines and has these. */
 const sizeOf = (replicas: number, isDrawnOn: boolean, ...machines: readonly Change<Machine>[]): number =>
-  repairedSize({
+  recoveredSize({
     set: aMachineSet(isDrawnOn ? labelled({ [labelKeys.scaleUpDisabled]: "true" }) : {}, { spec: { replicas } }),
     machines: machines.map((change, index) => aMachine(named(`m${index}`), change)),
   }).spec;

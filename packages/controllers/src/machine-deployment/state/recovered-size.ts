@@ -6,7 +6,7 @@ import { type SetSize, type SetView, sizeOf } from "./set-size.ts";
  * The size of a set as an update in place means it to be, wherever its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): a set that received
  * machines has a place for each, and one that may not make machines has none for those that are gone. Other sets are told what they are told.
  */
-export function repairedSize(view: SetView): SetSize {
+export function recoveredSize(view: SetView): SetSize {
   const size = sizeOf(view);
   const { present, received } = countMachines(view.machines);
   const places = size.spec + Math.max(0, Math.min(received, present - size.spec));
