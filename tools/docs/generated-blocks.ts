@@ -201,7 +201,7 @@ function phaseTable(): string {
 
 function deletionDiagram(): string {
   const names = deletionStages.map(({ name }) => name);
-  return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> gone([gone])`, "```"].join("\n");
+  return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> deleted([deleted])`, "```"].join("\n");
 }
 
 function errorTable(): string {
