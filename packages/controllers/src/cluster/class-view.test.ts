@@ -40,7 +40,7 @@ describe("resolveClass", () => {
   it("finds class and secret, whose values do not print", () => {
     const { view, inputs, secret } = resolve([small], [booting]);
     expect(view).toMatchObject({ state: "usable", machineClass: { metadata: { name: "small" } } });
-    expect(view).not.toHaveProperty("obstacle");
+    expect(view).not.toHaveProperty("unmetPrecondition");
     expect(inputs).toBe("10/11");
     expect(secret["userData"]?.reveal()).toBe("#cloud-config");
     expect(JSON.stringify(secret)).not.toContain("cloud-config");
@@ -128,13 +128,13 @@ describe("resolveClass", () => {
   ])("lets machines be deleted, but none be made, with a secret that has %s", (_, data) => {
     expect(resolve([small], [aSecret("small", data)]).view).toMatchObject({
       state: "usable",
-      obstacle: {
+      unmetPrecondition: {
         reason: "InvalidSecret",
         problem: 'MachineClass "small": key "userData" is missing in Secret "small"; every machine needs it to boot',
       },
     });
     const bare = { metadata: { name: "small", namespace: testNamespace, uid: "s", resourceVersion: "1" }, data: {} };
-    expect(resolve([small], [bare]).view).toHaveProperty("obstacle");
+    expect(resolve([small], [bare]).view).toHaveProperty("unmetPrecondition");
   });
 
   it("changes its inputs when class or secret change, come or go", () => {

@@ -109,7 +109,11 @@ function resolveContent(
     const names = secrets.map(({ name }) => `"${name}"`).join(", ");
     const problem = `${subject}: key "${userDataKey}" is missing in Secret ${names}; every machine needs it to boot`;
     return {
-      view: { state: "usable", machineClass, obstacle: { reason: machineEventReasons.invalidSecret, problem } },
+      view: {
+        state: "usable",
+        machineClass,
+        unmetPrecondition: { reason: machineEventReasons.invalidSecret, problem },
+      },
       inputs,
       secret,
       unread,
@@ -146,6 +150,6 @@ export type ClassView =
       readonly state: "usable";
       readonly machineClass: MachineClass;
       /** What keeps new machines from booting; existing ones can be looked after and deleted all the same. */
-      readonly obstacle?: ClassProblem;
+      readonly unmetPrecondition?: ClassProblem;
     }
   | ({ readonly state: "unusable"; readonly isMissing: boolean } & ClassProblem);

@@ -31,7 +31,7 @@ describe("describeBlockers", () => {
       { kind: "detaching", pod, volumes: ["pv-1", "pv-2"], isOverdue: true },
       { kind: "detaching", pod, volumes: ["pv-3"], isOverdue: false },
       { kind: "completion", pod },
-      { kind: "refused", pod, message: "no answer" },
+      { kind: "rejected", pod, message: "no answer" },
       { kind: "overdue", pod, finalizers: [] },
       { kind: "returning", pod },
       { kind: "budget", pod, cause: "misconfigured", message: "budget default/web can never be met" },
@@ -53,7 +53,7 @@ describe("describeBlockers", () => {
 
   it("keeps to one line for each cause, however many the API server has", () => {
     const message = 'admission webhook "no" denied the request:\n* Pod default/b: waiting for completion\n';
-    expect(linesOf({ kind: "refused", pod: "a", message }).slice(1)).toEqual([
+    expect(linesOf({ kind: "rejected", pod: "a", message }).slice(1)).toEqual([
       '* Pod a: failed to evict Pod, admission webhook "no" denied the request: * Pod default/b: waiting for completion',
     ]);
   });
@@ -63,12 +63,12 @@ describe("describeBlockers", () => {
   });
 
   it("does not fill the status with more causes than a person reads", () => {
-    const refused = Array.from({ length: 16 }, (_, index): Blocker => ({
-      kind: "refused",
+    const rejected = Array.from({ length: 16 }, (_, index): Blocker => ({
+      kind: "rejected",
       pod: "a",
       message: `${index}`,
     }));
-    expect(linesOf(...refused)).toHaveLength(14);
-    expect(linesOf(...refused).at(-1)).toBe("* and 4 more");
+    expect(linesOf(...rejected)).toHaveLength(14);
+    expect(linesOf(...rejected).at(-1)).toBe("* and 4 more");
   });
 });

@@ -14,7 +14,7 @@ export type Blocker =
       readonly message: string;
     }
   /** The API server said no, or nothing. */
-  | { readonly kind: "refused"; readonly pod: string; readonly message: string }
+  | { readonly kind: "rejected"; readonly pod: string; readonly message: string }
   /** The driver has not said yet which of its volumes have to be followed. */
   | { readonly kind: "lookup"; readonly pod: string }
   /** Waits until the pod with volumes before it serves again. */
@@ -54,7 +54,7 @@ function phraseOf(blocker: Blocker): string {
       return "waiting for completion";
     case "budget":
       return `cannot evict pod as it would violate the pod's disruption budget. ${blocker.message}`;
-    case "refused":
+    case "rejected":
       return `failed to evict Pod, ${blocker.message}`;
     case "lookup":
       return "waiting for the driver to name its volumes";
@@ -74,7 +74,7 @@ const rank: Readonly<Record<Blocker["kind"], number>> = {
   budget: 0,
   returning: 1,
   overdue: 2,
-  refused: 3,
+  rejected: 3,
   completion: 4,
   detaching: 5,
   reattaching: 6,

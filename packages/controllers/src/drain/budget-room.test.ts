@@ -31,8 +31,8 @@ describe("the room of budgets", () => {
   });
 
   it("is not less by a refused eviction, nor by a pod that is on its way out: the status has it", () => {
-    const refused = { state: "refused", message: "no", isBudget: true, retryAt: 0 } as const;
-    expect(take([aBudget()], { "uid-b": refused })).toBe("free waiting waiting");
+    const rejected = { state: "rejected", message: "no", isBudget: true, retryAt: 0 } as const;
+    expect(take([aBudget()], { "uid-b": rejected })).toBe("free waiting waiting");
     const going = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
     const room = createBudgetRoom([aBudget()], [going], new Map([["uid-b", { state: "accepted" }]]));
     expect(room.take(aPod("a")).state).toBe("free");

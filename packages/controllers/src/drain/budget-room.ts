@@ -19,7 +19,7 @@ export function createBudgetRoom(
   for (const pod of pods) {
     const state = evictions.get(pod.metadata.uid ?? "")?.state;
     // What is on its way out is in the budget's status already.
-    if (pod.metadata.deletionTimestamp != null || state === undefined || state === "refused") continue;
+    if (pod.metadata.deletionTimestamp != null || state === undefined || state === "rejected") continue;
     for (const budget of budgetsOf(pod, budgets)) use(budget);
   }
   return {

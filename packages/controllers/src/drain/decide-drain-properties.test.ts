@@ -59,7 +59,7 @@ describe("every drain", () => {
     fc.assert(
       fc.property(fc.array(sound, { maxLength: 12 }), minAvailable, (pods, available) => {
         const run = runDrainModel(pods, available, terms);
-        expect(run.refused).toBe(0);
+        expect(run.rejected).toBe(0);
         expect(run.asked).toBeLessThanOrEqual(pods.length);
         expect(run.repeated).toBe(0);
       }),

@@ -3,7 +3,7 @@ import type { Pod } from "../model/node-objects.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aMove, volumePlaces, volumesFor } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
-import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
+import { evicted, inGrace, linesOf, rejected, requeueAfter } from "../testing/drain-lines.ts";
 import type { EvictionView } from "./eviction-view.ts";
 
 describe("pods with volumes", () => {
@@ -57,7 +57,7 @@ describe("pods with volumes", () => {
     const view = { pods: [priority("low", 1)], volumes: volumesFor("low"), record };
     const attached = volumePlaces({ attachedHere: ["pv-high"] });
     expect(linesOf({ ...view, attached })).toEqual(["detaching high, turn low"]);
-    expect(wakeOf({ ...view, attached })).toBe(150_001);
+    expect(requeueAfter({ ...view, attached })).toBe(150_001);
     expect(linesOf({ ...view, attached }, {}, later(150_001))).toEqual([
       "RecordDrain default/high,default/low",
       "EvictPod low",
@@ -104,8 +104,8 @@ describe("pods with volumes", () => {
 
   it("that are told once more keep the word of their last refusal, so that what is said does not flap", () => {
     const queued = (isBudget: boolean) =>
-      new Map<string, EvictionView>([["uid-a", { state: "queued", refusal: { message: "no", isBudget } }]]);
-    expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["refused a"]);
+      new Map<string, EvictionView>([["uid-a", { state: "queued", rejection: { message: "no", isBudget } }]]);
+    expect(linesOf({ pods: [aPod("a")], evictions: queued(false) })).toEqual(["rejected a"]);
     expect(linesOf({ pods: [aPod("a")], evictions: queued(true) })).toEqual(["budget a"]);
   });
 
@@ -115,10 +115,10 @@ describe("pods with volumes", () => {
       "EvictPod high",
       "leaving high, turn low",
     ]);
-    expect(linesOf({ ...two, record, evictions: refused("high") })).toEqual([
+    expect(linesOf({ ...two, record, evictions: rejected("high") })).toEqual([
       "RecordDrain default/low",
       "EvictPod low",
-      "refused high, leaving low",
+      "rejected high, leaving low",
     ]);
     expect(linesOf({ ...two, record, evictions: evicted("high") })).toEqual(["leaving high, turn low"]);
   });
@@ -128,7 +128,7 @@ describe("volumes that the driver may know better", () => {
   const view = { pods: [aPodWithVolume("db"), aPod("a")], volumes: volumesFor("db") };
 
   it("are asked for at once, in one question, while pods without volumes leave", () => {
-    expect(linesOf({ ...view, unasked: ["pv-db"] })).toEqual([
+    expect(linesOf({ ...view, unknownVolumes: ["pv-db"] })).toEqual([
       "AskVolumeIds pv-db",
       "EvictPod a",
       "leaving a, lookup db",
@@ -136,13 +136,13 @@ describe("volumes that the driver may know better", () => {
   });
 
   it("are waited for until the answer is due, and not longer", () => {
-    const asked = { ...view, pods: [aPodWithVolume("db")], answersUntil: later(10_000).getTime() };
+    const asked = { ...view, pods: [aPodWithVolume("db")], volumeIdsUntil: later(10_000).getTime() };
     expect(linesOf(asked)).toEqual(["lookup db"]);
-    expect(wakeOf(asked)).toBe(10_000);
+    expect(requeueAfter(asked)).toBe(10_000);
     expect(linesOf(asked, {}, later(10_000))).toEqual(["RecordDrain default/db", "EvictPod db", "leaving db"]);
   });
 
   it("are not asked for when no pod with volumes is to go", () => {
-    expect(linesOf({ ...view, pods: [aPod("a")], unasked: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
+    expect(linesOf({ ...view, pods: [aPod("a")], unknownVolumes: ["pv-db"] })).toEqual(["EvictPod a", "leaving a"]);
   });
 });

@@ -5,7 +5,7 @@ import { aNode } from "../testing/builders.ts";
 import { aBudget, aPod, aPodWithVolume } from "../testing/drain-objects.ts";
 import { aDrainView, aMove, drainTerms } from "../testing/drain-views.ts";
 import { later, testNow } from "../testing/snapshots.ts";
-import { evicted, inGrace, linesOf, refused, wakeOf } from "../testing/drain-lines.ts";
+import { evicted, inGrace, linesOf, rejected, requeueAfter } from "../testing/drain-lines.ts";
 import type { EvictionView } from "./eviction-view.ts";
 import { decideDrain } from "./decide-drain.ts";
 
@@ -33,7 +33,7 @@ describe("a node", () => {
 
   it("is empty only when it was empty after its cordon", () => {
     expect(linesOf({ node: open })).toEqual(['PatchNode {"spec":{"unschedulable":true}}', ""]);
-    expect(wakeOf({ node: open })).toBe(5_000);
+    expect(requeueAfter({ node: open })).toBe(5_000);
     expect(linesOf({})).toEqual(["drained"]);
   });
 
@@ -59,14 +59,14 @@ describe("pods without volumes", () => {
   });
 
   it("wait for the retry after an error, and not longer", () => {
-    const view = { pods: [aPod("a")], evictions: refused("a") };
-    expect(linesOf(view)).toEqual(["refused a"]);
-    expect(wakeOf(view)).toBe(5_000);
+    const view = { pods: [aPod("a")], evictions: rejected("a") };
+    expect(linesOf(view)).toEqual(["rejected a"]);
+    expect(requeueAfter(view)).toBe(5_000);
     expect(linesOf(view, {}, later(5_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
   it("are named with their budget while that says no, and asked for again when it has room", () => {
-    const view = { pods: [aPod("a")], evictions: refused("a", { isBudget: true }) };
+    const view = { pods: [aPod("a")], evictions: rejected("a", { isBudget: true }) };
     const full = aBudget({ status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 2 } });
     expect(linesOf({ ...view, budgets: [full] }, {}, later(6_000))).toEqual(["budget a"]);
     // The API server saw more than the cache did: it is the budget all the same.
@@ -78,17 +78,17 @@ describe("pods without volumes", () => {
     const impossible = aBudget({ spec: { maxUnavailable: 0 }, status: { disruptionsAllowed: 0 } });
     const view = { pods: [aPod("a")], budgets: [impossible] };
     expect(linesOf(view, {}, later(60 * MINUTE - 1))).toEqual(["budget a"]);
-    expect(wakeOf(view)).toBe(60 * MINUTE);
+    expect(requeueAfter(view)).toBe(60 * MINUTE);
     expect(linesOf(view, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
     expect(linesOf(view, { evictUntil: testNow.getTime() })).toEqual(["DeletePod a", "leaving a"]);
-    const evictions = refused("a", { isBudget: true, retryAt: later(61 * MINUTE).getTime() });
+    const evictions = rejected("a", { isBudget: true, retryAt: later(61 * MINUTE).getTime() });
     expect(linesOf({ ...view, evictions }, {}, later(60 * MINUTE))).toEqual(["DeletePod a", "leaving a"]);
   });
 
   it("that come to the node although it is cordoned are named, and told to go at a slow pace", () => {
     const view = { pods: [aPod("a", { metadata: { creationTimestamp: later(1_000).toISOString() } })] };
     expect(linesOf(view, {}, later(2_000))).toEqual(["returning a"]);
-    expect(wakeOf(view, {}, later(2_000))).toBe(29_000);
+    expect(requeueAfter(view, {}, later(2_000))).toBe(29_000);
     expect(linesOf(view, {}, later(31_000))).toEqual(["EvictPod a", "leaving a"]);
   });
 
@@ -186,6 +186,6 @@ describe("the end of a drain", () => {
 
   it("is awaited in any case", () => {
     const view = { pods: [aPod("a", inGrace)] };
-    expect(wakeOf(view, {}, later(60 * MINUTE))).toBe(60 * MINUTE + 1);
+    expect(requeueAfter(view, {}, later(60 * MINUTE))).toBe(60 * MINUTE + 1);
   });
 });

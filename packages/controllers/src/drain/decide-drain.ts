@@ -68,12 +68,12 @@ const sharedWithOthers = ({ pods, volumes }: DrainView, uid: string): ReadonlySe
   );
 
 /** Whether the order to go was lost or refused: the pod is there as if it had never been told. */
-function wasNotTold({ uid }: Move, { pods, evictions }: DrainView): boolean {
+function isNotRequested({ uid }: Move, { pods, evictions }: DrainView): boolean {
   const pod = pods.find(({ metadata }) => metadata.uid === uid);
   return (
     pod !== undefined &&
     pod.metadata.deletionTimestamp == null &&
-    (evictions.get(uid)?.state ?? "refused") === "refused"
+    (evictions.get(uid)?.state ?? "rejected") === "rejected"
   );
 }
 
@@ -81,7 +81,7 @@ function wasNotTold({ uid }: Move, { pods, evictions }: DrainView): boolean {
 function movesUnderWay(view: DrainView, terms: DrainTerms, now: Date): readonly MoveUnderWay[] {
   const podsHere = new Set(view.pods.map(({ metadata }) => metadata.uid ?? ""));
   return view.record.moves.flatMap((move) => {
-    if (wasNotTold(move, view)) return [];
+    if (isNotRequested(move, view)) return [];
     const volumes = { ...view.attached, podsHere, sharedHere: sharedWithOthers(view, move.uid) };
     const progress = progressOf(move, volumes, terms.volumes, now);
     return progress.state === "done" ? [] : [{ move, progress }];
@@ -141,12 +141,12 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
   const plan = planEvictions(view, terms, staying, MOVES_AT_ONCE - held.length, now);
   const blockers = [...underWay.flatMap(blockerOf), ...plan.blockers, ...staying.flatMap(waitingFor)];
   const message = describeBlockers(blockers, new Date(terms.startedAt));
-  const wakes = [
+  const requeueTimes = [
     terms.deadline + 1,
     terms.evictUntil,
     ...underWay.map(({ progress }) => progress.until + 1),
     ...staying.flatMap(({ pod }) => overdueAfter(pod) ?? []).map((at) => at + 1),
-    ...plan.wakes,
+    ...plan.requeueTimes,
   ];
   return {
     state: "draining",
@@ -156,9 +156,9 @@ export function decideDrain(view: DrainView, terms: DrainTerms, now: Date): Drai
     actions: [
       ...cordon,
       ...record(view, [...underWay.map(remembered), ...plan.moves]),
-      ...plan.questions,
+      ...plan.lookups,
       ...plan.actions,
     ],
-    requeueAfterMs: Math.min(...wakes.filter((at) => at > nowMs)) - nowMs,
+    requeueAfterMs: Math.min(...requeueTimes.filter((at) => at > nowMs)) - nowMs,
   };
 }

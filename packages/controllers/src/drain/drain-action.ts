@@ -14,7 +14,7 @@ export type DrainAction =
   /** Stores on the machine what the drain must remember. */
   | { readonly kind: "RecordDrain"; readonly record: DrainRecord }
   /** Asks the driver which of these PersistentVolumes are its own, and under which ids nodes report them. */
-  | { readonly kind: "AskVolumeIds"; readonly volumes: readonly string[] }
+  | { readonly kind: "LookUpVolumeIds"; readonly volumes: readonly string[] }
   /** Asks the API server to evict a pod; a budget may refuse. */
   | ({ readonly kind: "EvictPod" } & PodTarget)
   /** Deletes a pod whatever its budget says; `atOnce`: without its grace period. */

@@ -16,9 +16,9 @@ export interface DrainView {
   /** Volumes that leave with a pod, by its UID. */
   readonly volumes: ReadonlyMap<string, readonly TrackedVolume[]>;
   /** PersistentVolumes of which the driver was not asked yet whether they are its own, sorted. */
-  readonly unasked: readonly string[];
+  readonly unknownVolumes: readonly string[];
   /** Wall clock, milliseconds: until then the driver's answer about the other volumes is waited for; in the past when there is none to wait for. */
-  readonly answersUntil: number;
+  readonly volumeIdsUntil: number;
   readonly attached: Pick<VolumeView, "attachedHere" | "attachedElsewhere" | "wantedClaims" | "unplacedClaims">;
   /** What became of evictions that were asked for, by the pod's UID. */
   readonly evictions: ReadonlyMap<string, EvictionView>;

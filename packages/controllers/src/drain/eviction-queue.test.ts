@@ -20,7 +20,7 @@ function setUp(
   const api = createFakeApi({ clock });
   for (const name of names) api.seed(podResource, { ...aPod(name) });
   const queue = createEvictionQueue({ api, clock, random: seededRandom(1), ...options });
-  const wake = vi.fn<() => void>();
+  const enqueue = vi.fn<() => void>();
   const order = (name: string, kind: EvictionOrder["kind"] = "evict"): EvictionOrder => ({
     kind,
     namespace: "default",
@@ -28,26 +28,26 @@ function setUp(
     uid: `uid-${name}`,
   });
   const settle = (ms = 0) => clock.advance(ms);
-  return { clock, api, queue, wake, order, settle };
+  return { clock, api, queue, enqueue, order, settle };
 }
 
 describe("an order", () => {
   it("is queued, sent once however often it is given, and wakes the drain with the answer", async () => {
-    const { api, queue, wake, order, settle } = setUp();
-    queue.add(order("web"), wake);
-    queue.add(order("web"), wake);
+    const { api, queue, enqueue, order, settle } = setUp();
+    queue.add(order("web"), enqueue);
+    queue.add(order("web"), enqueue);
     expect(queue.view("uid-web")).toEqual({ state: "queued" });
     await settle();
-    queue.add(order("web"), wake);
+    queue.add(order("web"), enqueue);
     await settle();
     expect(queue.view("uid-web")).toEqual({ state: "accepted" });
-    expect(wake).toHaveBeenCalledOnce();
+    expect(enqueue).toHaveBeenCalledOnce();
     expect(api.writes()).toHaveLength(1);
   });
 
   it("is by policy/v1 and for this very pod", async () => {
-    const { api, queue, wake, order, settle } = setUp();
-    queue.add(order("web"), wake);
+    const { api, queue, enqueue, order, settle } = setUp();
+    queue.add(order("web"), enqueue);
     await settle();
     expect(api.writes()).toMatchObject([
       {
@@ -58,10 +58,10 @@ describe("an order", () => {
   });
 
   it("to delete keeps the grace period, to kill does not", async () => {
-    const { api, queue, wake, order, settle } = setUp(["a", "b"]);
+    const { api, queue, enqueue, order, settle } = setUp(["a", "b"]);
     const spy = vi.spyOn(api, "delete");
-    queue.add(order("a", "delete"), wake);
-    queue.add(order("b", "kill"), wake);
+    queue.add(order("a", "delete"), enqueue);
+    queue.add(order("b", "kill"), enqueue);
     await settle(100);
     expect(spy.mock.calls.map(([, , options]) => options)).toEqual([
       { uid: "uid-a" },
@@ -70,51 +70,51 @@ describe("an order", () => {
   });
 
   it("that is stronger goes out although the weaker one was accepted, and not the other way round", async () => {
-    const { api, queue, wake, order, settle } = setUp();
-    queue.add(order("web"), wake);
+    const { api, queue, enqueue, order, settle } = setUp();
+    queue.add(order("web"), enqueue);
     await settle();
-    queue.add(order("web", "kill"), wake);
-    queue.add(order("web"), wake);
+    queue.add(order("web", "kill"), enqueue);
+    queue.add(order("web"), enqueue);
     await settle(100);
-    queue.add(order("web", "delete"), wake);
+    queue.add(order("web", "delete"), enqueue);
     await settle(100);
     expect(api.writes().map(({ verb }) => verb)).toEqual(["create", "delete"]);
   });
 
   it("is fulfilled when the pod is gone", async () => {
-    const { api, queue, wake, order, settle } = setUp();
+    const { api, queue, enqueue, order, settle } = setUp();
     api.inject({ verb: "create", subresource: "eviction", error: notFoundError() });
-    queue.add(order("web"), wake);
+    queue.add(order("web"), enqueue);
     await settle();
     expect(queue.view("uid-web")).toEqual({ state: "accepted" });
   });
 
   it("that met a conflict is given again: the pod may be the same, and the conflict one within the API server", async () => {
-    const { api, queue, wake, order, settle } = setUp();
+    const { api, queue, enqueue, order, settle } = setUp();
     api.inject({ verb: "create", subresource: "eviction", error: conflictError() });
-    queue.add(order("web"), wake);
+    queue.add(order("web"), enqueue);
     await settle();
-    expect(queue.view("uid-web")).toMatchObject({ state: "refused", isBudget: false });
-    queue.add(order("web"), wake);
-    expect(queue.view("uid-web")).toMatchObject({ state: "queued", refusal: { isBudget: false } });
+    expect(queue.view("uid-web")).toMatchObject({ state: "rejected", isBudget: false });
+    queue.add(order("web"), enqueue);
+    expect(queue.view("uid-web")).toMatchObject({ state: "queued", rejection: { isBudget: false } });
     await settle(100);
     expect(queue.view("uid-web")).toEqual({ state: "accepted" });
   });
 
   it("that a budget refuses says so, and may be given again soon, ever later", async () => {
-    const { api, queue, wake, order, settle, clock } = setUp();
+    const { api, queue, enqueue, order, settle, clock } = setUp();
     const waits: number[] = [];
     for (let round = 0; round < 7; round++) {
       api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ budget: "web" }) });
-      queue.add(order("web"), wake);
+      queue.add(order("web"), enqueue);
       await settle(100);
       const view = queue.view("uid-web");
       expect(view).toMatchObject({
-        state: "refused",
+        state: "rejected",
         isBudget: true,
         message: expect.stringContaining("disruption budget"),
       });
-      if (view?.state === "refused") waits.push(view.retryAt - clock.now().getTime());
+      if (view?.state === "rejected") waits.push(view.retryAt - clock.now().getTime());
     }
     expect(waits[0]).toBeLessThanOrEqual(1_000);
     expect(Math.max(...waits)).toBeGreaterThan(5_000);
@@ -122,24 +122,24 @@ describe("an order", () => {
   });
 
   it("that fails is told as an error, and heeds what the server asks for", async () => {
-    const { api, queue, wake, order, settle, clock } = setUp();
+    const { api, queue, enqueue, order, settle, clock } = setUp();
     api.inject({ verb: "create", subresource: "eviction", error: serverError() });
-    queue.add(order("web"), wake);
+    queue.add(order("web"), enqueue);
     await settle();
-    expect(queue.view("uid-web")).toMatchObject({ state: "refused", isBudget: false });
+    expect(queue.view("uid-web")).toMatchObject({ state: "rejected", isBudget: false });
     api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ retryAfterMs: 70_000 }) });
-    queue.add(order("web"), wake);
+    queue.add(order("web"), enqueue);
     await settle(100);
     const view = queue.view("uid-web");
-    expect(view?.state === "refused" && view.retryAt).toBeGreaterThanOrEqual(clock.now().getTime() + 69_900);
+    expect(view?.state === "rejected" && view.retryAt).toBeGreaterThanOrEqual(clock.now().getTime() + 69_900);
   });
 });
 
 describe("the orders of all drains", () => {
   it("go out at the rate that was set", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `p${index}`);
-    const { api, queue, wake, order, settle } = setUp(names, { perSecond: 10 });
-    for (const name of names) queue.add(order(name), wake);
+    const { api, queue, enqueue, order, settle } = setUp(names, { perSecond: 10 });
+    for (const name of names) queue.add(order(name), enqueue);
     expect(queue.depth).toBe(30);
     await settle(0);
     expect(api.writes()).toHaveLength(1);
@@ -148,18 +148,18 @@ describe("the orders of all drains", () => {
     await settle(2_000);
     expect(api.writes()).toHaveLength(30);
     expect(queue.depth).toBe(0);
-    expect(wake).toHaveBeenCalledTimes(30);
+    expect(enqueue).toHaveBeenCalledTimes(30);
   });
 
   it("do not outrun the server: only so many are unanswered", async () => {
     const names = ["a", "b", "c"];
-    const { api, queue, wake, order, settle } = setUp(names, { perSecond: 1_000, parallel: 2 });
+    const { api, queue, enqueue, order, settle } = setUp(names, { perSecond: 1_000, parallel: 2 });
     const answers = names.map(() => Promise.withResolvers<never>());
     let asked = 0;
     vi.spyOn(api, "create").mockImplementation(
       () => answers[asked++]?.promise ?? Promise.reject(new Error("too many")),
     );
-    for (const name of names) queue.add(order(name), wake);
+    for (const name of names) queue.add(order(name), enqueue);
     await settle(1_000);
     expect(asked).toBe(2);
     answers[0]?.reject(serverError());
@@ -171,9 +171,9 @@ describe("the orders of all drains", () => {
   });
 
   it("leave out a pod that went by itself before its turn", async () => {
-    const { api, queue, wake, order, settle } = setUp(["a", "b"], { perSecond: 1 });
-    queue.add(order("a"), wake);
-    queue.add(order("b"), wake);
+    const { api, queue, enqueue, order, settle } = setUp(["a", "b"], { perSecond: 1 });
+    queue.add(order("a"), enqueue);
+    queue.add(order("b"), enqueue);
     queue.forget("uid-b");
     await settle(5_000);
     expect(api.writes().map(({ key }) => key)).toEqual(["default/a"]);
@@ -181,11 +181,11 @@ describe("the orders of all drains", () => {
   });
 
   it("end with the queue", async () => {
-    const { api, queue, wake, order, settle } = setUp(["a", "b"], { perSecond: 1 });
-    queue.add(order("a"), wake);
-    queue.add(order("b"), wake);
+    const { api, queue, enqueue, order, settle } = setUp(["a", "b"], { perSecond: 1 });
+    queue.add(order("a"), enqueue);
+    queue.add(order("b"), enqueue);
     await queue.close();
-    queue.add(order("b", "kill"), wake);
+    queue.add(order("b", "kill"), enqueue);
     await settle(5_000);
     expect(api.writes()).toHaveLength(1);
   });

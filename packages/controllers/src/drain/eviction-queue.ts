@@ -33,10 +33,10 @@ export interface EvictionQueue {
   /** What became of the order to the pod with this UID; `undefined` when there was none. */
   view(uid: string): EvictionView | undefined;
   /**
-   * Queues an order; `wake` is called once when the API server has answered. An order that is no stronger than the one under way, or accepted, does nothing, so
+   * Queues an order; `enqueue` is called once when the API server has answered. An order that is no stronger than the one under way, or accepted, does nothing, so
    * that a drain may say the same in every pass.
    */
-  add(order: EvictionOrder, wake: () => void): void;
+  add(order: EvictionOrder, enqueue: () => void): void;
   /** The pod is gone. */
   forget(uid: string): void;
   /** Orders that were not answered. */
@@ -56,7 +56,7 @@ const errorBackoff = { initialMs: 2_000, maxMs: 60_000 };
 
 interface Entry {
   readonly order: EvictionOrder;
-  readonly wake: () => void;
+  readonly enqueue: () => void;
   readonly failures: number;
   view: EvictionView;
 }
@@ -89,12 +89,12 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
     await api.create(podResource, eviction, { subresource: "eviction" });
   };
 
-  const refusal = (error: unknown, failures: number): EvictionView => {
+  const rejection = (error: unknown, failures: number): EvictionView => {
     const isBudget = isDisruptionBudgetRefusal(error);
     const asked = isApiError(error) ? (error.retryAfterMs ?? 0) : 0;
     const delay = Math.max(asked, backoffDelay(failures, isBudget ? budgetBackoff : errorBackoff, random));
     const message = error instanceof Error ? error.message : "the call failed";
-    return { state: "refused", message, isBudget, retryAt: clock.now().getTime() + delay };
+    return { state: "rejected", message, isBudget, retryAt: clock.now().getTime() + delay };
   };
 
   const handle = async (entry: Entry): Promise<void> => {
@@ -104,10 +104,10 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
       view = { state: "accepted" };
     } catch (error) {
       // No such pod: it went by itself. Of another one of its name the cache will tell; until then a conflict may also be a race within the API server.
-      view = isNotFound(error) ? { state: "accepted" } : refusal(error, entry.failures);
+      view = isNotFound(error) ? { state: "accepted" } : rejection(error, entry.failures);
     }
     entry.view = view;
-    if (entries.get(entry.order.uid) === entry) entry.wake();
+    if (entries.get(entry.order.uid) === entry) entry.enqueue();
   };
 
   const pump = (): void => {
@@ -135,15 +135,15 @@ export function createEvictionQueue(options: EvictionQueueOptions): EvictionQueu
 
   return {
     view: (uid) => entries.get(uid)?.view,
-    add(order, wake) {
+    add(order, enqueue) {
       const before = entries.get(order.uid);
-      const isUnderWay = before !== undefined && before.view.state !== "refused";
+      const isUnderWay = before !== undefined && before.view.state !== "rejected";
       if (isClosed || (isUnderWay && strength[order.kind] <= strength[before.order.kind])) return;
-      const refused = before?.view.state === "refused" ? before.view : undefined;
-      const refusal = refused === undefined ? undefined : { message: refused.message, isBudget: refused.isBudget };
-      const failures = refusal === undefined ? 0 : (before?.failures ?? 0) + 1;
-      const view: EvictionView = { state: "queued", ...(refusal === undefined ? {} : { refusal }) };
-      const entry: Entry = { order, wake, failures, view };
+      const rejected = before?.view.state === "rejected" ? before.view : undefined;
+      const rejection = rejected === undefined ? undefined : { message: rejected.message, isBudget: rejected.isBudget };
+      const failures = rejection === undefined ? 0 : (before?.failures ?? 0) + 1;
+      const view: EvictionView = { state: "queued", ...(rejection === undefined ? {} : { rejection }) };
+      const entry: Entry = { order, enqueue, failures, view };
       entries.set(order.uid, entry);
       waiting.push(entry);
       pump();

@@ -52,7 +52,7 @@ describe("the causes that a text names", () => {
   it.each([
     [{ kind: "overdue", pod: "default/a", finalizers: [] }, "overdue"],
     [{ kind: "returning", pod: "default/a" }, "returning"],
-    [{ kind: "refused", pod: "default/a", message: "etcd: 12345 timed out" }, "refused"],
+    [{ kind: "rejected", pod: "default/a", message: "etcd: 12345 timed out" }, "rejected"],
     [{ kind: "completion", pod: "default/a" }, "completion"],
     [{ kind: "detaching", pod: "default/a", volumes: ["pv"], isOverdue: true }, "volumes"],
   ] as const)("are known by their kind: $0.kind", (blocker, expected) => {

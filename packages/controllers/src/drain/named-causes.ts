@@ -10,7 +10,7 @@ function causeOf(phrase: string): string | undefined {
     return phrase.includes("although its grace period is over") ? "overdue" : undefined;
   }
   if (phrase.startsWith("created on the Node after the drain began")) return "returning";
-  if (phrase.startsWith("failed to evict Pod")) return "refused";
+  if (phrase.startsWith("failed to evict Pod")) return "rejected";
   if (phrase.startsWith("waiting for completion")) return "completion";
   if (phrase.startsWith("no longer waiting for volumes")) return "volumes";
   return undefined;

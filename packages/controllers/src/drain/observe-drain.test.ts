@@ -34,12 +34,17 @@ describe("observeDrain", () => {
 
   it("knows which volumes the driver was not asked about, and until when its answers are waited for", () => {
     const observed = (until: number | undefined) => {
-      const { unasked, answersUntil } = observeDrain(aNode(), undefined, [], sources({ volumeIdUntil: () => until }));
-      return { unasked, answersUntil };
+      const { unknownVolumes, volumeIdsUntil } = observeDrain(
+        aNode(),
+        undefined,
+        [],
+        sources({ volumeIdUntil: () => until }),
+      );
+      return { unknownVolumes, volumeIdsUntil };
     };
-    expect(observed(undefined)).toEqual({ unasked: ["pv-db"], answersUntil: 0 });
-    expect(observed(77)).toEqual({ unasked: [], answersUntil: 77 });
-    expect(observeDrain(aNode(), undefined, [], sources())).toMatchObject({ unasked: [], answersUntil: 0 });
+    expect(observed(undefined)).toEqual({ unknownVolumes: ["pv-db"], volumeIdsUntil: 0 });
+    expect(observed(77)).toEqual({ unknownVolumes: [], volumeIdsUntil: 77 });
+    expect(observeDrain(aNode(), undefined, [], sources())).toMatchObject({ unknownVolumes: [], volumeIdsUntil: 0 });
   });
 
   it("knows where the volumes of its pods are, and of those that have left", () => {

@@ -75,8 +75,8 @@ export function observeDrain(
     rules,
     budgets: [...namespaces].flatMap((namespace) => sources.budgetsIn(namespace)),
     volumes,
-    unasked: answers.filter(({ until }) => until === undefined).map(({ name }) => name),
-    answersUntil: Math.max(0, ...answers.map(({ until }) => until ?? 0)),
+    unknownVolumes: answers.filter(({ until }) => until === undefined).map(({ name }) => name),
+    volumeIdsUntil: Math.max(0, ...answers.map(({ until }) => until ?? 0)),
     attached: {
       attachedHere: new Set(known.filter(isAttachedHere).map(({ name }) => name)),
       attachedElsewhere: new Set(known.filter(isAttachedElsewhere).map(({ name }) => name)),

@@ -4,20 +4,20 @@ import { createBudgetRoom, type BudgetRoom } from "./budget-room.ts";
 import type { DrainAction } from "./drain-action.ts";
 import type { Move } from "./drain-record.ts";
 import type { DrainTerms, DrainView } from "./drain-view.ts";
-import type { Refusal } from "./eviction-view.ts";
+import type { Rejection } from "./eviction-view.ts";
 import type { StayingPod } from "./staying-pods.ts";
 import type { TrackedVolume } from "./volume-accounting.ts";
 
 /** Which pods are told to go in a pass, and why the others are not. */
 export interface EvictionPlan {
   /** What the driver is asked, before a pod whose volumes it may know is told to go. */
-  readonly questions: readonly DrainAction[];
+  readonly lookups: readonly DrainAction[];
   readonly actions: readonly DrainAction[];
   /** Pods told to go whose volumes have to be followed. */
   readonly moves: readonly Move[];
   readonly blockers: readonly Blocker[];
   /** Wall clock, milliseconds: when a pod may be asked for again. */
-  readonly wakes: readonly number[];
+  readonly requeueTimes: readonly number[];
 }
 
 /** Seconds that a pod without a grace period of its own gets. Source: Kubernetes API reference, PodSpec. */
@@ -30,13 +30,13 @@ const RETURN_PAUSE_MS = 30_000;
 const budgetSentence = /^Cannot evict pod as it would violate the pod's disruption budget\.\s*/;
 
 /** A budget that the API server saw in the way, and the cache did not, is waited for like any other. */
-const refusalOf = (pod: string, { message, isBudget }: Refusal): Blocker =>
+const rejectionBlocker = (pod: string, { message, isBudget }: Rejection): Blocker =>
   isBudget
     ? { kind: "budget", pod, cause: "waiting", message: message.replace(budgetSentence, "") }
-    : { kind: "refused", pod, message };
+    : { kind: "rejected", pod, message };
 
 /** What to do about one pod. */
-type Verdict = { readonly tell: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
+type Verdict = { readonly action: DrainAction } | { readonly blocker: Blocker; readonly requeueAt?: number };
 
 function verdictOn(
   { pod, uid, key }: StayingPod,
@@ -47,9 +47,9 @@ function verdictOn(
 ): Verdict {
   const eviction = view.evictions.get(uid);
   // An order that is tried again is no news until it succeeds: what is told would flap.
-  if (eviction?.state === "queued" && eviction.refusal !== undefined)
-    return { blocker: refusalOf(key, eviction.refusal) };
-  if (eviction !== undefined && eviction.state !== "refused") return { blocker: { kind: "leaving", pod: key } };
+  if (eviction?.state === "queued" && eviction.rejection !== undefined)
+    return { blocker: rejectionBlocker(key, eviction.rejection) };
+  if (eviction !== undefined && eviction.state !== "rejected") return { blocker: { kind: "leaving", pod: key } };
   const { namespace = "", name, creationTimestamp } = pod.metadata;
   const createdAt = Date.parse(creationTimestamp ?? "");
   if (createdAt > terms.startedAt && now.getTime() < createdAt + RETURN_PAUSE_MS)
@@ -61,9 +61,9 @@ function verdictOn(
       return { blocker: { kind: "budget", pod: key, cause: budget.state, message: budget.message } };
   }
   if (eviction !== undefined && eviction.retryAt > now.getTime() && !(isPastBudgets && eviction.isBudget))
-    return { blocker: refusalOf(key, eviction), requeueAt: eviction.retryAt };
+    return { blocker: rejectionBlocker(key, eviction), requeueAt: eviction.retryAt };
   return {
-    tell: isPastBudgets
+    action: isPastBudgets
       ? { kind: "DeletePod", atOnce: false, namespace, name, uid }
       : { kind: "EvictPod", namespace, name, uid },
   };
@@ -106,30 +106,32 @@ export function planEvictions(
   const blockers: Blocker[] = toEvict
     .filter(({ verdict }) => verdict.order !== order)
     .map(({ key }) => ({ kind: "order", pod: key }));
-  const wakes: number[] = [];
+  const requeueTimes: number[] = [];
   const consider = (each: StayingPod): boolean => {
     const verdict = verdictOn(each, view, terms, room, now);
-    if ("tell" in verdict) {
-      actions.push(verdict.tell);
+    if ("action" in verdict) {
+      actions.push(verdict.action);
       blockers.push({ kind: "leaving", pod: each.key });
       return true;
     }
     blockers.push(verdict.blocker);
-    if (verdict.requeueAt !== undefined) wakes.push(verdict.requeueAt);
+    if (verdict.requeueAt !== undefined) requeueTimes.push(verdict.requeueAt);
     return false;
   };
 
   for (const each of current.filter((one) => !hasVolumes(one))) consider(each);
   const withVolumes = current.filter(hasVolumes).toSorted(byPriority);
-  const questions: readonly DrainAction[] =
-    withVolumes.length === 0 || view.unasked.length === 0 ? [] : [{ kind: "AskVolumeIds", volumes: view.unasked }];
-  const isAnswered = questions.length === 0 && now.getTime() >= view.answersUntil;
-  if (!isAnswered && withVolumes.length > 0) wakes.push(view.answersUntil);
+  const lookups: readonly DrainAction[] =
+    withVolumes.length === 0 || view.unknownVolumes.length === 0
+      ? []
+      : [{ kind: "LookUpVolumeIds", volumes: view.unknownVolumes }];
+  const isAnswered = lookups.length === 0 && now.getTime() >= view.volumeIdsUntil;
+  if (!isAnswered && withVolumes.length > 0) requeueTimes.push(view.volumeIdsUntil);
   for (const each of withVolumes) {
-    const isUnderWay = (view.evictions.get(each.uid)?.state ?? "refused") !== "refused";
+    const isUnderWay = (view.evictions.get(each.uid)?.state ?? "rejected") !== "rejected";
     if (!isUnderWay && !isAnswered) blockers.push({ kind: "lookup", pod: each.key });
     else if (!isUnderWay && moves.length >= slots) blockers.push({ kind: "turn", pod: each.key });
     else if (consider(each)) moves.push(moveOf(each, volumesOf(each), now));
   }
-  return { questions, actions, moves, blockers, wakes };
+  return { lookups, actions, moves, blockers, requeueTimes };
 }

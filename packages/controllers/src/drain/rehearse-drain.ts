@@ -74,9 +74,9 @@ const withRoom = (budget: Budget): Budget => ({
 });
 
 /** The pods are gone, and what they used is attached where their successors are. */
-function leave(view: DrainView, gone: ReadonlySet<string>): DrainView {
-  const pods = view.pods.filter((pod) => !gone.has(uidOf(pod)));
-  const moved = view.pods.filter((pod) => gone.has(uidOf(pod)));
+function leave(view: DrainView, deleted: ReadonlySet<string>): DrainView {
+  const pods = view.pods.filter((pod) => !deleted.has(uidOf(pod)));
+  const moved = view.pods.filter((pod) => deleted.has(uidOf(pod)));
   const still = new Set(pods.flatMap((pod) => (view.volumes.get(uidOf(pod)) ?? []).map(({ name }) => name)));
   const away = [
     ...moved.flatMap((pod) => view.volumes.get(uidOf(pod)) ?? []),
@@ -100,13 +100,18 @@ function leave(view: DrainView, gone: ReadonlySet<string>): DrainView {
 }
 
 /** Time passes until the drain would look again: pods that end by themselves have ended, and budgets that wait for pods have them. */
-function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Blocker[], requeueAfterMs: number): void {
+function moveOn(
+  scene: Scene,
+  evicted: ReadonlySet<string>,
+  blockers: readonly Blocker[],
+  requeueAfterMs: number,
+): void {
   const { view } = scene;
-  const passing = new Set(
+  const leaving = new Set(
     blockers.filter(({ kind }) => kind === "leaving" || kind === "completion").map(({ pod }) => pod),
   );
-  const gone = new Set(
-    view.pods.filter((pod) => told.has(uidOf(pod)) || passing.has(keyOf(pod))).map((pod) => uidOf(pod)),
+  const deleted = new Set(
+    view.pods.filter((pod) => evicted.has(uidOf(pod)) || leaving.has(keyOf(pod))).map((pod) => uidOf(pod)),
   );
   const waiting = new Set(
     blockers.flatMap((blocker) => (blocker.kind === "budget" && blocker.cause === "waiting" ? [blocker.pod] : [])),
@@ -115,9 +120,9 @@ function moveOn(scene: Scene, told: ReadonlySet<string>, blockers: readonly Bloc
     view.pods.filter((pod) => waiting.has(keyOf(pod))).flatMap((pod) => budgetsOf(pod, view.budgets)),
   );
   const budgets = view.budgets.map((budget) => (concerned.has(budget) ? withRoom(budget) : budget));
-  scene.view = leave({ ...view, budgets }, gone);
+  scene.view = leave({ ...view, budgets }, deleted);
   // What holds it up for good gives way only at a deadline.
-  if (gone.size === 0 && concerned.size === 0) scene.nowMs += requeueAfterMs;
+  if (deleted.size === 0 && concerned.size === 0) scene.nowMs += requeueAfterMs;
 }
 
 function previewPod(pod: Pod, view: DrainView, now: Date): PodPreview {
@@ -145,7 +150,7 @@ const budgetBlockers = (pods: readonly PodPreview[]): readonly Blocker[] =>
  */
 export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): DrainPreview {
   // Nobody asks a driver here: its answers are those that there are.
-  const scene: Scene = { view: { ...view, unasked: [], answersUntil: 0 }, nowMs: now.getTime() };
+  const scene: Scene = { view: { ...view, unknownVolumes: [], volumeIdsUntil: 0 }, nowMs: now.getTime() };
   const pods = view.pods
     .map((pod) => previewPod(pod, view, now))
     .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
@@ -157,7 +162,7 @@ export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
   while (!isOver) {
     const progress = decideDrain(scene.view, terms, new Date(scene.nowMs));
     isOver = progress.state === "drained";
-    const told = new Set<string>();
+    const evicted = new Set<string>();
     const byHow = new Map<DrainStep["how"], string[]>();
     for (const action of progress.actions) {
       if (action.kind === "PatchNode") {
@@ -167,14 +172,14 @@ export function rehearseDrain(view: DrainView, terms: DrainTerms, now: Date): Dr
       else if (action.kind === "EvictPod" || action.kind === "DeletePod") {
         const how = action.kind === "EvictPod" ? "evict" : action.atOnce ? "kill" : "delete";
         byHow.set(how, [...(byHow.get(how) ?? []), `${action.namespace}/${action.name}`]);
-        told.add(action.uid);
+        evicted.add(action.uid);
       }
     }
     const at = scene.nowMs === now.getTime() ? {} : { at: new Date(scene.nowMs).toISOString() };
     steps.push(...[...byHow].map(([how, names]) => ({ how, pods: names, ...at })));
     if (progress.state === "draining") {
       progress.blockers.filter(isForGood).forEach(block);
-      moveOn(scene, told, progress.blockers, progress.requeueAfterMs);
+      moveOn(scene, evicted, progress.blockers, progress.requeueAfterMs);
     }
   }
 

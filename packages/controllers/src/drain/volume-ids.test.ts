@@ -9,11 +9,11 @@ type Outcome = DriverOutcome<VolumeIdAnswer>;
 function setUp() {
   const clock = createVirtualClock();
   const ids = createVolumeIds(clock);
-  const wake = vi.fn<() => void>();
-  const ask = (volumes: readonly string[], run: (signal: AbortSignal) => Promise<Outcome>) =>
-    ids.ask("mock", { volumes, run, wake });
+  const enqueue = vi.fn<() => void>();
+  const lookUp = (volumes: readonly string[], run: (signal: AbortSignal) => Promise<Outcome>) =>
+    ids.lookUp("mock", { volumes, run, enqueue });
   const nowMs = () => clock.now().getTime();
-  return { clock, ids, wake, ask, nowMs };
+  return { clock, ids, enqueue, lookUp, nowMs };
 }
 
 const answer = (...value: VolumeIdAnswer): Promise<Outcome> => Promise.resolve({ ok: true, value });
@@ -27,14 +27,14 @@ describe("volume ids", () => {
   });
 
   it("are waited for, not longer than ten seconds, and known by volume and driver once they are there", async () => {
-    const { clock, ids, wake, ask, nowMs } = setUp();
+    const { clock, ids, enqueue, lookUp, nowMs } = setUp();
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    ask(["a", "nfs"], () => promise);
+    lookUp(["a", "nfs"], () => promise);
     expect(ids.waitUntil("mock", "a")).toBe(nowMs() + 10_000);
     expect(ids.idOf("mock", "a")).toBeUndefined();
     resolve({ ok: true, value: ["vol-a", null] });
     await clock.advance(0);
-    expect(wake).toHaveBeenCalledOnce();
+    expect(enqueue).toHaveBeenCalledOnce();
     expect(["a", "nfs"].map((volume) => ids.idOf("mock", volume))).toEqual(["vol-a", null]);
     expect(ids.waitUntil("mock", "a")).toBe(0);
     expect(ids.waitUntil("other", "a")).toBeUndefined();
@@ -42,34 +42,34 @@ describe("volume ids", () => {
   });
 
   it("are asked for anew some minutes after the driver failed, and not before", async () => {
-    const { clock, ids, wake, ask } = setUp();
-    ask(["a"], () => failure("Internal"));
+    const { clock, ids, enqueue, lookUp } = setUp();
+    lookUp(["a"], () => failure("Internal"));
     await clock.advance(0);
-    expect(wake).toHaveBeenCalledOnce();
+    expect(enqueue).toHaveBeenCalledOnce();
     expect([ids.idOf("mock", "a"), ids.waitUntil("mock", "a")]).toEqual([undefined, 0]);
     await clock.advance(5 * 60_000);
     expect(ids.waitUntil("mock", "a")).toBeUndefined();
   });
 
   it("are never asked for again where the driver knows none", async () => {
-    const { clock, ids, ask } = setUp();
-    ask(["a"], () => failure("Unimplemented"));
+    const { clock, ids, lookUp } = setUp();
+    lookUp(["a"], () => failure("Unimplemented"));
     await clock.advance(24 * 3_600_000);
     expect([ids.idOf("mock", "a"), ids.waitUntil("mock", "a")]).toEqual([undefined, 0]);
   });
 
   it("go with their volume, also while the driver is being asked", async () => {
-    const { clock, ids, ask } = setUp();
-    ask(["a"], () => answer("vol-a"));
+    const { clock, ids, lookUp } = setUp();
+    lookUp(["a"], () => answer("vol-a"));
     ids.forget("a");
     await clock.advance(0);
     expect(ids.waitUntil("mock", "a")).toBeUndefined();
   });
 
   it("are not asked for any more after the end, which aborts what is under way", async () => {
-    const { ids, ask } = setUp();
+    const { ids, lookUp } = setUp();
     let aborted = false;
-    ask(
+    lookUp(
       ["a"],
       (signal) =>
         new Promise((resolve) => {
@@ -82,7 +82,7 @@ describe("volume ids", () => {
     await ids.close();
     expect(aborted).toBe(true);
     const run = vi.fn<() => Promise<Outcome>>(() => answer("vol-b"));
-    ask(["b"], run);
+    lookUp(["b"], run);
     expect(run).not.toHaveBeenCalled();
   });
 });

@@ -5,12 +5,12 @@ import type { DriverOutcome } from "../model/driver-port.ts";
 export type VolumeIdAnswer = readonly (string | null)[];
 
 /** A question to a driver. */
-export interface VolumeQuestion {
+export interface VolumeIdLookup {
   /** Names of the PersistentVolumes. */
   readonly volumes: readonly string[];
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<VolumeIdAnswer>>;
   /** Called once, when the driver has answered or failed. */
-  readonly wake: () => void;
+  readonly enqueue: () => void;
 }
 
 /** Remembers what drivers say about PersistentVolumes: one question for all volumes of a node, asked beside the queue, and never twice for the same volume. */
@@ -19,7 +19,7 @@ export interface VolumeIds {
   idOf(driver: string, volume: string): string | null | undefined;
   /** Until when an answer is waited for, wall clock in milliseconds: in the past when there is one, or will be none; `undefined` when nobody has asked. */
   waitUntil(driver: string, volume: string): number | undefined;
-  ask(driver: string, question: VolumeQuestion): void;
+  lookUp(driver: string, lookup: VolumeIdLookup): void;
   /** The volume is gone. */
   forget(volume: string): void;
   /** Aborts the questions under way; resolves when they have ended. */
@@ -49,7 +49,7 @@ export function createVolumeIds(clock: Clock): VolumeIds {
     const ofVolume = entries.get(volume) ?? new Map<string, Entry>();
     entries.set(volume, ofVolume.set(driver, entry));
   };
-  const answer = async (driver: string, { volumes, run, wake }: VolumeQuestion): Promise<void> => {
+  const answer = async (driver: string, { volumes, run, enqueue }: VolumeIdLookup): Promise<void> => {
     const outcome = await run(closing.signal);
     volumes.forEach((volume, index) => {
       // A volume that went meanwhile stays forgotten.
@@ -60,7 +60,7 @@ export function createVolumeIds(clock: Clock): VolumeIds {
       const retryAt = isFinal ? Number.POSITIVE_INFINITY : clock.now().getTime() + RETRY_MS;
       set(driver, volume, id === undefined ? { state: "failed", retryAt } : { state: "answered", id });
     });
-    wake();
+    enqueue();
   };
 
   return {
@@ -74,11 +74,11 @@ export function createVolumeIds(clock: Clock): VolumeIds {
       const isOutdated = entry?.state === "failed" && clock.now().getTime() >= entry.retryAt;
       return entry === undefined || isOutdated ? undefined : 0;
     },
-    ask(driver, question) {
+    lookUp(driver, lookup) {
       if (closing.signal.aborted) return;
       const until = clock.now().getTime() + ANSWER_MS;
-      for (const volume of question.volumes) set(driver, volume, { state: "asked", until });
-      const promise = answer(driver, question).finally(() => running.delete(promise));
+      for (const volume of lookup.volumes) set(driver, volume, { state: "asked", until });
+      const promise = answer(driver, lookup).finally(() => running.delete(promise));
       running.add(promise);
     },
     forget: (volume) => void entries.delete(volume),

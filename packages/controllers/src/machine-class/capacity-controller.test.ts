@@ -36,7 +36,7 @@ function aDriver(change: Partial<CapacityDriver> = {}): CapacityDriver & { reado
   return {
     asked,
     refusalOf: () => undefined,
-    tellsCapacity: () => true,
+    reportsCapacity: () => true,
     ...change,
     capacityOf: async (call, signal) => {
       asked.push(call);
@@ -178,7 +178,7 @@ describe("a nodeTemplate that somebody wrote", () => {
 
 describe("a driver that cannot say", () => {
   it.each<[string, Partial<CapacityDriver>, Change<MachineClass>]>([
-    ["has no such method", { tellsCapacity: () => false }, {}],
+    ["has no such method", { reportsCapacity: () => false }, {}],
     ["is not loaded", { refusalOf: () => "provider: no driver" }, {}],
     ["is of a class that makes no machines", {}, { secretRef: null }],
     ["is of a class without its secret", {}, { secretRef: { name: "missing" } }],
@@ -204,15 +204,15 @@ describe("a driver that cannot say", () => {
   });
 
   it("is asked again at once when spec or secret have changed", async () => {
-    let isMended = false;
+    let isFixed = false;
     const driver = aDriver({
-      capacityOf: async () => (isMended ? { ok: true, value: aTemplate(medium) } : failure("InvalidArgument")),
+      capacityOf: async () => (isFixed ? { ok: true, value: aTemplate(medium) } : failure("InvalidArgument")),
     });
     const cluster = await start(driver);
     setSpec(cluster, "large");
     await cluster.settle();
     expect(driver.asked).toHaveLength(2);
-    isMended = true;
+    isFixed = true;
     cluster.api.change(secretResource, ref, { data: { key: btoa("second") } });
     await cluster.settle();
     expect(driver.asked.at(-1)?.secret["key"]?.reveal()).toBe("second");

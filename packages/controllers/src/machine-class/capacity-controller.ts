@@ -12,7 +12,7 @@ import { createWriter } from "../cluster/writer.ts";
 import { isClassChange, isSecretChange, resolveNamedClass } from "../cluster/class-view.ts";
 import type { CapacityDriver } from "./capacity-driver.ts";
 import { capacityVersionOf, markFor } from "./capacity-mark.ts";
-import { createCapacityQuestions } from "./capacity-questions.ts";
+import { createCapacityLookups } from "./capacity-lookups.ts";
 import { type CapacityAction, decideCapacity } from "./decide-capacity.ts";
 import { secretNamesOf } from "../model/class-references.ts";
 
@@ -45,7 +45,7 @@ function patchFor(machineClass: MachineClass, nodeTemplate: NodeTemplate | undef
  */
 export function createCapacityController(context: ControllerContext, driver: CapacityDriver): CapacityController {
   const { caches, namespace, control, clock, log, events } = context;
-  const questions = createCapacityQuestions(clock);
+  const lookups = createCapacityLookups(clock);
   const { store } = caches.classes;
   const writer = createWriter({ api: control, type: machineClassResource, store });
   const filled = new Map<string, { readonly version: string; readonly at: number }>();
@@ -59,38 +59,35 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     ]);
 
   /** Asks with the values of the secrets as they are now. */
-  const question = async (
-    machineClass: MachineClass,
-    signal: AbortSignal,
-  ): ReturnType<CapacityDriver["capacityOf"]> => {
+  const lookup = async (machineClass: MachineClass, signal: AbortSignal): ReturnType<CapacityDriver["capacityOf"]> => {
     const { name } = machineClass.metadata;
-    const refuse = (code: "FailedPrecondition" | "Unavailable", message: string) =>
+    const failWith = (code: "FailedPrecondition" | "Unavailable", message: string) =>
       ({ ok: false, error: new MachineError(code, message) }) as const;
     try {
       await caches.secrets.read(secretNamesOf(machineClass));
     } catch (error) {
-      return refuse("Unavailable", `the Secrets of MachineClass "${name}" cannot be read: ${messageOf(error)}`);
+      return failWith("Unavailable", `the Secrets of MachineClass "${name}" cannot be read: ${messageOf(error)}`);
     }
     const { view, secret } = resolveNamedClass(name, caches, namespace, driver);
-    if (view.state === "unusable") return refuse("FailedPrecondition", view.problem);
+    if (view.state === "unusable") return failWith("FailedPrecondition", view.problem);
     return driver.capacityOf({ machineClass, secret }, signal);
   };
 
-  const ask = (machineClass: MachineClass): void => {
+  const lookUp = (machineClass: MachineClass): void => {
     const { name, uid = "" } = machineClass.metadata;
-    questions.start(uid, {
+    lookups.start(uid, {
       inputs: inputsOf(machineClass),
-      ask: (signal) => question(machineClass, signal),
-      wake: () => controller.enqueue(keyOf(name)),
+      lookUp: (signal) => lookup(machineClass, signal),
+      enqueue: () => controller.enqueue(keyOf(name)),
     });
   };
 
   const act = async (machineClass: MachineClass, action: CapacityAction): Promise<void> => {
     const { name, uid = "" } = machineClass.metadata;
     switch (action.kind) {
-      case "Ask":
-        return ask(machineClass);
-      case "Unmark":
+      case "LookUpCapacity":
+        return lookUp(machineClass);
+      case "RemoveMark":
         return writer.patch({ namespace, name }, patchFor(machineClass, undefined, null));
       case "Fill": {
         const version = capacityVersionOf(machineClass);
@@ -115,9 +112,9 @@ export function createCapacityController(context: ControllerContext, driver: Cap
       const { view, unread } = resolveNamedClass(name, caches, namespace, driver);
       const snapshot = {
         machineClass,
-        isTellable: driver.tellsCapacity(machineClass),
-        isAskable: view.state === "usable" || unread.length > 0,
-        answer: questions.answerTo(uid, inputsOf(machineClass)),
+        isSupported: driver.reportsCapacity(machineClass),
+        isResolvable: view.state === "usable" || unread.length > 0,
+        answer: lookups.answerTo(uid, inputsOf(machineClass)),
         filled: filled.get(uid),
       };
       const decision = decideCapacity(snapshot, clock.now());
@@ -127,7 +124,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
         events,
         log,
       });
-      if (decision.because.length > 0) questions.told(uid);
+      if (decision.because.length > 0) lookups.markReported(uid);
       return result;
     },
   });
@@ -136,7 +133,7 @@ export function createCapacityController(context: ControllerContext, driver: Cap
   store.subscribe((old, current) => {
     const uid = old?.metadata.uid;
     if (uid === undefined || uid === current?.metadata.uid) return;
-    questions.forget(uid);
+    lookups.forget(uid);
     filled.delete(uid);
   });
   watchTriggers({
@@ -146,5 +143,5 @@ export function createCapacityController(context: ControllerContext, driver: Cap
     keys: ({ metadata }) =>
       store.byIndex("secret", metadata.name).map((machineClass) => keyOf(machineClass.metadata.name)),
   });
-  return { controller, close: () => questions.close() };
+  return { controller, close: () => lookups.close() };
 }

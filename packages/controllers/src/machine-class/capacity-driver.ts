@@ -11,7 +11,7 @@ export interface ClassCall {
 /** The drivers as the controller of capacities sees them. The runtime implements it. */
 export interface CapacityDriver extends Pick<MachineDriver, "refusalOf"> {
   /** Whether the driver of a class can say what its nodes will have. Makes no calls. */
-  tellsCapacity(machineClass: MachineClass): boolean;
+  reportsCapacity(machineClass: MachineClass): boolean;
   /** Asks the cloud what a node of a class will have; the answer can stand in the class as it is. */
   capacityOf(call: ClassCall, signal: AbortSignal): Promise<DriverOutcome<NodeTemplate>>;
 }

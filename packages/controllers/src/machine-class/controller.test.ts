@@ -6,7 +6,7 @@ import { runControllers, type RunningControllers } from "../testing/running-cont
 import { createMachineClassController } from "./controller.ts";
 
 const ref = refOf("small");
-const heldBySomebody = { metadata: { finalizers: ["theirs", finalizers.machine] } };
+const heldByAnotherClient = { metadata: { finalizers: ["theirs", finalizers.machine] } };
 const start = (prepare: (api: FakeApi) => void): Promise<RunningControllers> =>
   runControllers((context) => [createMachineClassController(context, 1)], prepare);
 const finalizersOf = ({ api }: RunningControllers) =>
@@ -46,7 +46,7 @@ describe("MachineClass controller", () => {
 
   it("finds at its start what was missed: a class that nobody needs any more, and one that is needed", async () => {
     const cluster = await start((api) => {
-      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
       api.seed(machineClassResource, aMachineClass(named("large")));
       api.seed(machineResource, aMachine({ spec: { class: { name: "large" } } }));
     });
@@ -58,7 +58,7 @@ describe("MachineClass controller", () => {
   it("keeps the class with which a VM was made although the machine names another one now", async () => {
     const intent = JSON.stringify({ token: "t", attempt: 1, class: "small", provider: "mock" });
     const cluster = await start((api) => {
-      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
       const moved = aMachine({ spec: { class: { name: "large" } } });
       api.seed(machineResource, aMachine(moved, annotated({ "machine.millwright.dev/creation-intent": intent })));
     });
@@ -70,7 +70,7 @@ describe("MachineClass controller", () => {
 
   it("lets no class go while there is a machine that cannot be read, for it may need any", async () => {
     const cluster = await start((api) => {
-      api.seed(machineClassResource, aMachineClass(heldBySomebody));
+      api.seed(machineClassResource, aMachineClass(heldByAnotherClient));
       api.seed(machineResource, { ...aMachine(), spec: { class: 7 } } as never);
     });
     expect(cluster.api.writes()).toEqual([]);

@@ -10,7 +10,7 @@ import { classNamesOf } from "../model/class-references.ts";
 const isUnreadable = (machine: Machine): boolean => shapeProblemsOf(machine).length > 0;
 
 /** Whether two states of a machine need other classes. A machine that cannot be read may need any. */
-const isNews = (old: Machine | undefined, current: Machine | undefined): boolean => {
+const isRelevantChange = (old: Machine | undefined, current: Machine | undefined): boolean => {
   const needs = (machine: Machine | undefined): string =>
     machine === undefined ? "" : JSON.stringify([isUnreadable(machine), ...classNamesOf(machine)]);
   return needs(old) !== needs(current);
@@ -44,7 +44,7 @@ export function createMachineClassController(context: ControllerContext, workers
   watchTriggers({
     store: caches.machines.store,
     controller,
-    when: isNews,
+    when: isRelevantChange,
     keys: (machine) =>
       isUnreadable(machine)
         ? caches.classes.store.list().map(({ metadata }) => keyOf(metadata.name))

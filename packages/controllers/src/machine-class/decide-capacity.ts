@@ -11,8 +11,8 @@ import { capacityVersionOf, isOfMark, readMark } from "./capacity-mark.ts";
 
 /** What is known of the answer to a question about the capacity of a class. */
 export type CapacityAnswer =
-  | { readonly state: "unasked" }
-  | { readonly state: "asking" }
+  | { readonly state: "notRequested" }
+  | { readonly state: "inProgress" }
   | { readonly state: "known"; readonly nodeTemplate: NodeTemplate }
   | {
       readonly state: "failed";
@@ -24,16 +24,16 @@ export type CapacityAnswer =
       /** Milliseconds since 1970. */
       readonly endedAt: number;
       /** Whether these very words were told before. */
-      readonly isTold: boolean;
+      readonly isReported: boolean;
     };
 
 /** A class, and what is known of its capacity. */
 export interface CapacitySnapshot {
   readonly machineClass: MachineClass;
   /** Whether its driver can say what a node will have. */
-  readonly isTellable: boolean;
+  readonly isSupported: boolean;
   /** Whether class and secrets are fit to be handed to the driver. */
-  readonly isAskable: boolean;
+  readonly isResolvable: boolean;
   /** Of this version of the class and its secrets. */
   readonly answer: CapacityAnswer;
   /** When this process filled in the template last, with the version of the class, milliseconds since 1970. */
@@ -42,9 +42,9 @@ export interface CapacitySnapshot {
 
 /** Everything that is done about the capacity of a class. */
 export type CapacityAction =
-  | { readonly kind: "Ask" }
+  | { readonly kind: "LookUpCapacity" }
   /** The template stays as it is from now on: somebody has changed it. */
-  | { readonly kind: "Unmark" }
+  | { readonly kind: "RemoveMark" }
   | { readonly kind: "Fill"; readonly nodeTemplate: NodeTemplate };
 
 const SECOND = 1_000;
@@ -73,7 +73,7 @@ const describe = ({ instanceType, capacity }: NodeTemplate): string =>
  * somebody wrote there is never asked about and never touched.
  */
 export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<CapacityAction, never> {
-  const { machineClass, isTellable, isAskable, answer, filled } = snapshot;
+  const { machineClass, isSupported, isResolvable, answer, filled } = snapshot;
   const { metadata, nodeTemplate } = machineClass;
   if (metadata.deletionTimestamp != null) return nothing;
   const version = capacityVersionOf(machineClass);
@@ -81,16 +81,16 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
     const mark = readMark(machineClass);
     if (!isOfMark(nodeTemplate, mark)) {
       const isMarked = metadata.annotations?.[annotationKeys.filledNodeTemplate] !== undefined;
-      return isMarked ? { actions: [{ kind: "Unmark" }], because: [] } : nothing;
+      return isMarked ? { actions: [{ kind: "RemoveMark" }], because: [] } : nothing;
     }
     if (mark?.asked === version) return nothing;
   }
-  if (!isTellable || !isAskable) return nothing;
+  if (!isSupported || !isResolvable) return nothing;
   const time = now.getTime();
   switch (answer.state) {
-    case "unasked":
-      return { actions: [{ kind: "Ask" }], because: [] };
-    case "asking":
+    case "notRequested":
+      return { actions: [{ kind: "LookUpCapacity" }], because: [] };
+    case "inProgress":
       return nothing;
     case "known": {
       const waitMs = filled?.version === version ? filled.at + REFILL_MS - time : 0;
@@ -105,8 +105,8 @@ export function decideCapacity(snapshot: CapacitySnapshot, now: Date): Decision<
       const waitMs = answer.endedAt + retryDelay(answer) - time;
       const message = `${answer.code}: ${answer.message}; set nodeTemplate, or mend what the driver refuses: until then the autoscaler knows nothing of the nodes of this class`;
       return {
-        actions: waitMs > 0 ? [] : [{ kind: "Ask" }],
-        because: answer.isTold ? [] : [{ type: "Warning", reason: eventReasons.nodeTemplateUnknown, message }],
+        actions: waitMs > 0 ? [] : [{ kind: "LookUpCapacity" }],
+        because: answer.isReported ? [] : [{ type: "Warning", reason: eventReasons.nodeTemplateUnknown, message }],
         ...(waitMs > 0 ? { requeueAfterMs: waitMs } : {}),
       };
     }

@@ -38,8 +38,8 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
   await run(context, new AbortController().signal);
   const operations = createOperations(clock);
   const driver = createFakeDriver();
-  const wake = vi.fn<() => void>();
-  const repairs = { take: vi.fn<(uid: string, group: string) => void>(), release: vi.fn<(uid: string) => void>() };
+  const enqueue = vi.fn<() => void>();
+  const remediations = { take: vi.fn<(uid: string, group: string) => void>(), release: vi.fn<(uid: string) => void>() };
   const evictions =
     options.hasTarget === false
       ? undefined
@@ -48,10 +48,10 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
   const log = vi.fn<(level: string, message: string) => void>();
   const executor = createMachineExecutor(
     { ...context, log },
-    { operations, driver, settings: defaultMachineSettings, repairs, evictions, volumeIds, wake },
+    { operations, driver, settings: defaultMachineSettings, remediations, evictions, volumeIds, enqueue },
   );
   const act = (action: MachineAction, resolved = usable) => executor.act(aMachine(), resolved, action);
-  return { api, clock, target, driver, operations, repairs, evictions, volumeIds, wake, log, act, context };
+  return { api, clock, target, driver, operations, remediations, evictions, volumeIds, enqueue, log, act, context };
 }
 
 describe("driver calls", () => {
@@ -60,13 +60,13 @@ describe("driver calls", () => {
     ["find", "findVm machine"],
     ["delete", "deleteVm machine"],
   ] as const)("of kind %s run beside the queue and wake the machine at their end", async (operation, call) => {
-    const { act, clock, driver, operations, wake } = await setUp();
+    const { act, clock, driver, operations, enqueue } = await setUp();
     await act({ kind: "StartOperation", operation });
     expect(operations.get("uid-machine")).toEqual({ kind: operation, state: "running" });
-    expect(wake).not.toHaveBeenCalled();
+    expect(enqueue).not.toHaveBeenCalled();
     await clock.advance(0);
     expect(driver.calls).toEqual([call]);
-    expect(wake).toHaveBeenCalledTimes(1);
+    expect(enqueue).toHaveBeenCalledTimes(1);
     await act({ kind: "AcknowledgeOperation" });
     expect(operations.get("uid-machine")?.state).toBe(operation === "create" ? undefined : "failed");
   });
@@ -133,12 +133,12 @@ describe("orders to pods", () => {
     ["DeletePod", { kind: "DeletePod", atOnce: false, ...podRef, uid: "uid-web" } as const, "delete"],
     ["DeletePod at once", { kind: "DeletePod", atOnce: true, ...podRef, uid: "uid-web" } as const, "delete"],
   ])("are sent beside the queue, and the answer wakes the machine: %s", async (_, action, expected) => {
-    const { act, api, clock, wake } = await setUp();
+    const { act, api, clock, enqueue } = await setUp();
     await act(action);
-    expect(wake).not.toHaveBeenCalled();
+    expect(enqueue).not.toHaveBeenCalled();
     await clock.advance(0);
     expect(api.writes().map(({ verb, subresource = "" }) => `${verb} ${subresource}`.trim())).toEqual([expected]);
-    expect(wake).toHaveBeenCalledOnce();
+    expect(enqueue).toHaveBeenCalledOnce();
   });
 
   it("leave a grace period unless they are to be followed at once", async () => {
@@ -159,7 +159,7 @@ describe("orders to pods", () => {
     api.inject({ verb: "create", subresource: "eviction", error: tooManyRequestsError({ budget: "web" }) });
     await act(evict);
     await clock.advance(0);
-    expect(evictions?.view("uid-web")).toMatchObject({ state: "refused", isBudget: true });
+    expect(evictions?.view("uid-web")).toMatchObject({ state: "rejected", isBudget: true });
   });
 });
 
@@ -176,24 +176,24 @@ describe("what a drain remembers", () => {
 
 describe("questions about volumes", () => {
   it("are one call for those that exist, and the answer wakes the machine", async () => {
-    const { act, api, clock, volumeIds, wake } = await setUp();
+    const { act, api, clock, volumeIds, enqueue } = await setUp();
     api.seed(persistentVolumeResource, { ...aVolume("pv-a") });
     api.seed(persistentVolumeResource, { metadata: { name: "nfs" }, spec: { nfs: { server: "s" } } } as never);
     await clock.advance(0);
-    await act({ kind: "AskVolumeIds", volumes: ["pv-a", "nfs", "gone"] });
+    await act({ kind: "LookUpVolumeIds", volumes: ["pv-a", "nfs", "gone"] });
     await clock.advance(0);
-    expect(wake).toHaveBeenCalledOnce();
+    expect(enqueue).toHaveBeenCalledOnce();
     expect(["pv-a", "nfs", "gone"].map((name) => volumeIds.idOf("mock", name))).toEqual(["vol-pv-a", null, undefined]);
   });
 
   it("are not asked with a class that cannot be used, nor without a target cluster", async () => {
     const first = await setUp();
-    await first.act({ kind: "AskVolumeIds", volumes: ["pv-a"] }, { ...usable, view: unusable("X", "y") });
+    await first.act({ kind: "LookUpVolumeIds", volumes: ["pv-a"] }, { ...usable, view: unusable("X", "y") });
     const second = await setUp({ hasTarget: false });
-    await second.act({ kind: "AskVolumeIds", volumes: ["pv-a"] });
-    for (const { volumeIds, clock, wake } of [first, second]) {
+    await second.act({ kind: "LookUpVolumeIds", volumes: ["pv-a"] });
+    for (const { volumeIds, clock, enqueue } of [first, second]) {
       await clock.advance(0);
-      expect(wake).not.toHaveBeenCalled();
+      expect(enqueue).not.toHaveBeenCalled();
       expect(volumeIds.waitUntil("mock", "pv-a")).toBeUndefined();
     }
   });
@@ -219,9 +219,9 @@ describe("deletions", () => {
 });
 
 it("takes and gives back permits to be replaced", async () => {
-  const { act, repairs } = await setUp();
+  const { act, remediations } = await setUp();
   await act({ kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" });
-  expect(repairs.take).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
+  expect(remediations.take).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
   await act({ kind: "CancelRemediation", uid: "uid-machine" });
-  expect(repairs.release).toHaveBeenCalledExactlyOnceWith("uid-machine");
+  expect(remediations.release).toHaveBeenCalledExactlyOnceWith("uid-machine");
 });

@@ -14,7 +14,7 @@ import type { RemediationWatch } from "../remediation/remediation-watch.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { MachineSettings } from "../model/machine-settings.ts";
 import { createStarter } from "./operations/start-operation.ts";
-import { createVolumeQuestions } from "./drain/volume-questions.ts";
+import { createVolumeIdLookup } from "./drain/volume-id-lookup.ts";
 
 /** What carries out the actions of machines. */
 export interface MachineExecutor {
@@ -27,18 +27,18 @@ export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
-  readonly repairs: Pick<RemediationWatch, "take" | "release">;
+  readonly remediations: Pick<RemediationWatch, "take" | "release">;
   /** Orders to pods; absent where there is no target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
-  readonly volumeIds: Pick<VolumeIds, "ask">;
+  readonly volumeIds: Pick<VolumeIds, "lookUp">;
   /** Brings a machine back to the queue. */
-  readonly wake: (machine: Machine) => void;
+  readonly enqueue: (machine: Machine) => void;
 }
 
 /** Makes the executor of machine actions. */
 export function createMachineExecutor(
   context: ControllerContext,
-  { operations, driver, settings, repairs, evictions, volumeIds, wake }: MachineExecutorOptions,
+  { operations, driver, settings, remediations, evictions, volumeIds, enqueue }: MachineExecutorOptions,
 ): MachineExecutor {
   const { control, caches, target } = context;
   const { definitions } = context;
@@ -62,7 +62,7 @@ export function createMachineExecutor(
       context.log("warn", what, { ...subject, because: messageOf(error) });
     }
   };
-  const ask = createVolumeQuestions(context, driver, volumeIds);
+  const lookUpVolumeIds = createVolumeIdLookup(context, driver, volumeIds);
   const tokens =
     target === undefined
       ? undefined
@@ -72,7 +72,7 @@ export function createMachineExecutor(
           random: context.random,
           extraGroups: settings.bootstrapTokenExtraGroups,
         });
-  const start = createStarter(context, { operations, driver, settings, tokens, wake });
+  const start = createStarter(context, { operations, driver, settings, tokens, enqueue });
   /** A token that stays does no harm: it expires. */
   const removeToken = async (machine: Machine): Promise<void> => {
     try {
@@ -98,7 +98,7 @@ export function createMachineExecutor(
     { namespace, name, uid }: Omit<EvictionOrder, "kind">,
   ): void => {
     if (evictions === undefined) throw new Error("there is no target cluster");
-    evictions.add({ kind, namespace, name, uid }, () => wake(machine));
+    evictions.add({ kind, namespace, name, uid }, () => enqueue(machine));
   };
 
   return {
@@ -119,9 +119,9 @@ export function createMachineExecutor(
         case "DeleteMachine":
           return machines.delete(ref, action.uid);
         case "StartRemediation":
-          return repairs.take(action.uid, action.group);
+          return remediations.take(action.uid, action.group);
         case "CancelRemediation":
-          return repairs.release(action.uid);
+          return remediations.release(action.uid);
         case "PatchNode":
           return onNode(action, nodes().patch({ name: action.name }, action.patch));
         case "PatchNodeStatus":
@@ -134,8 +134,8 @@ export function createMachineExecutor(
           return order(machine, action.atOnce ? "kill" : "delete", action);
         case "RecordDrain":
           return machines.patch(ref, drainRecordPatch(action.record));
-        case "AskVolumeIds":
-          return ask(machine, resolved, action.volumes, () => wake(machine));
+        case "LookUpVolumeIds":
+          return lookUpVolumeIds(machine, resolved, action.volumes, () => enqueue(machine));
         case "DeleteVolumeAttachment":
           return tolerate(
             ignoreNotFound(onTarget().api.delete(volumeAttachmentResource, { name: action.name }, { uid: action.uid })),

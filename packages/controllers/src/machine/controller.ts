@@ -17,7 +17,7 @@ import { createMachineExecutor } from "./act.ts";
 import { decideMachine } from "./decide.ts";
 import type { MachineAction } from "./state/decision.ts";
 import { interruptedDeletion } from "./deletion/interrupted.ts";
-import { mayNeedStandIn } from "./creation/fallback-class.ts";
+import { mayNeedFallbackClass } from "./creation/fallback-class.ts";
 import { isClassChange, isSecretChange } from "../cluster/class-view.ts";
 import type { MachineDriver } from "../model/driver-port.ts";
 import { createRemediationWatch } from "../remediation/remediation-watch.ts";
@@ -59,11 +59,11 @@ export function createMachineController(
 ): MachineController {
   const { caches, target, clock, namespace } = context;
   const operations = createOperations(clock, {
-    perLane: settings.maxConcurrentCreationsPerClass,
+    perGroup: settings.maxConcurrentCreationsPerClass,
     inAll: settings.maxConcurrentCreations,
     exhaustedRetryMs: settings.resourceExhaustedRetryMs,
   });
-  const told = createReportedProblems();
+  const reported = createReportedProblems();
   const interests = createDrainInterests();
   const volumeIds = createVolumeIds(clock);
   const evictions =
@@ -73,10 +73,10 @@ export function createMachineController(
     operations,
     driver,
     settings,
-    repairs: { take: (uid, group) => repairs.take(uid, group), release: (uid) => repairs.release(uid) },
+    remediations: { take: (uid, group) => remediations.take(uid, group), release: (uid) => remediations.release(uid) },
     evictions,
     volumeIds,
-    wake: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
+    enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),
   });
 
   const observe = (key: string): ReturnType<typeof observeMachine> | undefined => {
@@ -86,8 +86,8 @@ export function createMachineController(
       : observeMachine(machine, {
           context,
           operations,
-          told,
-          repairs,
+          reported,
+          remediations,
           driver,
           settings,
           evictions: evictions ?? noEvictions,
@@ -128,18 +128,18 @@ export function createMachineController(
       const result = await carryOut(decision, act, subject).catch(async (error: unknown) => {
         // A conflict is over with the next pass; what the API server refuses may last, and people look at the machine.
         if (isDeleting(machine) && isApiError(error) && !isConflict(error) && !isUnanswered(error)) {
-          const told = interruptedDeletion(snapshot, decision, messageOf(error), clock.now());
-          await carryOut(told, act, subject).catch(() => undefined);
+          const reported = interruptedDeletion(snapshot, decision, messageOf(error), clock.now());
+          await carryOut(reported, act, subject).catch(() => undefined);
         }
         throw error;
       });
-      told.remember(machine.metadata.uid ?? "", decision.because);
+      reported.record(machine.metadata.uid ?? "", decision.because);
       return result;
     },
   });
 
-  const repairs = createRemediationWatch(context, settings, controller);
-  wireControlCluster(context, controller, operations, told);
+  const remediations = createRemediationWatch(context, settings, controller);
+  wireControlCluster(context, controller, operations, reported);
   if (target !== undefined && evictions !== undefined)
     wireTargetCluster(context, target.caches, controller, { interests, evictions, volumeIds });
   return {
@@ -160,13 +160,13 @@ function wireControlCluster(
   { caches, namespace, definitions }: ControllerContext,
   controller: Controller,
   operations: Operations,
-  told: ReportedStates,
+  reported: ReportedStates,
 ): void {
   // Another class than its own may stand in for the deletion of a machine.
   const keysOfClass = (name: string): string[] =>
     [
       ...caches.machines.store.byIndex("class", name),
-      ...caches.machines.store.list(namespace).filter(mayNeedStandIn),
+      ...caches.machines.store.list(namespace).filter(mayNeedFallbackClass),
     ].map(keyOf);
   watchTriggers({
     store: caches.machines.store,
@@ -176,7 +176,7 @@ function wireControlCluster(
   caches.machines.store.subscribe((old, current) => {
     if (current !== undefined || old?.metadata.uid === undefined) return;
     operations.forget(old.metadata.uid);
-    told.forget(old.metadata.uid);
+    reported.forget(old.metadata.uid);
   });
   definitions?.onChange(() => {
     for (const machine of caches.machines.store.list(namespace))

@@ -61,7 +61,11 @@ const operations: fc.Arbitrary<OperationView | undefined> = fc.oneof(
 );
 const classViews = fc.constantFrom<ClassView>(
   { state: "usable", machineClass: aMachineClass() },
-  { state: "usable", machineClass: aMachineClass(), obstacle: { reason: "InvalidSecret", problem: "no userData" } },
+  {
+    state: "usable",
+    machineClass: aMachineClass(),
+    unmetPrecondition: { reason: "InvalidSecret", problem: "no userData" },
+  },
   unusable("MachineClassNotFound", "no class", true),
   unusable("InvalidMachineClass", "bad class"),
 );

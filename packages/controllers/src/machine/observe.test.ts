@@ -47,8 +47,8 @@ async function observe(
     ...observeMachine(cached, {
       context,
       operations,
-      told: createReportedProblems(),
-      repairs: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
+      reported: createReportedProblems(),
+      remediations: createRemediationWatch(context, defaultMachineSettings, { enqueue: () => undefined }),
       driver: createFakeDriver(),
       settings: defaultMachineSettings,
       evictions: { view: () => undefined },

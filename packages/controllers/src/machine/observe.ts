@@ -41,8 +41,8 @@ import type { ReportedStates } from "./state/reported-problems.ts";
 export interface MachineSources {
   readonly context: ControllerContext;
   readonly operations: Operations;
-  readonly told: ReportedStates;
-  readonly repairs: Pick<RemediationWatch, "read">;
+  readonly reported: ReportedStates;
+  readonly remediations: Pick<RemediationWatch, "read">;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
   /** What is remembered of drains. */
@@ -61,8 +61,8 @@ const belongsToOtherMachine = (node: Node, machine: Machine, caches: ControlCach
 function resolveFor(machine: Machine, { caches, namespace }: ControllerContext, driver: MachineDriver): ResolvedClass {
   const own = resolveClass(machine, caches, namespace, driver);
   if (own.view.state === "usable" || machine.metadata.deletionTimestamp === undefined) return own;
-  const standIn = fallbackClassFor(machine, caches, namespace, driver);
-  if (standIn !== undefined) return standIn;
+  const fallback = fallbackClassFor(machine, caches, namespace, driver);
+  if (fallback !== undefined) return fallback;
   return { ...own, view: { ...own.view, problem: `${own.view.problem}${remedyFor(machine)}` } };
 }
 
@@ -122,7 +122,7 @@ const asksForToken = (secret: SecretData): boolean =>
 /** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `hold` wants to be asked for. */
 export function observeMachine(
   machine: Machine,
-  { context, operations, told, repairs, driver, settings, evictions, volumeIds }: MachineSources,
+  { context, operations, reported, remediations, driver, settings, evictions, volumeIds }: MachineSources,
 ): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass; readonly hold: Hold | undefined } {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
@@ -154,7 +154,7 @@ export function observeMachine(
     competingMachines:
       node === undefined ? [] : competingMachines(node, machine, machinesMatching(node, context.caches), match),
     foreignNode: isKept ? found.node : found.foreignNode,
-    ...repairs.read(machine, node),
+    ...remediations.read(machine, node),
     sameNameNode: sameNameNodeOf(machine, operation, target, match),
     wantsToken: target !== undefined && !hasId(machine) && asksForToken(resolved.secret),
     drain:
@@ -164,7 +164,7 @@ export function observeMachine(
     drainRulesProblem: problem,
     pods: deleted === undefined ? [] : (target?.pods.store.byIndex("node", deleted.metadata.name) ?? []),
     attachments: deleted === undefined ? [] : (target?.attachments.store.byIndex("node", deleted.metadata.name) ?? []),
-    told: told.of(machine.metadata.uid ?? ""),
+    reported: reported.of(machine.metadata.uid ?? ""),
     operation,
     settings,
   };

@@ -20,7 +20,7 @@ export interface DrainMemory {
 }
 
 /** A heartbeat is no news: only what a decision reads wakes the machine of a node. */
-const isNews = (old: Node | undefined, current: Node | undefined): boolean =>
+const isRelevantChange = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
   current === undefined ||
   !equalJson(old.spec, current.spec) ||
@@ -67,7 +67,7 @@ export function wireTargetCluster(
   const leaving = (nodeName = ""): string[] => those(target.nodes.store.get(nodeName), isLeaving);
   const claimsOf = (pod: Pod): string[] => claimNames(pod).map((name) => `${pod.metadata.namespace ?? ""}/${name}`);
 
-  watchTriggers({ store: target.nodes.store, controller, keys: keysOfNode, when: isNews });
+  watchTriggers({ store: target.nodes.store, controller, keys: keysOfNode, when: isRelevantChange });
   watchTriggers({
     store: target.nodes.store,
     controller,

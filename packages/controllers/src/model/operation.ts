@@ -44,7 +44,7 @@ export type OperationView =
       readonly inputs: string;
       /** Wall clock, milliseconds. */
       readonly since: number;
-      readonly trouble?: ClassBackoff;
+      readonly classBackoff?: ClassBackoff;
     }
   | { readonly kind: OperationKind; readonly state: "running" }
   | {

@@ -1,8 +1,10 @@
 import { type Machine, phaseOf } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
 import { isToBePreserved, preserveAnnotationsOf } from "./preserve-value.ts";
-import { isSaidDrained } from "./preserved-condition.ts";
+import { isDrainedForPreservation } from "./preserved-condition.ts";
 
 /** Whether the node of a Failed machine is, or is about to be, emptied for its preservation. */
 export const isPreservationDrainDue = (machine: Machine, node: Node | undefined): boolean =>
-  phaseOf(machine) === "Failed" && isToBePreserved(preserveAnnotationsOf(machine, node)) && !isSaidDrained(node);
+  phaseOf(machine) === "Failed" &&
+  isToBePreserved(preserveAnnotationsOf(machine, node)) &&
+  !isDrainedForPreservation(node);

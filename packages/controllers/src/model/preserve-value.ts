@@ -9,7 +9,7 @@ const allowed: readonly PreserveValue[] = Object.values(preserveValues);
 const isPreserveValue = (text: string): text is PreserveValue => allowed.some((value) => value === text);
 
 /** What machine and node ask for, in the words of their annotations. */
-export interface PreserveWishes {
+export interface PreserveAnnotations {
   /** `preserve` of the machine. */
   readonly machine: string | undefined;
   /** `preserve` of the node; an empty one is a wish too: to stop. */
@@ -20,7 +20,7 @@ export interface PreserveWishes {
   readonly hasNode: boolean;
 }
 
-export const preserveAnnotationsOf = ({ metadata }: Machine, node: Node | undefined): PreserveWishes => ({
+export const preserveAnnotationsOf = ({ metadata }: Machine, node: Node | undefined): PreserveAnnotations => ({
   machine: metadata.annotations?.[annotationKeys.preserve],
   node: node?.metadata.annotations?.[annotationKeys.preserve],
   lastApplied: metadata.annotations?.[annotationKeys.lastAppliedNodePreserveValue] ?? "",
@@ -28,29 +28,29 @@ export const preserveAnnotationsOf = ({ metadata }: Machine, node: Node | undefi
 });
 
 /** Whether the node's value counts and the machine's does not: it is there, or was there when the machine was looked at last. */
-export const isNodeInControl = ({ node, lastApplied, hasNode }: PreserveWishes): boolean =>
+export const isNodeInControl = ({ node, lastApplied, hasNode }: PreserveAnnotations): boolean =>
   hasNode && (node !== undefined || lastApplied !== "");
 
 /** What is asked for; empty for nothing, `undefined` for a value of the node that means nothing, about which nothing is done. */
-export function preserveValueOf(wishes: PreserveWishes): PreserveValue | "" | undefined {
-  if (isNodeInControl(wishes)) {
-    const value = wishes.node ?? "";
+export function preserveValueOf(requested: PreserveAnnotations): PreserveValue | "" | undefined {
+  if (isNodeInControl(requested)) {
+    const value = requested.node ?? "";
     return value === "" || isPreserveValue(value) ? value : undefined;
   }
-  const value = wishes.machine ?? "";
+  const value = requested.machine ?? "";
   return isPreserveValue(value) ? value : "";
 }
 
 /** Whether a Failed machine is to be kept, as far as the annotations go. */
-export function isToBePreserved(wishes: PreserveWishes): boolean {
-  const value = preserveValueOf(wishes);
+export function isToBePreserved(requested: PreserveAnnotations): boolean {
+  const value = preserveValueOf(requested);
   return value === preserveValues.now || value === preserveValues.whenFailed || value === preserveValues.autoPreserved;
 }
 
 /** What is wrong with the value that counts, in one sentence; `undefined` when it can be followed. */
-export function preserveValueProblem(wishes: PreserveWishes, machineName: string): string | undefined {
-  const isOfNode = isNodeInControl(wishes);
-  const value = (isOfNode ? wishes.node : wishes.machine) ?? "";
+export function preserveValueProblem(requested: PreserveAnnotations, machineName: string): string | undefined {
+  const isOfNode = isNodeInControl(requested);
+  const value = (isOfNode ? requested.node : requested.machine) ?? "";
   if (value === "" || isPreserveValue(value)) return undefined;
   const whose = isOfNode ? `the Node of machine ${machineName}` : `machine ${machineName}`;
   // The value is text from outside: its beginning will do to find it.

@@ -32,13 +32,13 @@ export const stoppedState: NodeConditionState = {
 };
 
 /** Whether the node says that it is drained for a preservation that goes on. MCM looks for the same words. */
-export function isSaidDrained(node: Node | undefined): boolean {
+export function isDrainedForPreservation(node: Node | undefined): boolean {
   const { status, message = "" } = conditionOf(node, nodeConditionTypes.preserved) ?? {};
   return status === "True" && message.includes(preservedMessages.drained);
 }
 
 /** Whether the node speaks of a preservation that nobody has ended. */
-export function isSaidPreserved(node: Node | undefined): boolean {
+export function isMarkedPreserved(node: Node | undefined): boolean {
   const reason = conditionOf(node, nodeConditionTypes.preserved)?.reason;
   return reason === preservedReasons.byUser || reason === preservedReasons.byController;
 }

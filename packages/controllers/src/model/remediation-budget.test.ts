@@ -13,7 +13,12 @@ import {
   ownedBy,
 } from "../testing/builders.ts";
 import { testNow } from "../testing/snapshots.ts";
-import { isGateOpen, isInFlightRemediation, remediationGroupOf, replacementsAllowed } from "./remediation-budget.ts";
+import {
+  hasRemediationBudget,
+  isInFlightRemediation,
+  remediationGroupOf,
+  replacementsAllowed,
+} from "./remediation-budget.ts";
 
 const nodeConditions = ["DiskPressure"];
 const counts = (...changes: readonly Change<Machine>[]) =>
@@ -102,8 +107,8 @@ describe("the limit", () => {
 describe("the gate", () => {
   const isOpen = (
     peers: readonly ReturnType<typeof aMachine>[],
-    more: { limit?: number | string; permitted?: string[] } = {},
-  ) => isGateOpen({ peers, permitted: more.permitted ?? [], limit: more.limit ?? 1 }, nodeConditions, testNow);
+    more: { limit?: number | string; inFlight?: string[] } = {},
+  ) => hasRemediationBudget({ peers, inFlight: more.inFlight ?? [], limit: more.limit ?? 1 }, nodeConditions, testNow);
 
   it("is open for one of several machines that timed out together", () => {
     expect(isOpen([aMachine(named("b"), inPhase("Unknown")), aMachine(named("c"), inPhase("Running"))])).toBe(true);
@@ -119,12 +124,12 @@ describe("the gate", () => {
 
   // MCM's permit can be lost (`canMarkMachineFailed`).
   it("is shut while another machine holds the permit, which the cache does not show", () => {
-    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"] })).toBe(false);
-    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { permitted: ["uid-b"], limit: 2 })).toBe(true);
+    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { inFlight: ["uid-b"] })).toBe(false);
+    expect(isOpen([aMachine(named("b"), inPhase("Unknown"))], { inFlight: ["uid-b"], limit: 2 })).toBe(true);
   });
 
   it("counts a machine once that holds a permit and is Failed already", () => {
-    expect(isOpen([aMachine(named("b"), inPhase("Failed"))], { permitted: ["uid-b"], limit: 2 })).toBe(true);
+    expect(isOpen([aMachine(named("b"), inPhase("Failed"))], { inFlight: ["uid-b"], limit: 2 })).toBe(true);
   });
 
   it("takes a percentage of the machines that stay", () => {
@@ -158,5 +163,5 @@ describe("the gate", () => {
 
 it("takes a machine without UID for one that holds no permit", () => {
   const nameless = { ...aMachine(inPhase("Unknown")), metadata: { name: "a" } };
-  expect(isGateOpen({ peers: [nameless], permitted: ["uid-x"], limit: 1 }, [], testNow)).toBe(true);
+  expect(hasRemediationBudget({ peers: [nameless], inFlight: ["uid-x"], limit: 1 }, [], testNow)).toBe(true);
 });

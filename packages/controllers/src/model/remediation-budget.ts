@@ -75,13 +75,13 @@ export interface RemediationBudgetView {
   /** The other machines of the group. */
   readonly peers: readonly Machine[];
   /** UIDs of peers that have passed the gate, and whose Failed phase the cache does not show yet. */
-  readonly permitted: readonly string[];
+  readonly inFlight: readonly string[];
   readonly limit: IntOrPercent;
 }
 
 /** Whether one more machine of the group may be replaced now. */
-export function isGateOpen(
-  { peers, permitted, limit }: RemediationBudgetView,
+export function hasRemediationBudget(
+  { peers, inFlight, limit }: RemediationBudgetView,
   nodeConditions: readonly string[],
   now: Date,
 ): boolean {
@@ -89,7 +89,7 @@ export function isGateOpen(
   let going = 0;
   for (const peer of peers) {
     if (going >= allowed) return false;
-    if (permitted.includes(peer.metadata.uid ?? "") || isInFlightRemediation(peer, nodeConditions, now)) going++;
+    if (inFlight.includes(peer.metadata.uid ?? "") || isInFlightRemediation(peer, nodeConditions, now)) going++;
   }
   return going < allowed;
 }

@@ -50,8 +50,8 @@ export interface FailedAttempt {
  * Milliseconds after a failure until the next try: doubles from try to try up to MCM's period, less up to a fifth so that not all come at once
  *. What the cloud asks for is never undercut.
  */
-export function backoffMs(setback: FailedAttempt, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
-  const { code, kind, failures, jitter, retryAfterMs = 0 } = setback;
+export function backoffMs(attempt: FailedAttempt, exhaustedRetryMs = DEFAULT_EXHAUSTED_RETRY_MS): number {
+  const { code, kind, failures, jitter, retryAfterMs = 0 } = attempt;
   const { firstMs, longestMs } = backoffBounds(retryClassOf(code), kind, exhaustedRetryMs);
   const delay = Math.min(longestMs, firstMs * 2 ** Math.min(30, failures - 1));
   return Math.max(Math.round(delay * (1 - JITTER * jitter)), retryAfterMs);

@@ -37,23 +37,23 @@ describe("withPhase", () => {
 });
 
 describe("withOperation", () => {
-  const told = withOperation({ lastKnownState: "s" }, text, testNow);
+  const reported = withOperation({ lastKnownState: "s" }, text, testNow);
 
   it("dates what it says and keeps the rest", () => {
-    expect(told).toMatchObject({
+    expect(reported).toMatchObject({
       lastKnownState: "s",
       lastOperation: { ...text, lastUpdateTime: "2026-01-01T00:10:00Z" },
     });
   });
 
   it("returns the very same status when it says the same", () => {
-    expect(withOperation(told, text, later(60_000))).toBe(told);
+    expect(withOperation(reported, text, later(60_000))).toBe(reported);
   });
 
   it.each([{ description: "y" }, { state: "Processing" }, { type: "Delete" }, { errorCode: "Unknown" }] as const)(
     "says it anew with another %o",
     (change) => {
-      expect(withOperation(told, { ...text, ...change }, later(60_000)).lastOperation).toEqual({
+      expect(withOperation(reported, { ...text, ...change }, later(60_000)).lastOperation).toEqual({
         ...text,
         ...change,
         lastUpdateTime: "2026-01-01T00:11:00Z",
@@ -63,6 +63,6 @@ describe("withOperation", () => {
 
   it("clears a code that does not hold any more", () => {
     const { errorCode: _, ...success } = text;
-    expect(withOperation(told, success, later(1)).lastOperation).not.toHaveProperty("errorCode");
+    expect(withOperation(reported, success, later(1)).lastOperation).not.toHaveProperty("errorCode");
   });
 });

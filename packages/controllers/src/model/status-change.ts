@@ -32,8 +32,8 @@ export function withOperation(status: MachineStatus, operation: OperationText, n
     before?.type === operation.type &&
     before?.errorCode === operation.errorCode;
   if (isSame) return status;
-  const said = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
-  return isRemembered(operation) ? withHistory(said, entryOf(operation, now)) : said;
+  const updated = { ...status, lastOperation: { ...operation, lastUpdateTime: apiTime(now) } };
+  return isRemembered(operation) ? withHistory(updated, entryOf(operation, now)) : updated;
 }
 
 export const statusOf = (machine: Machine): MachineStatus => machine.status ?? {};

@@ -51,8 +51,8 @@ function readRollingPart(template: MachineTemplate | undefined, hashLabel: strin
   const { class: machineClass, providerID } = template?.spec ?? {};
   const { kind: __, ...reference } = machineClass ?? {};
   // Server-written noise of an embedded object is not a wish of anybody.
-  const { creationTimestamp: ___, ...wished } = metadata as Record<string, unknown>;
-  return canonicalJson([ownLabels, dropEmpty(wished), dropEmpty({ ...reference, providerID })]);
+  const { creationTimestamp: ___, ...desired } = metadata as Record<string, unknown>;
+  return canonicalJson([ownLabels, dropEmpty(desired), dropEmpty({ ...reference, providerID })]);
 }
 
 const emptyJson: ReadonlySet<string> = new Set(["{}", "[]", '""', "null"]);

@@ -32,7 +32,7 @@ export interface RemediationView extends RemediationBudgetView {
 export const noRemediationHold: RemediationView = {
   group: "",
   peers: [],
-  permitted: [],
+  inFlight: [],
   limit: 1,
   note: undefined,
   isInFlight: false,

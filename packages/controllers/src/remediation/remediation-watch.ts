@@ -18,9 +18,9 @@ import { createOutageWatch } from "./outage-watch.ts";
 import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
 
 /** What a snapshot says about the repair of a machine. */
-export interface RepairPart {
+export interface RemediationFacts {
   readonly history: NodeHistory;
-  readonly repair: RemediationView;
+  readonly remediation: RemediationView;
 }
 
 /** What is known of all machines together, as far as the repair of one depends on it. */
@@ -29,10 +29,10 @@ export interface RemediationWatch {
   take(uid: string, group: string): void;
   /** The machine passed the gate and is not replaced after all: others may. */
   release(uid: string): void;
-  read(machine: Machine, node: Node | undefined): RepairPart;
+  read(machine: Machine, node: Node | undefined): RemediationFacts;
 }
 
-const nothingInTheWay: RepairPart = { history: noHistory, repair: noRemediationHold };
+const nothingInTheWay: RemediationFacts = { history: noHistory, remediation: noRemediationHold };
 
 /** Phases from which a machine can become Failed, or come back, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
@@ -140,28 +140,28 @@ export function createRemediationWatch(
     read(machine, node) {
       if (target === undefined) return nothingInTheWay;
       if (phaseOf(machine) === "Pending")
-        return { history: noHistory, repair: { ...noRemediationHold, connectivity: connectivity() } };
+        return { history: noHistory, remediation: { ...noRemediationHold, connectivity: connectivity() } };
       if (!isWaiting(machine)) return nothingInTheWay;
       const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
       const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
       const history = histories.note(machine, bad?.length === 0, since);
-      if (phaseOf(machine) === "Failed") return { history, repair: noRemediationHold };
+      if (phaseOf(machine) === "Failed") return { history, remediation: noRemediationHold };
       const uid = machine.metadata.uid ?? "";
       const group = remediationGroupOf(machine);
       const peers = store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid);
-      const permitted = permits.heldIn(group).filter((holder) => holder !== uid);
+      const inFlight = permits.heldIn(group).filter((holder) => holder !== uid);
       const isInFlight = permits.holds(uid);
       const outage = outageOf(machine, clock.now().getTime());
-      const repair = {
+      const remediation = {
         group,
         peers,
-        permitted,
+        inFlight,
         isInFlight,
         ...limitOf(machine, context, settings),
         outage,
         connectivity: connectivity(),
       };
-      return { history, repair };
+      return { history, remediation };
     },
   };
 }

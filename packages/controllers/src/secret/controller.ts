@@ -10,7 +10,7 @@ import { createHoldingController } from "../ownership/holding-controller.ts";
 const isUnreadable = (machineClass: MachineClass): boolean => shapeProblemsOf(machineClass).length > 0;
 
 /** Whether two states of a class refer to other secrets. A class that cannot be read may refer to any. */
-const isNews = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
+const isRelevantChange = (old: MachineClass | undefined, current: MachineClass | undefined): boolean => {
   const refersTo = (machineClass: MachineClass | undefined): string =>
     machineClass === undefined ? "" : JSON.stringify([isUnreadable(machineClass), ...secretNamesOf(machineClass)]);
   return refersTo(old) !== refersTo(current);
@@ -50,7 +50,7 @@ export function createSecretController(context: ControllerContext, workers: numb
   watchTriggers({
     store: caches.classes.store,
     controller,
-    when: isNews,
+    when: isRelevantChange,
     keys: (machineClass) =>
       isUnreadable(machineClass)
         ? caches.secrets.store

@@ -14,7 +14,7 @@ export const at = (description: string, ...changes: readonly Change<Machine>[]) 
   going(inPhase("Terminating"), lastly("Delete", "Processing", description), ...changes);
 
 /** What the node says of its machine once the drain has begun. */
-export const saysTerminating = {
+export const terminatingCondition = {
   type: "Terminating",
   status: "True",
   reason: "ScaleDown",
@@ -28,7 +28,7 @@ export const cordoned = (change: Parameters<typeof itsNode>[0] = {}): Node =>
   itsNode({
     ...change,
     spec: { unschedulable: true, ...change?.spec },
-    status: { conditions: [{ type: "Ready", status: "True" }, saysTerminating], ...change?.status },
+    status: { conditions: [{ type: "Ready", status: "True" }, terminatingCondition], ...change?.status },
   });
 
 /** A pod on the node. */

@@ -12,7 +12,7 @@ export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {
   const progress = decideDrain(aDrainView(view), drainTerms(terms), now);
   const actions = progress.actions.map((action) => {
     if (action.kind === "PatchNode") return `PatchNode ${JSON.stringify(action.patch)}`;
-    if (action.kind === "AskVolumeIds") return `AskVolumeIds ${action.volumes.join()}`;
+    if (action.kind === "LookUpVolumeIds") return `AskVolumeIds ${action.volumes.join()}`;
     if (action.kind === "RecordDrain")
       return `RecordDrain ${action.record.moves.map(({ pod, detachedAt }) => `${pod}${detachedAt === undefined ? "" : " away"}`).join()}`;
     return `${action.kind}${action.kind === "DeletePod" && action.atOnce ? " at once" : ""} ${action.name}`;
@@ -27,7 +27,7 @@ export function linesOf(view: Partial<DrainView>, terms: Partial<DrainTerms> = {
 }
 
 /** When the next pass is due at the latest, if it is not over. */
-export const wakeOf = (
+export const requeueAfter = (
   view: Partial<DrainView>,
   terms: Partial<DrainTerms> = {},
   now = testNow,
@@ -41,7 +41,7 @@ export const evicted = (...names: readonly string[]): ReadonlyMap<string, Evicti
   new Map(names.map((name) => [`uid-${name}`, { state: "accepted" }]));
 
 /** The pod of that name was told to go, and may not. */
-export const refused = (name: string, change: Partial<Extract<EvictionView, { readonly state: "refused" }>> = {}) =>
+export const rejected = (name: string, change: Partial<Extract<EvictionView, { readonly state: "rejected" }>> = {}) =>
   new Map<string, EvictionView>([
-    [`uid-${name}`, { state: "refused", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],
+    [`uid-${name}`, { state: "rejected", message: "no", isBudget: false, retryAt: later(5_000).getTime(), ...change }],
   ]);

@@ -30,7 +30,7 @@ export interface ModelRun {
   /** Evictions that were asked for. */
   readonly asked: number;
   /** Evictions that the budget refused. */
-  readonly refused: number;
+  readonly rejected: number;
   /** Pods that were deleted past their budget before the time for that. */
   readonly violations: readonly string[];
   /** Passes that waited without saying for what. */
@@ -61,7 +61,7 @@ export function runDrainModel(
   const told = new Map<number, number>();
   const violations: string[] = [];
   let asked = 0;
-  let refused = 0;
+  let rejected = 0;
   let silent = 0;
   let mostMoving = 0;
   let repeated = 0;
@@ -148,7 +148,7 @@ export function runDrainModel(
     const seen = view();
     const progress = decideDrain(seen, terms, new Date(nowMs));
     for (const action of progress.actions) {
-      if (action.kind === "AskVolumeIds") continue;
+      if (action.kind === "LookUpVolumeIds") continue;
       const index = action.kind === "PatchNode" || action.kind === "RecordDrain" ? -1 : Number(action.name.slice(1));
       if (action.kind === "PatchNode") node = { ...node, spec: { ...node.spec, unschedulable: true } };
       else if (action.kind === "RecordDrain") ({ record } = action);
@@ -159,8 +159,8 @@ export function runDrainModel(
           told.set(index, nowMs);
           evictions.set(action.uid, { state: "accepted" });
         } else {
-          refused++;
-          evictions.set(action.uid, { state: "refused", message: "budget", isBudget: true, retryAt: nowMs + 1_000 });
+          rejected++;
+          evictions.set(action.uid, { state: "rejected", message: "budget", isBudget: true, retryAt: nowMs + 1_000 });
         }
       } else if (nowMs < terms.evictUntil && terms.mode === "normal") violations.push(action.name);
       else if (!told.has(index)) told.set(index, nowMs);
@@ -174,7 +174,7 @@ export function runDrainModel(
         tookMs: nowMs - startMs,
         isForced: progress.isForced,
         asked,
-        refused,
+        rejected,
         violations,
         silent,
         mostMoving,
@@ -187,5 +187,5 @@ export function runDrainModel(
     ).length;
     nowMs += Math.min(progress.requeueAfterMs, 2_000);
   }
-  return { tookMs: undefined, isForced: false, asked, refused, violations, silent, mostMoving, repeated };
+  return { tookMs: undefined, isForced: false, asked, rejected, violations, silent, mostMoving, repeated };
 }

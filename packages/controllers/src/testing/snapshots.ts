@@ -35,7 +35,7 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   competingMachines: [],
   foreignNode: undefined,
   history: noHistory,
-  repair: noRemediationHold,
+  remediation: noRemediationHold,
   sameNameNode: undefined,
   wantsToken: false,
   // Most tests care for node and pods alone: they are drained without volumes, budgets and rules.
@@ -43,7 +43,7 @@ export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapsho
   drainRulesProblem: undefined,
   pods: [],
   attachments: [],
-  told: new Map(),
+  reported: new Map(),
   operation: undefined,
   settings: defaultMachineSettings,
   ...change,
@@ -74,12 +74,12 @@ export const pending = (kind: OperationKind, message = "wiping disks", checkAfte
 });
 
 /** A call that has waited for its turn since now. */
-export const waiting = (kind: OperationKind, trouble?: ClassBackoff): OperationView => ({
+export const waiting = (kind: OperationKind, classBackoff?: ClassBackoff): OperationView => ({
   kind,
   state: "waiting",
   inputs: "class-1/secret-1",
   since: testNow.getTime(),
-  ...(trouble === undefined ? {} : { trouble }),
+  ...(classBackoff === undefined ? {} : { classBackoff }),
 });
 
 /** A call that failed just now, as often before, and has not been written down: the next try is as far away as it can be. */

@@ -87,7 +87,7 @@ async function checkNodeTemplate(host: DriverHost, call: ValidClass, signal: Abo
   if (call.machineClass.nodeTemplate !== undefined)
     return { name, status: "ok", message: "The class has a nodeTemplate." };
   const remedy = "Add a nodeTemplate to the MachineClass.";
-  if (!host.tellsCapacity(call.machineClass)) {
+  if (!host.reportsCapacity(call.machineClass)) {
     const message = "The autoscaler cannot scale from zero: neither class nor driver know what a node has.";
     return { name, status: "warning", message, remedy };
   }

@@ -42,8 +42,8 @@ describe("capacity", () => {
 
   it("is asked with the class and its secret, and without a machine", async () => {
     const getNodeTemplate = vi.fn<NonNullable<Driver["getNodeTemplate"]>>(async () => ({ nodeTemplate }));
-    const { capacityOf, tellsCapacity } = host({ getNodeTemplate });
-    expect(tellsCapacity(machineClass)).toBe(true);
+    const { capacityOf, reportsCapacity } = host({ getNodeTemplate });
+    expect(reportsCapacity(machineClass)).toBe(true);
     expect(await capacityOf(classCall, unaborted)).toEqual({ ok: true, value: nodeTemplate });
     expect(getNodeTemplate.mock.calls[0]?.[0]).toEqual({ machineClass: { name: "small", spec: { size: 1 } }, secret });
   });
@@ -63,9 +63,9 @@ describe("capacity", () => {
   });
 
   it("is Unimplemented where the driver cannot tell", async () => {
-    const { capacityOf, tellsCapacity } = host();
-    expect(tellsCapacity(machineClass)).toBe(false);
-    expect(tellsCapacity({ ...machineClass, provider: "unknown" })).toBe(false);
+    const { capacityOf, reportsCapacity } = host();
+    expect(reportsCapacity(machineClass)).toBe(false);
+    expect(reportsCapacity({ ...machineClass, provider: "unknown" })).toBe(false);
     expect(await capacityOf(classCall, unaborted)).toMatchObject({ ok: false, error: { code: "Unimplemented" } });
   });
 });

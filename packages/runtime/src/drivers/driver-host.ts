@@ -302,7 +302,7 @@ export function createDriverHost(options: DriverHostOptions): DriverHost {
           prepared.confidential,
         );
       }),
-    tellsCapacity: (machineClass) => classes.driverOf(machineClass)?.capabilities.nodeTemplate === true,
+    reportsCapacity: (machineClass) => classes.driverOf(machineClass)?.capabilities.nodeTemplate === true,
     capacityOf: (classCall, signal) =>
       toValue(classCall, signal, async (read, confidential) => {
         const method = read.driver.getNodeTemplate;

@@ -59,11 +59,11 @@ function drainFacts(before: Machine, after: Machine): readonly FlowFact[] {
   // Somebody lost its marker, so that it begins again.
   if (to === "before") return [];
   if (from === "under way") return [{ fact: "drainEnded" }];
-  return isSaidDrained(after) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
+  return isDrainedForPreservation(after) ? [{ fact: "took", step: "drain", ms: 0 }] : [];
 }
 
 /** Whether the last words are of a drain: where there is no node, there is none. */
-const isSaidDrained = ({ status }: Machine): boolean =>
+const isDrainedForPreservation = ({ status }: Machine): boolean =>
   [deletionEvents.drained(), deletionEvents.forceDrained()].some((words) =>
     status?.lastOperation?.description?.startsWith(words),
   );

@@ -35,15 +35,15 @@ export function decideCreation(snapshot: MachineSnapshot, now: Date): MachineDec
   if (staleNode !== undefined) return decideStaleVm(snapshot, staleNode, now);
   if (hasId(machine)) return decideInitialization(snapshot, now);
 
-  const obstacle = unmetPrecondition(snapshot);
+  const problem = unmetPrecondition(snapshot);
   const isWaiting = operation?.state === "waiting";
-  const isOutdated = isWaiting && (obstacle !== undefined || operation.inputs !== inputs);
+  const isOutdated = isWaiting && (problem !== undefined || operation.inputs !== inputs);
   if (isWaiting && !isOutdated) return decideWaiting(snapshot, operation, now);
   const cancel: readonly MachineAction[] = isOutdated ? [{ kind: "CancelOperation" }] : [];
 
-  if (obstacle !== undefined) {
-    const refusal = rejectMachine(snapshot, obstacle, now);
-    return { ...refusal, actions: cancel };
+  if (problem !== undefined) {
+    const rejection = rejectMachine(snapshot, problem, now);
+    return { ...rejection, actions: cancel };
   }
   if (operation?.state === "failed" && operation.kind === "create") {
     if (!operation.isAcknowledged) return recordFailure(snapshot, operation, now);

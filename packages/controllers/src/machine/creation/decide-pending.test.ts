@@ -6,7 +6,7 @@ import { decideMachine } from "../decide.ts";
 
 const operation = pending("create");
 const provisioning = { type: "Create", state: "Processing", description: "Provisioning VM: wiping disks" };
-const checked = { ...startCreate, lane: { ...startCreate.lane, isAccepted: true } };
+const checked = { ...startCreate, launch: { ...startCreate.launch, isAccepted: true } };
 
 describe("a creation that is pending", () => {
   it("is recorded in the driver's words, without an error, with one event", () => {

@@ -8,15 +8,15 @@ import { bounded, failingPhase, withFailure } from "./record-failure.ts";
 import { rejectMachine } from "./reject-machine.ts";
 
 /** The machine is given up; its set makes another one. */
-function giveUp(
+function failMachine(
   snapshot: MachineSnapshot,
   nodeName: string,
   actions: readonly MachineAction[],
   now: Date,
 ): MachineDecision {
   const operation = { description: staleNode(nodeName), state: "Failed", type: "Create" } as const;
-  const said = withOperation(statusOf(snapshot.machine), operation, now);
-  return { actions, status: isProvisioning(snapshot.machine) ? withPhase(said, "Failed", now) : said, because: [] };
+  const failed = withOperation(statusOf(snapshot.machine), operation, now);
+  return { actions, status: isProvisioning(snapshot.machine) ? withPhase(failed, "Failed", now) : failed, because: [] };
 }
 
 /**
@@ -25,14 +25,14 @@ function giveUp(
  */
 export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: Date): MachineDecision {
   const { machine, operation, classView, inputs, settings } = snapshot;
-  if (!hasId(machine)) return giveUp(snapshot, nodeName, [], now);
-  const isGone =
+  if (!hasId(machine)) return failMachine(snapshot, nodeName, [], now);
+  const isDeleted =
     operation?.kind === "delete" &&
     (operation.state === "done" || (operation.state === "failed" && operation.code === "NotFound"));
-  if (isGone) {
+  if (isDeleted) {
     const { uid } = machine.metadata;
     const patch = { metadata: uid === undefined ? {} : { uid }, spec: { providerID: null } };
-    return giveUp(snapshot, nodeName, [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }], now);
+    return failMachine(snapshot, nodeName, [{ kind: "PatchMachine", patch }, { kind: "AcknowledgeOperation" }], now);
   }
   if (operation?.kind === "delete" && operation.state === "failed") {
     const waitMs = msUntilRetry(operation, inputs, now, settings.resourceExhaustedRetryMs);
@@ -52,7 +52,7 @@ export function decideStaleVm(snapshot: MachineSnapshot, nodeName: string, now: 
   }
   if (operation?.kind === "delete" && operation.state === "pending") {
     // The deletion of the machine goes on with it.
-    if (failingPhase(snapshot, now) === "Failed") return giveUp(snapshot, nodeName, [], now);
+    if (failingPhase(snapshot, now) === "Failed") return failMachine(snapshot, nodeName, [], now);
     const leftMs = operation.checkAt - now.getTime();
     const description = staleVmDeletionPending(nodeName, bounded(operation.message));
     const status = withOperation(statusOf(machine), { description, state: "Processing", type: "Create" }, now);

@@ -4,7 +4,7 @@ import { aSnapshot, kindsOf, later, testNow, unusable, waiting, withVm } from ".
 import { decideMachine } from "../decide.ts";
 import { decide, machineThen } from "../../testing/creations.ts";
 
-const trouble = { code: "ResourceExhausted", message: "quota of 20 VMs is used up" } as const;
+const classBackoff = { code: "ResourceExhausted", message: "quota of 20 VMs is used up" } as const;
 const text =
   "Waiting for another machine of class small to be created first - machine codes error: code = [ResourceExhausted] message = [quota of 20 VMs is used up]";
 
@@ -40,7 +40,7 @@ describe("a machine that waits for its turn", () => {
   });
 
   it("reads like one that has tried when its class is in trouble: the autoscaler reads the code", () => {
-    const operation = waiting("create", trouble);
+    const operation = waiting("create", classBackoff);
     const decision = decide({ operation });
     expect(decision).toMatchObject({
       actions: [],
@@ -53,26 +53,26 @@ describe("a machine that waits for its turn", () => {
       requeueAfterMs: 600_001,
     });
     const machine = machineThen({ operation });
-    const other = waiting("create", { ...trouble, message: "quota of 21 VMs is used up" });
+    const other = waiting("create", { ...classBackoff, message: "quota of 21 VMs is used up" });
     expect(decide({ machine, operation: other }, later(1)).status).toEqual(machine.status);
   });
 
   it("is Failed after the creation timeout, and waits no more", () => {
     const machine = aMachine(createdAt("2025-01-01T00:00:00Z"));
-    const decision = decide({ machine, operation: waiting("create", trouble) });
+    const decision = decide({ machine, operation: waiting("create", classBackoff) });
     expect(decision.actions).toEqual([{ kind: "CancelOperation" }]);
     expect(decision.status?.currentStatus?.phase).toBe("Failed");
     expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("keeps its phase when it has only lost its id", () => {
-    const decision = decide({ machine: aMachine(inPhase("Running")), operation: waiting("create", trouble) });
+    const decision = decide({ machine: aMachine(inPhase("Running")), operation: waiting("create", classBackoff) });
     expect(decision.status?.currentStatus?.phase).toBe("Running");
     expect(decision).not.toHaveProperty("requeueAfterMs");
   });
 
   it("begins anew when its class or secret has changed", () => {
-    const decision = decide({ operation: waiting("create", trouble), inputs: "class-2" });
+    const decision = decide({ operation: waiting("create", classBackoff), inputs: "class-2" });
     expect(kindsOf(decision)).toEqual(["CancelOperation", "PatchMachine", "StartOperation"]);
   });
 
@@ -93,14 +93,14 @@ describe("a machine that waits for its turn", () => {
 
   it("waits no more when it is deleted", () => {
     const machine = aMachine(beingDeleted());
-    const decision = decideMachine(aSnapshot({ machine, operation: waiting("create", trouble) }), testNow);
+    const decision = decideMachine(aSnapshot({ machine, operation: waiting("create", classBackoff) }), testNow);
     expect(kindsOf(decision)).toEqual(["CancelOperation", "StartOperation"]);
     expect(decision.status?.currentStatus?.phase).toBe("Terminating");
   });
 
   it("needs no name of a class to say what it waits for", () => {
     const machine = aMachine({ spec: { class: null } });
-    const decision = decide({ machine, operation: waiting("create", trouble) });
+    const decision = decide({ machine, operation: waiting("create", classBackoff) });
     expect(decision.status?.lastOperation?.description).toContain("of class  to be created");
   });
 });

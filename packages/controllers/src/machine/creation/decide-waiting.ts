@@ -18,10 +18,10 @@ const SILENT_MS = 30_000;
  */
 export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperation, now: Date): MachineDecision {
   const { machine } = snapshot;
-  const { trouble, since } = waiting;
+  const { classBackoff, since } = waiting;
   const className = machine.spec.class?.name ?? "";
   const before = statusOf(machine);
-  if (trouble === undefined) {
+  if (classBackoff === undefined) {
     const leftMs = since + SILENT_MS - now.getTime();
     if (leftMs > 0) return { ...nothing, requeueAfterMs: leftMs };
     // A failure that was told already says more than the wait.
@@ -30,10 +30,10 @@ export function decideWaiting(snapshot: MachineSnapshot, waiting: WaitingOperati
     return { ...nothing, status: withOperation(before, operation, now) };
   }
   const { type, state, errorCode, description: said = "" } = before.lastOperation ?? {};
-  const isTold = type === "Create" && state === "Failed" && errorCode === trouble.code;
-  const error = encodeMachineError({ code: trouble.code, message: bounded(trouble.message) });
-  const description = isTold ? said : waitingForClass(className, error);
-  const status = withFailure(snapshot, { description, errorCode: trouble.code }, now);
+  const isReported = type === "Create" && state === "Failed" && errorCode === classBackoff.code;
+  const error = encodeMachineError({ code: classBackoff.code, message: bounded(classBackoff.message) });
+  const description = isReported ? said : waitingForClass(className, error);
+  const status = withFailure(snapshot, { description, errorCode: classBackoff.code }, now);
   const phase = failingPhase(snapshot, now);
   if (phase === "Failed") return { actions: [{ kind: "CancelOperation" }], status, because: [] };
   return {

@@ -18,7 +18,7 @@ const machine = aMachine(annotated(intentAnnotation(intent)), {
 const stop = new AbortController();
 afterEach(() => stop.abort());
 
-async function standIn(classes: readonly (readonly Change<MachineClass>[])[], of = machine) {
+async function fallback(classes: readonly (readonly Change<MachineClass>[])[], of = machine) {
   const { api, newContext, run } = createTestCluster();
   for (const changes of classes) api.seed(machineClassResource, aMachineClass(...changes));
   for (const name of ["small", "other"])
@@ -35,27 +35,27 @@ async function standIn(classes: readonly (readonly Change<MachineClass>[])[], of
 // A class that is gone does not keep a VM for ever, and no VM is looked for in the wrong place.
 describe("a class that stands in for a lost one", () => {
   it("has the same driver, region and credentials", async () => {
-    expect(await standIn([[named("a"), place("eu", "eu-a")]])).toBe("a");
-    expect(await standIn([[named("a"), place("us", "eu-a")]])).toBeUndefined();
-    expect(await standIn([[named("a")]])).toBeUndefined();
-    expect(await standIn([[named("a"), place("eu", "eu-a"), { provider: "other" }]])).toBeUndefined();
-    expect(await standIn([[named("a"), place("eu", "eu-a"), { secretRef: { name: "other" } }]])).toBeUndefined();
+    expect(await fallback([[named("a"), place("eu", "eu-a")]])).toBe("a");
+    expect(await fallback([[named("a"), place("us", "eu-a")]])).toBeUndefined();
+    expect(await fallback([[named("a")]])).toBeUndefined();
+    expect(await fallback([[named("a"), place("eu", "eu-a"), { provider: "other" }]])).toBeUndefined();
+    expect(await fallback([[named("a"), place("eu", "eu-a"), { secretRef: { name: "other" } }]])).toBeUndefined();
     expect(
-      await standIn([[named("a"), place("eu", "eu-a"), { credentialsSecretRef: { name: "other" } }]]),
+      await fallback([[named("a"), place("eu", "eu-a"), { credentialsSecretRef: { name: "other" } }]]),
     ).toBeUndefined();
     const sameCredentials = { secretRef: { name: "other" }, credentialsSecretRef: { name: "small" } };
-    expect(await standIn([[named("a"), place("eu", "eu-a"), sameCredentials]])).toBe("a");
+    expect(await fallback([[named("a"), place("eu", "eu-a"), sameCredentials]])).toBe("a");
   });
 
   it("is of the same zone where there is a choice, and else the first by name", async () => {
     expect(
-      await standIn([
+      await fallback([
         [named("a"), place("eu", "eu-a")],
         [named("b"), place("eu", "eu-b")],
       ]),
     ).toBe("b");
     expect(
-      await standIn([
+      await fallback([
         [named("b"), place("eu", "eu-a")],
         [named("a"), place("eu", "eu-a")],
       ]),
@@ -65,7 +65,7 @@ describe("a class that stands in for a lost one", () => {
   it("can be used itself", async () => {
     const broken = place("eu", "");
     expect(
-      await standIn([
+      await fallback([
         [named("a"), broken],
         [named("b"), place("eu", "eu-a")],
       ]),
@@ -74,8 +74,8 @@ describe("a class that stands in for a lost one", () => {
 
   it("is not looked for where the id of the VM is not known, or nothing is remembered", async () => {
     const there = [[named("a"), place("eu", "eu-a")]];
-    expect(await standIn(there, aMachine(machine, { spec: { providerID: null } }))).toBeUndefined();
-    expect(await standIn(there, aMachine({ spec: { providerID: "vm-1" } }))).toBeUndefined();
+    expect(await fallback(there, aMachine(machine, { spec: { providerID: null } }))).toBeUndefined();
+    expect(await fallback(there, aMachine({ spec: { providerID: "vm-1" } }))).toBeUndefined();
   });
 });
 

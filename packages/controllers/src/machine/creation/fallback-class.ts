@@ -18,7 +18,7 @@ const credentialsOf = ({
 const nameOf = (reference: { readonly name?: string } | undefined): { readonly name?: string } => reference ?? {};
 
 /** Whether a VM of the intent can be deleted through another class: same driver, same region, same credentials. */
-function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
+function isFallbackFor(machineClass: MachineClass, intent: CreationIntent): boolean {
   const { provider = "", nodeTemplate, secretRef, credentialsSecretRef } = machineClass;
   const { name: secret } = nameOf(secretRef);
   const { name: credentials } = nameOf(credentialsSecretRef);
@@ -35,7 +35,7 @@ function standsIn(machineClass: MachineClass, intent: CreationIntent): boolean {
 }
 
 /** Whether a machine is on its way out and has a VM that could be deleted through another class than its own; see {@link fallbackClassFor}. */
-export const mayNeedStandIn = (machine: Machine): boolean =>
+export const mayNeedFallbackClass = (machine: Machine): boolean =>
   isDeleting(machine) && hasId(machine) && readIntent(machine) !== undefined;
 
 /**
@@ -54,7 +54,7 @@ export function fallbackClassFor(
   const isElsewhere = ({ nodeTemplate }: MachineClass): number =>
     (nodeTemplate?.zone ?? "") === (intent.zone ?? "") ? 0 : 1;
   const candidates = [...caches.classes.store.list()]
-    .filter((machineClass) => standsIn(machineClass, intent))
+    .filter((machineClass) => isFallbackFor(machineClass, intent))
     .toSorted((a, b) => isElsewhere(a) - isElsewhere(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
   for (const { metadata } of candidates) {
     const asked = { ...machine, spec: { ...machine.spec, class: { kind: "MachineClass", name: metadata.name } } };

@@ -8,35 +8,35 @@ const ok: LaunchOutcome = { kind: "success" };
 const accepted: LaunchOutcome = { kind: "accepted" };
 const no = (code: MachineErrorCode, retryAfterMs?: number): LaunchOutcome => ({
   kind: "failure",
-  trouble: { code, message: `no: ${code}` },
+  backoff: { code, message: `no: ${code}` },
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-function setUp(limits: { readonly perLane?: number; readonly inAll?: number } = {}) {
+function setUp(limits: { readonly perGroup?: number; readonly inAll?: number } = {}) {
   const clock = createVirtualClock();
-  const lanes = createLaunchThrottle(clock, { perLane: 2, inAll: 100, exhaustedRetryMs: 600_000, ...limits });
+  const throttle = createLaunchThrottle(clock, { perGroup: 2, inAll: 100, exhaustedRetryMs: 600_000, ...limits });
   /** UIDs of the calls that run, in the order in which they began. */
   const running: string[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   const enter = (
     uid: string,
     change: { readonly inputs?: string; readonly isRepeated?: boolean; readonly isAccepted?: boolean } = {},
   ) =>
-    lanes.enter({
+    throttle.enter({
       uid,
-      lane: uid.slice(0, 1),
+      group: uid.slice(0, 1),
       inputs: "v1",
       isRepeated: false,
       begin: () => void running.push(uid),
-      changed: () => void told.push(uid),
+      changed: () => void notified.push(uid),
       ...change,
     });
   const leave = (uid: string, outcome: LaunchOutcome = ok) => {
     running.splice(running.indexOf(uid), 1);
-    lanes.leave(uid, outcome);
+    throttle.leave(uid, outcome);
   };
   const enterAll = (...uids: readonly string[]) => uids.forEach((uid) => enter(uid));
-  return { clock, lanes, running, told, enter, leave, enterAll };
+  return { clock, throttle, running, notified, enter, leave, enterAll };
 }
 
 describe("lanes", () => {
@@ -49,7 +49,7 @@ describe("lanes", () => {
   });
 
   it("take turns where all of them together are too many: a class with many machines does not starve another", () => {
-    const { running, leave, enterAll } = setUp({ perLane: 3, inAll: 3 });
+    const { running, leave, enterAll } = setUp({ perGroup: 3, inAll: 3 });
     enterAll("a1", "a2", "a3", "a4", "a5", "a6", "b1", "b2", "c1");
     expect(running).toEqual(["a1", "a2", "a3"]);
     leave("a1");
@@ -65,22 +65,22 @@ describe("lanes", () => {
   });
 
   it("let go of who does not want any more, and of who was never there", () => {
-    const { lanes, running, leave, enterAll } = setUp({ perLane: 1 });
+    const { throttle, running, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2", "a3");
-    lanes.cancel("a2");
-    lanes.cancel("a1");
-    lanes.cancel("x");
-    lanes.leave("x", ok);
-    lanes.leave("a3", ok);
+    throttle.cancel("a2");
+    throttle.cancel("a1");
+    throttle.cancel("x");
+    throttle.leave("x", ok);
+    throttle.leave("a3", ok);
     leave("a1");
     expect(running).toEqual(["a3"]);
   });
 
   it("begin nothing after they were closed", async () => {
-    const { clock, lanes, running, leave, enterAll } = setUp({ perLane: 1 });
+    const { clock, throttle, running, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2");
     leave("a1", no("ResourceExhausted"));
-    lanes.close();
+    throttle.close();
     enterAll("a3");
     await clock.advance(3_600_000);
     expect([running, clock.pending()]).toEqual([[], 0]);
@@ -89,14 +89,14 @@ describe("lanes", () => {
 
 describe("a creation that was accepted", () => {
   it("takes no place while it is pending: all machines of a class are provisioned at once", () => {
-    const { running, leave, enterAll } = setUp({ perLane: 2, inAll: 2 });
+    const { running, leave, enterAll } = setUp({ perGroup: 2, inAll: 2 });
     enterAll("a1", "a2", "a3", "a4", "a5");
     for (const uid of ["a1", "a2", "a3", "a4"]) leave(uid, accepted);
     expect(running).toEqual(["a5"]);
   });
 
   it("is checked at once, whatever others wait for, and counts for its class when it ends", async () => {
-    const { lanes, clock, running, enter, leave, enterAll } = setUp({ perLane: 2 });
+    const { throttle, clock, running, enter, leave, enterAll } = setUp({ perGroup: 2 });
     enterAll("a1", "a2");
     leave("a1", accepted);
     leave("a2", no("ResourceExhausted"));
@@ -107,17 +107,17 @@ describe("a creation that was accepted", () => {
     leave("a1", accepted);
     // It was accepted before the failure, so what becomes of it proves nothing about the time after.
     leave("a1");
-    expect([lanes.classBackoffOf("a")?.code, running]).toEqual(["ResourceExhausted", []]);
+    expect([throttle.classBackoffOf("a")?.code, running]).toEqual(["ResourceExhausted", []]);
     await clock.advance(30_001);
     expect(running).toEqual(["a3"]);
     leave("a3", accepted);
     enter("a3");
     leave("a3");
-    expect(lanes.classBackoffOf("a")).toBeUndefined();
+    expect(throttle.classBackoffOf("a")).toBeUndefined();
   });
 
   it("is one attempt of a class in trouble: others wait until it has ended", async () => {
-    const { clock, lanes, running, enter, leave, enterAll } = setUp({ perLane: 4 });
+    const { clock, throttle, running, enter, leave, enterAll } = setUp({ perGroup: 4 });
     enterAll("a1");
     leave("a1", no("ResourceExhausted"));
     enterAll("a2", "a3", "a4", "a5", "a6");
@@ -133,11 +133,11 @@ describe("a creation that was accepted", () => {
     expect(running).toEqual(["a4"]);
     enter("a3");
     leave("a3", no("ResourceExhausted"));
-    expect(lanes.classBackoffOf("a")?.code).toBe("ResourceExhausted");
+    expect(throttle.classBackoffOf("a")?.code).toBe("ResourceExhausted");
   });
 
   it("is checked by the next process without waiting for its turn", () => {
-    const { running, enter, enterAll } = setUp({ perLane: 1 });
+    const { running, enter, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1");
     enter("a2", { isAccepted: true });
     enter("a3", { isAccepted: true });
@@ -145,13 +145,13 @@ describe("a creation that was accepted", () => {
   });
 
   it("is forgotten when it is not wanted any more, and its call with it", () => {
-    const { lanes, running, enter, leave, enterAll } = setUp({ perLane: 1 });
+    const { throttle, running, enter, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1");
     leave("a1", accepted);
     enter("a1");
-    lanes.cancel("a1");
+    throttle.cancel("a1");
     leave("a1", no("ResourceExhausted"));
-    expect(lanes.classBackoffOf("a")).toBeUndefined();
+    expect(throttle.classBackoffOf("a")).toBeUndefined();
     enterAll("a1", "a2");
     expect(running).toEqual(["a1"]);
   });
@@ -159,11 +159,11 @@ describe("a creation that was accepted", () => {
 
 describe("a class in trouble", () => {
   it("is tried by one machine at a time after ResourceExhausted, with growing pauses, until it succeeds and the others follow", async () => {
-    const { clock, lanes, running, told, leave, enterAll } = setUp({ perLane: 4 });
+    const { clock, throttle, running, notified, leave, enterAll } = setUp({ perGroup: 4 });
     enterAll("a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8");
     leave("a1", no("ResourceExhausted"));
-    expect(lanes.classBackoffOf("a")).toEqual({ code: "ResourceExhausted", message: "no: ResourceExhausted" });
-    expect(told).toEqual(["a5", "a6", "a7", "a8"]);
+    expect(throttle.classBackoffOf("a")).toEqual({ code: "ResourceExhausted", message: "no: ResourceExhausted" });
+    expect(notified).toEqual(["a5", "a6", "a7", "a8"]);
     // What began before says nothing about the time after, whatever becomes of it.
     leave("a2", no("ResourceExhausted"));
     leave("a3");
@@ -178,9 +178,9 @@ describe("a class in trouble", () => {
     expect(running).toEqual([]);
     await clock.advance(13_001);
     expect(running).toEqual(["a6"]);
-    expect(told).toHaveLength(4);
+    expect(notified).toHaveLength(4);
     leave("a6");
-    expect([running, lanes.classBackoffOf("a")]).toEqual([["a7", "a8"], undefined]);
+    expect([running, throttle.classBackoffOf("a")]).toEqual([["a7", "a8"], undefined]);
   });
 
   it("is not tried more often than every ten minutes in the end, and not before the cloud wants it", async () => {
@@ -211,13 +211,13 @@ describe("a class in trouble", () => {
     ["Unavailable", 5],
     ["Unknown", 5],
   ] as const)("is one after %s of %i machines in a row, and before that its machines are", (code, times) => {
-    const { lanes, running, leave, enter } = setUp({ perLane: 20 });
+    const { throttle, running, leave, enter } = setUp({ perGroup: 20 });
     for (let index = 1; index <= times; index++) {
-      expect(lanes.classBackoffOf("a")).toBeUndefined();
+      expect(throttle.classBackoffOf("a")).toBeUndefined();
       enter(`a${index}`);
       leave(`a${index}`, no(code));
     }
-    expect(lanes.classBackoffOf("a")?.code).toBe(code);
+    expect(throttle.classBackoffOf("a")?.code).toBe(code);
     enter("a9");
     expect(running).toEqual([]);
   });
@@ -225,22 +225,22 @@ describe("a class in trouble", () => {
   it.each(["AlreadyExists", "OutOfRange", "NotFound"] as const)(
     "is none because of %s, which is one machine's",
     (code) => {
-      const { lanes, enter, leave } = setUp();
+      const { throttle, enter, leave } = setUp();
       for (let index = 0; index < 20; index++) {
         enter(`a${index}`);
         leave(`a${index}`, no(code));
       }
-      expect(lanes.classBackoffOf("a")).toBeUndefined();
+      expect(throttle.classBackoffOf("a")).toBeUndefined();
     },
   );
 
   it("is none because of calls that were stopped from outside, or that another success follows", () => {
-    const { lanes, enter, leave } = setUp();
+    const { throttle, enter, leave } = setUp();
     for (let index = 0; index < 20; index++) {
       enter(`a${index}`);
       leave(`a${index}`, index % 3 === 0 ? ok : index % 3 === 1 ? { kind: "ended" } : no("Internal"));
     }
-    expect(lanes.classBackoffOf("a")).toBeUndefined();
+    expect(throttle.classBackoffOf("a")).toBeUndefined();
   });
 
   it("does not touch another class", () => {
@@ -252,7 +252,7 @@ describe("a class in trouble", () => {
   });
 
   it("gets a fresh start with a new version of class or secret, and what waits with an old one is to come again", () => {
-    const { lanes, running, told, enter, leave, enterAll } = setUp();
+    const { throttle, running, notified, enter, leave, enterAll } = setUp();
     enterAll("a1");
     leave("a1", no("Unauthenticated"));
     enterAll("a2");
@@ -260,14 +260,14 @@ describe("a class in trouble", () => {
     enterAll("a3", "a5");
     expect(running).toEqual([]);
     enter("a4", { inputs: "v2" });
-    expect([running, lanes.classBackoffOf("a"), told]).toEqual([["a4"], undefined, ["a3", "a5"]]);
-    lanes.cancel("a3");
+    expect([running, throttle.classBackoffOf("a"), notified]).toEqual([["a4"], undefined, ["a3", "a5"]]);
+    throttle.cancel("a3");
     enter("a3", { inputs: "v2" });
     expect(running).toEqual(["a4", "a3"]);
   });
 
   it("keeps nobody for ever who does not come again with a new version", async () => {
-    const { clock, running, enter, leave, enterAll } = setUp({ perLane: 1 });
+    const { clock, running, enter, leave, enterAll } = setUp({ perGroup: 1 });
     enterAll("a1", "a2");
     enter("a3", { inputs: "v2" });
     leave("a1");
@@ -279,18 +279,18 @@ describe("a class in trouble", () => {
   });
 
   it("is said anew when it is another trouble", async () => {
-    const { clock, lanes, running, told, leave, enterAll } = setUp();
+    const { clock, throttle, running, notified, leave, enterAll } = setUp();
     enterAll("a1", "a2", "a3", "a4");
     leave("a1", no("ResourceExhausted"));
     leave("a2");
     await clock.advance(30_001);
     leave(running[0] ?? "", no("Unauthenticated"));
-    expect(lanes.classBackoffOf("a")?.code).toBe("Unauthenticated");
-    expect(told).toEqual(["a3", "a4", "a4"]);
+    expect(throttle.classBackoffOf("a")?.code).toBe("Unauthenticated");
+    expect(notified).toEqual(["a3", "a4", "a4"]);
   });
 
   it("is found out by one machine when those that failed before come all at once after a restart", () => {
-    const { running, leave, enter } = setUp({ perLane: 4 });
+    const { running, leave, enter } = setUp({ perGroup: 4 });
     for (let index = 1; index <= 9; index++) enter(`a${index}`, { isRepeated: true });
     expect(running).toEqual(["a1"]);
     leave("a1");
@@ -300,13 +300,13 @@ describe("a class in trouble", () => {
   });
 
   it("is forgotten when nobody has wanted it for long", async () => {
-    const { clock, lanes, leave, enter } = setUp();
+    const { clock, throttle, leave, enter } = setUp();
     enter("a1");
     leave("a1", no("ResourceExhausted"));
     await clock.advance(2 * 3_600_000);
     enter("a2");
     leave("a2", { kind: "ended" });
-    expect([lanes.classBackoffOf("a"), clock.pending()]).toEqual([undefined, 0]);
+    expect([throttle.classBackoffOf("a"), clock.pending()]).toEqual([undefined, 0]);
   });
 });
 
@@ -330,7 +330,7 @@ it("whatever happens: no more than allowed run, nobody is forgotten, no timer st
   );
   await fc.assert(
     fc.asyncProperty(steps, async (script) => {
-      const { clock, lanes, running, enter, leave } = setUp({ perLane: 2, inAll: 3 });
+      const { clock, throttle, running, enter, leave } = setUp({ perGroup: 2, inAll: 3 });
       const wanted = new Set<string>();
       /** Accepted, whether or not a call looks after it. */
       const pending = new Set<string>();
@@ -340,7 +340,7 @@ it("whatever happens: no more than allowed run, nobody is forgotten, no timer st
           if (!running.includes(step.uid)) enter(step.uid);
           wanted.add(step.uid);
         } else if (step.do === "cancel") {
-          lanes.cancel(step.uid);
+          throttle.cancel(step.uid);
           if (!running.includes(step.uid) || pending.has(step.uid)) wanted.delete(step.uid);
           if (pending.delete(step.uid) && running.includes(step.uid)) running.splice(running.indexOf(step.uid), 1);
         } else if (step.do === "wait") await clock.advance(step.ms);
@@ -357,8 +357,8 @@ it("whatever happens: no more than allowed run, nobody is forgotten, no timer st
         }
         const launches = running.filter((uid) => !pending.has(uid));
         expect(launches.length).toBeLessThanOrEqual(3);
-        for (const lane of ["a", "b", "c"])
-          expect(launches.filter((uid) => uid.startsWith(lane)).length).toBeLessThanOrEqual(2);
+        for (const group of ["a", "b", "c"])
+          expect(launches.filter((uid) => uid.startsWith(group)).length).toBeLessThanOrEqual(2);
       }
       // When calls succeed, everybody gets his turn.
       for (let round = 0; round < 30; round++) {

@@ -5,7 +5,7 @@ import { backoffMs, jitterOf } from "../../model/retry.ts";
 /** How many machines may be made at once. */
 export interface LaunchLimits {
   /** Of one lane. */
-  readonly perLane: number;
+  readonly perGroup: number;
   /** Of all together. */
   readonly inAll: number;
   /** Longest time between two tries of a class that is out of quota or capacity, milliseconds. */
@@ -16,7 +16,7 @@ export interface LaunchLimits {
 export interface LaunchEntry extends Omit<LaunchRequest, "name"> {
   readonly uid: string;
   /** See {@link LaunchRequest.name}. */
-  readonly lane: string;
+  readonly group: string;
   /** Version of class and secrets; a new one is worth a try at once. */
   readonly inputs: string;
   /** Called once, when the call may begin. */
@@ -28,14 +28,14 @@ export interface LaunchEntry extends Omit<LaunchRequest, "name"> {
 /** How a call ended. */
 export type LaunchOutcome =
   | { readonly kind: "success" }
-  | { readonly kind: "failure"; readonly trouble: ClassBackoff; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: "failure"; readonly backoff: ClassBackoff; readonly retryAfterMs?: number | undefined }
   /** The infrastructure has accepted the creation: the machine comes again to see how it ends, and others need not wait for that. */
   | { readonly kind: "accepted" }
   /** It says nothing about the class. */
   | { readonly kind: "ended" };
 
 /** The order in which machines are made. */
-export interface Lanes {
+export interface LaunchThrottle {
   /** Lets the call begin, now or later. At most one of a machine at a time. */
   enter(entry: LaunchEntry): void;
   /** The call has ended. */
@@ -43,7 +43,7 @@ export interface Lanes {
   /** The call is not wanted any more; nothing happens when one has begun, unless it only looks after an accepted creation. */
   cancel(uid: string): void;
   /** What is wrong with a lane, if anything. */
-  classBackoffOf(lane: string): ClassBackoff | undefined;
+  classBackoffOf(group: string): ClassBackoff | undefined;
   close(): void;
 }
 
@@ -59,7 +59,7 @@ const RETURN_WITHIN_MS = 5_000;
 /** What is known of a lane that nobody has used for so long is forgotten, milliseconds. */
 const FORGET_AFTER_MS = 3_600_000;
 
-interface Lane {
+interface LaunchGroup {
   readonly name: string;
   /** How many calls may run at once: one while the class is in trouble, doubled by each success. */
   limit: number;
@@ -73,8 +73,8 @@ interface Lane {
   era: number;
   failuresInARow: number;
   /** Failed tries since the trouble began. */
-  setbacks: number;
-  trouble: ClassBackoff | undefined;
+  failedAttempts: number;
+  backoff: ClassBackoff | undefined;
   /** Monotonic clock, milliseconds: no call begins before. */
   notBefore: number;
   inputs: string;
@@ -90,171 +90,177 @@ interface Lane {
  * its machines tries, is tried by one machine at a time with growing pauses; the first success lets the others follow, two, four, and so on.
  * What is known here is a convenience: after a restart it is found out anew, by one machine that failed before.
  */
-export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): Lanes {
+export function createLaunchThrottle(clock: Clock, limits: LaunchLimits): LaunchThrottle {
   /** In the order of their turns: a lane goes to the end when one of its calls begins. */
-  const lanes = new Map<string, Lane>();
-  const laneByUid = new Map<string, Lane>();
+  const groups = new Map<string, LaunchGroup>();
+  const groupByUid = new Map<string, LaunchGroup>();
   let total = 0;
   let isClosed = false;
   const nowMs = (): number => clock.monotonicMs();
 
-  const launchGroupOf = ({ lane: name, inputs, isRepeated }: LaunchEntry): Lane => {
-    const known = lanes.get(name);
+  const findGroup = ({ group: name, inputs, isRepeated }: LaunchEntry): LaunchGroup => {
+    const known = groups.get(name);
     if (known !== undefined) {
       known.usedAt = nowMs();
       return known;
     }
-    const lane: Lane = {
+    const group: LaunchGroup = {
       name,
-      limit: isRepeated ? 1 : limits.perLane,
+      limit: isRepeated ? 1 : limits.perGroup,
       waiting: new Map(),
       running: new Map(),
       accepted: new Map(),
       era: 0,
       failuresInARow: 0,
-      setbacks: 0,
-      trouble: undefined,
+      failedAttempts: 0,
+      backoff: undefined,
       notBefore: 0,
       inputs,
       renewedUntil: 0,
       usedAt: nowMs(),
       timer: undefined,
     };
-    lanes.set(name, lane);
-    return lane;
+    groups.set(name, group);
+    return group;
   };
 
   /** The first that waits and may begin now, as far as the version goes that it was made from. */
-  const firstOf = ({ waiting, inputs, renewedUntil }: Lane): LaunchEntry | undefined => {
+  const firstOf = ({ waiting, inputs, renewedUntil }: LaunchGroup): LaunchEntry | undefined => {
     const isRenewing = nowMs() < renewedUntil;
     for (const entry of waiting.values()) if (!isRenewing || entry.inputs === inputs) return entry;
     return undefined;
   };
 
   /** Accepted creations take no place, except after a failure of the class: until it is over, those that were accepted since are the attempts that others wait for. */
-  const placesTaken = ({ running, accepted, trouble, limit, era }: Lane): number => {
-    const isRecovering = trouble !== undefined || (era > 0 && limit < limits.perLane);
+  const placesTaken = ({ running, accepted, backoff, limit, era }: LaunchGroup): number => {
+    const isRecovering = backoff !== undefined || (era > 0 && limit < limits.perGroup);
     const attempts = isRecovering ? [...accepted.values()].filter((since) => since === era).length : 0;
     return running.size + attempts;
   };
 
-  const next = (): readonly [Lane, LaunchEntry] | undefined => {
+  const next = (): readonly [LaunchGroup, LaunchEntry] | undefined => {
     if (isClosed || total >= limits.inAll) return undefined;
-    for (const lane of lanes.values()) {
-      if (placesTaken(lane) >= lane.limit || lane.notBefore > nowMs()) continue;
-      const entry = firstOf(lane);
-      if (entry !== undefined) return [lane, entry];
+    for (const group of groups.values()) {
+      if (placesTaken(group) >= group.limit || group.notBefore > nowMs()) continue;
+      const entry = firstOf(group);
+      if (entry !== undefined) return [group, entry];
     }
     return undefined;
   };
 
   /** Drops the lanes of which there is nothing to remember: classes come and go. */
   const tidy = (): void => {
-    for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of lanes.values()) {
+    for (const { name, waiting, running, accepted, limit, failuresInARow, usedAt, notBefore } of groups.values()) {
       if (waiting.size > 0 || running.size > 0 || accepted.size > 0) continue;
-      const isPlain = limit === limits.perLane && failuresInARow === 0;
-      if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) lanes.delete(name);
+      const isPlain = limit === limits.perGroup && failuresInARow === 0;
+      if (isPlain || Math.max(usedAt, notBefore) + FORGET_AFTER_MS < nowMs()) groups.delete(name);
     }
   };
 
   const pump = (): void => {
     for (let turn = next(); turn !== undefined; turn = next()) {
-      const [lane, entry] = turn;
-      lane.waiting.delete(entry.uid);
-      lane.running.set(entry.uid, lane.era);
+      const [group, entry] = turn;
+      group.waiting.delete(entry.uid);
+      group.running.set(entry.uid, group.era);
       total++;
-      lanes.delete(lane.name);
-      lanes.set(lane.name, lane);
+      groups.delete(group.name);
+      groups.set(group.name, group);
       entry.begin();
     }
-    for (const lane of lanes.values()) {
-      lane.timer?.cancel();
-      lane.timer = undefined;
-      const leftMs = Math.max(lane.notBefore, firstOf(lane) === undefined ? lane.renewedUntil : 0) - nowMs();
-      if (!isClosed && lane.waiting.size > 0 && leftMs > 0) lane.timer = clock.setTimer(leftMs, pump);
+    for (const group of groups.values()) {
+      group.timer?.cancel();
+      group.timer = undefined;
+      const leftMs = Math.max(group.notBefore, firstOf(group) === undefined ? group.renewedUntil : 0) - nowMs();
+      if (!isClosed && group.waiting.size > 0 && leftMs > 0) group.timer = clock.setTimer(leftMs, pump);
     }
   };
 
-  const reset = (lane: Lane, inputs: string): void => {
-    lane.inputs = inputs;
-    lane.limit = limits.perLane;
-    lane.trouble = undefined;
-    lane.failuresInARow = 0;
-    lane.setbacks = 0;
-    lane.notBefore = 0;
-    lane.era++;
-    lane.renewedUntil = nowMs() + RETURN_WITHIN_MS;
-    for (const entry of lane.waiting.values()) if (entry.inputs !== inputs) entry.changed();
+  const reset = (group: LaunchGroup, inputs: string): void => {
+    group.inputs = inputs;
+    group.limit = limits.perGroup;
+    group.backoff = undefined;
+    group.failuresInARow = 0;
+    group.failedAttempts = 0;
+    group.notBefore = 0;
+    group.era++;
+    group.renewedUntil = nowMs() + RETURN_WITHIN_MS;
+    for (const entry of group.waiting.values()) if (entry.inputs !== inputs) entry.changed();
   };
 
-  const failed = (lane: Lane, { trouble, retryAfterMs }: Extract<LaunchOutcome, { kind: "failure" }>): void => {
-    lane.failuresInARow++;
-    const isTrouble =
-      lane.trouble !== undefined || lane.failuresInARow >= FAILURES_IN_A_ROW[retryClassOf(trouble.code)];
-    if (!isTrouble) return;
-    lane.setbacks++;
-    lane.era++;
-    lane.limit = 1;
-    const jitter = jitterOf(`${lane.name}/${lane.setbacks}`);
-    const setback = { code: trouble.code, kind: "create", failures: lane.setbacks, jitter, retryAfterMs } as const;
-    lane.notBefore = nowMs() + backoffMs(setback, limits.exhaustedRetryMs);
-    const isNews = lane.trouble?.code !== trouble.code;
+  const failed = (group: LaunchGroup, { backoff, retryAfterMs }: Extract<LaunchOutcome, { kind: "failure" }>): void => {
+    group.failuresInARow++;
+    const isBackingOff =
+      group.backoff !== undefined || group.failuresInARow >= FAILURES_IN_A_ROW[retryClassOf(backoff.code)];
+    if (!isBackingOff) return;
+    group.failedAttempts++;
+    group.era++;
+    group.limit = 1;
+    const jitter = jitterOf(`${group.name}/${group.failedAttempts}`);
+    const failedAttempt = {
+      code: backoff.code,
+      kind: "create",
+      failures: group.failedAttempts,
+      jitter,
+      retryAfterMs,
+    } as const;
+    group.notBefore = nowMs() + backoffMs(failedAttempt, limits.exhaustedRetryMs);
+    const isNewCode = group.backoff?.code !== backoff.code;
     // The words of the first failure stay as long as the code does: who waits need not write each variant down.
-    if (!isNews) return;
-    lane.trouble = trouble;
-    for (const entry of lane.waiting.values()) entry.changed();
+    if (!isNewCode) return;
+    group.backoff = backoff;
+    for (const entry of group.waiting.values()) entry.changed();
   };
 
   return {
     enter(entry) {
       if (isClosed) return;
-      const known = laneByUid.get(entry.uid);
+      const known = groupByUid.get(entry.uid);
       if (known?.accepted.has(entry.uid) === true) return entry.begin();
       if (known !== undefined) return;
       tidy();
-      const lane = launchGroupOf(entry);
-      laneByUid.set(entry.uid, lane);
-      if (lane.inputs !== entry.inputs) reset(lane, entry.inputs);
+      const group = findGroup(entry);
+      groupByUid.set(entry.uid, group);
+      if (group.inputs !== entry.inputs) reset(group, entry.inputs);
       if (entry.isAccepted === true) {
-        lane.accepted.set(entry.uid, lane.era);
+        group.accepted.set(entry.uid, group.era);
         return entry.begin();
       }
-      lane.waiting.set(entry.uid, entry);
+      group.waiting.set(entry.uid, entry);
       pump();
     },
     leave(uid, outcome) {
-      const lane = laneByUid.get(uid);
-      const era = lane?.running.get(uid) ?? lane?.accepted.get(uid);
-      if (lane === undefined || era === undefined) return;
-      if (lane.running.delete(uid)) total--;
+      const group = groupByUid.get(uid);
+      const era = group?.running.get(uid) ?? group?.accepted.get(uid);
+      if (group === undefined || era === undefined) return;
+      if (group.running.delete(uid)) total--;
       if (outcome.kind === "accepted") {
-        lane.accepted.set(uid, era);
+        group.accepted.set(uid, era);
         return pump();
       }
-      lane.accepted.delete(uid);
-      laneByUid.delete(uid);
-      const isCurrent = era === lane.era;
-      if (isCurrent && outcome.kind === "failure" && !ownCodes.has(outcome.trouble.code)) failed(lane, outcome);
+      group.accepted.delete(uid);
+      groupByUid.delete(uid);
+      const isCurrent = era === group.era;
+      if (isCurrent && outcome.kind === "failure" && !ownCodes.has(outcome.backoff.code)) failed(group, outcome);
       if (isCurrent && outcome.kind === "success") {
-        lane.trouble = undefined;
-        lane.failuresInARow = 0;
-        lane.setbacks = 0;
-        lane.limit = Math.min(limits.perLane, lane.limit * 2);
+        group.backoff = undefined;
+        group.failuresInARow = 0;
+        group.failedAttempts = 0;
+        group.limit = Math.min(limits.perGroup, group.limit * 2);
       }
       pump();
       tidy();
     },
     cancel(uid) {
-      const lane = laneByUid.get(uid);
-      if (lane === undefined || !(lane.waiting.delete(uid) || lane.accepted.delete(uid))) return;
-      laneByUid.delete(uid);
+      const group = groupByUid.get(uid);
+      if (group === undefined || !(group.waiting.delete(uid) || group.accepted.delete(uid))) return;
+      groupByUid.delete(uid);
       pump();
       tidy();
     },
-    classBackoffOf: (lane) => lanes.get(lane)?.trouble,
+    classBackoffOf: (group) => groups.get(group)?.backoff,
     close() {
       isClosed = true;
-      for (const { timer } of lanes.values()) timer?.cancel();
+      for (const { timer } of groups.values()) timer?.cancel();
     },
   };
 }

@@ -54,10 +54,10 @@ export function withFailure(
   const last = before.lastOperation;
   const isSame =
     last?.errorCode === errorCode && last.description !== undefined && isSameFailure(last.description, description);
-  const words = isSame && last.description !== undefined ? last.description : description;
-  const said = withOperation(before, { description: words, errorCode, state: "Failed", type: "Create" }, now);
+  const text = isSame && last.description !== undefined ? last.description : description;
+  const updated = withOperation(before, { description: text, errorCode, state: "Failed", type: "Create" }, now);
   const phase = failingPhase(snapshot, now);
-  return phase === undefined ? said : withPhase(said, phase, now);
+  return phase === undefined ? updated : withPhase(updated, phase, now);
 }
 
 /** A driver call of a creation failed: the machine says how, and after the creation timeout it is given up and replaced. */

@@ -17,7 +17,7 @@ describe("a machine that cannot be followed", () => {
     ["its secret is missing", { classView: unusable("SecretNotFound", "no secret") }, undefined, "no secret"],
     [
       "its user data is missing",
-      { classView: { state: "usable", machineClass: aMachineClass(), obstacle: boot } },
+      { classView: { state: "usable", machineClass: aMachineClass(), unmetPrecondition: boot } },
       "InvalidSecret",
       boot.problem,
     ],

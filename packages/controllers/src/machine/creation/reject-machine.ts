@@ -8,7 +8,7 @@ import { isProvisioning } from "../../model/provisioning.ts";
 /** Why a machine cannot be made as it is declared: its own spec first, then its class. */
 export function unmetPrecondition({ problems, classView }: MachineSnapshot): ClassProblem | undefined {
   if (problems.length > 0) return { reason: machineEventReasons.invalidMachine, problem: formatProblems(problems) };
-  return classView.state === "unusable" ? classView : classView.obstacle;
+  return classView.state === "unusable" ? classView : classView.unmetPrecondition;
 }
 
 /** The machine cannot be followed as it is declared; only a change of the named object helps, so time does not make it Failed. */
@@ -19,8 +19,8 @@ export function rejectMachine(
 ): MachineDecision {
   const before = statusOf(snapshot.machine);
   const operation = { description: problem, errorCode: "InvalidArgument", state: "Failed", type: "Create" } as const;
-  const said = withOperation(before, operation, now);
-  const status = isProvisioning(snapshot.machine) ? withPhase(said, "CrashLoopBackOff", now) : said;
+  const updated = withOperation(before, operation, now);
+  const status = isProvisioning(snapshot.machine) ? withPhase(updated, "CrashLoopBackOff", now) : updated;
   const isNew = status.lastOperation !== before.lastOperation;
   return { actions: [], status, because: isNew ? [{ type: "Warning", reason, message: problem }] : [] };
 }

@@ -46,7 +46,7 @@ export function startCreation(
       kind: "StartOperation",
       operation: "create",
       token: intent.token,
-      lane: { name: launchGroupOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
+      launch: { name: launchGroupOf(machine, machineClass), isRepeated, ...(isAccepted ? { isAccepted } : {}) },
     },
   ];
 }

@@ -5,7 +5,17 @@ import type { Pod } from "../../model/node-objects.ts";
 import { aMachineSet, type Change, inPhase, labelled } from "../../testing/builders.ts";
 import { itsNode, kindsOf, later, testNow } from "../../testing/snapshots.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
-import { aPod, at, begun, cordoned, decide, going, marker, saysTerminating, textOf } from "../../testing/deletions.ts";
+import {
+  aPod,
+  at,
+  begun,
+  cordoned,
+  decide,
+  going,
+  marker,
+  terminatingCondition,
+  textOf,
+} from "../../testing/deletions.ts";
 
 it("does not drain a node of another VM, and names it", () => {
   const change = { machine: at(marker.drain), foreignNode: itsNode() };
@@ -165,32 +175,34 @@ describe("what the node says of its machine", () => {
   });
 
   it("is said once, whatever else the node says later", () => {
-    const node = itsNode({ status: { conditions: [{ ...saysTerminating, reason: "Unhealthy" }] } });
+    const node = itsNode({ status: { conditions: [{ ...terminatingCondition, reason: "Unhealthy" }] } });
     expect(conditionAt({ machine: at(marker.drain), node })).toBeUndefined();
   });
 });
 
 describe("the words of a drain", () => {
   const waiting = (name: string) => aPod(name, { metadata: { deletionTimestamp: "2026-01-01T00:10:30Z" } });
-  const saidOf = (...pods: readonly Pod[]) =>
+  const descriptionsOf = (...pods: readonly Pod[]) =>
     decide({ machine: at(marker.drain), node: cordoned(), pods }).status?.lastOperation?.description ?? "";
   const after = (text: string, ms: number, ...pods: readonly Pod[]) => {
     const operation = { type: "Delete", state: "Processing", description: text, lastUpdateTime: testNow.toISOString() };
     const machine = at(marker.drain, { status: { lastOperation: operation } });
     const decision = decide({ machine, node: cordoned(), pods }, later(ms));
-    const said = decision.status?.lastOperation?.description;
+    const description = decision.status?.lastOperation?.description;
     return {
-      said: said === text ? "the same" : said,
+      description: description === text ? "the same" : description,
       because: decision.because,
       requeueAfterMs: decision.requeueAfterMs,
     };
   };
 
   it("change at once when a cause comes or goes, with an event for one that needs a person", () => {
-    const before = saidOf(waiting("a"), waiting("b"));
+    const before = descriptionsOf(waiting("a"), waiting("b"));
     const held = aPod("b", { metadata: { deletionTimestamp: "2026-01-01T00:09:00Z", finalizers: ["x/y"] } });
-    const { said, because } = after(before, 1_000, waiting("a"), held);
-    expect(said).toContain("Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y");
+    const { description, because } = after(before, 1_000, waiting("a"), held);
+    expect(description).toContain(
+      "Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
+    );
     expect(because).toEqual([
       {
         type: "Warning",
@@ -199,14 +211,14 @@ describe("the words of a drain", () => {
           "The drain of node node is held up: Pod default/b: deletionTimestamp set, but still not removed from the Node: finalizers x/y",
       },
     ]);
-    expect(after(said ?? "", 2_000, waiting("a"), held)).toMatchObject({ said: "the same", because: [] });
-    expect(after(said ?? "", 2_000, waiting("a")).said).not.toContain("finalizers");
+    expect(after(description ?? "", 2_000, waiting("a"), held)).toMatchObject({ description: "the same", because: [] });
+    expect(after(description ?? "", 2_000, waiting("a")).description).not.toContain("finalizers");
   });
 
   it("are written every ten seconds when there is progress alone", () => {
-    const before = saidOf(waiting("a"), waiting("b"));
-    expect(after(before, 4_000, waiting("a"))).toEqual({ said: "the same", because: [], requeueAfterMs: 6_000 });
-    expect(after(before, 10_000, waiting("a")).said).toContain("* Pod default/a: ");
+    const before = descriptionsOf(waiting("a"), waiting("b"));
+    expect(after(before, 4_000, waiting("a"))).toEqual({ description: "the same", because: [], requeueAfterMs: 6_000 });
+    expect(after(before, 10_000, waiting("a")).description).toContain("* Pod default/a: ");
     // Without progress nobody needs to be woken for it.
     expect(after(before, 4_000, waiting("a"), waiting("b")).requeueAfterMs).toBeGreaterThan(6_000);
   });

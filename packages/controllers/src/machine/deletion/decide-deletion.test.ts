@@ -15,7 +15,17 @@ import {
   unusable,
 } from "../../testing/snapshots.ts";
 import { decideDeletion } from "./decide-deletion.ts";
-import { aPod, at, begun, cordoned, decide, going, marker, saysTerminating, textOf } from "../../testing/deletions.ts";
+import {
+  aPod,
+  at,
+  begun,
+  cordoned,
+  decide,
+  going,
+  marker,
+  terminatingCondition,
+  textOf,
+} from "../../testing/deletions.ts";
 
 describe("before the flow", () => {
   it("does nothing to a machine without our finalizer", () => {
@@ -50,7 +60,7 @@ describe("the whole flow, stage by stage", () => {
     const decision = decide({ machine: going(), node: itsNode() });
     expect(decision).toEqual({
       actions: [
-        { kind: "PatchNodeStatus", name: "node", patch: { conditions: [saysTerminating] }, mayFail: true },
+        { kind: "PatchNodeStatus", name: "node", patch: { conditions: [terminatingCondition] }, mayFail: true },
         { kind: "PatchNode", name: "node", patch: { spec: { unschedulable: true } } },
       ],
       status: {

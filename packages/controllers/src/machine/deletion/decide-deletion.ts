@@ -58,16 +58,16 @@ function reasonsOf(
 }
 
 /** What happened at the end, for who looks for a machine that is not there any more, and how long it took where a node was drained or there are none. */
-function finalEvent(snapshot: MachineSnapshot, said: readonly string[], now: Date): readonly Reason[] {
-  if (said.length === 0) return [];
+function finalEvent(snapshot: MachineSnapshot, completed: readonly string[], now: Date): readonly Reason[] {
+  if (completed.length === 0) return [];
   const { machine, node, hasTarget } = snapshot;
   const drained = deletionEvents.drained();
   const isDrained = machine.status?.lastOperation?.description?.startsWith(drained) === true;
-  const words = isDrained && !said.includes(drained) ? [drained, ...said] : said;
+  const events = isDrained && !completed.includes(drained) ? [drained, ...completed] : completed;
   // A cloud's own controller may have deleted the node meanwhile.
   const hadNode = isDrained || node !== undefined;
   const tookMs = hadNode || !hasTarget ? now.getTime() - deletionStart(snapshot) : undefined;
-  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineDeleted(words, tookMs) }];
+  return [{ type: "Normal", reason: machineEventReasons.deleting, message: machineDeleted(events, tookMs) }];
 }
 
 /**
@@ -85,13 +85,13 @@ export function decideDeletion(snapshot: MachineSnapshot, now: Date): MachineDec
   const actions: MachineAction[] = [];
   let stage = markedStage(snapshot) ?? "GetVmStatus";
   let happened: string | undefined;
-  const said: string[] = [];
+  const completed: string[] = [];
   for (;;) {
     const result = stages[stage](snapshot, now);
     actions.push(...(result.actions ?? []));
     // With the finalizer the object goes: there is no status left to write, only the event that outlives it.
-    if (result.next === "gone") return { actions, because: finalEvent(snapshot, said, now) };
-    if (result.happened !== undefined) said.push(result.happened);
+    if (result.next === "gone") return { actions, because: finalEvent(snapshot, completed, now) };
+    if (result.happened !== undefined) completed.push(result.happened);
     happened = result.happened ?? happened;
     if (result.next === "stay") {
       const state = result.state ?? "Processing";

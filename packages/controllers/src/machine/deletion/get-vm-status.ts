@@ -27,9 +27,9 @@ export const getVmStatus: Stage = (snapshot, now) => {
     if (operation.code === "Unimplemented") return { next: "Drain" };
     const requeueAfterMs = msUntilRetry(operation, snapshot.inputs, now);
     const isBeyond = isBeyondDriver(machine, operation.code);
-    const said = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
-    if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: said };
-    const happened = isBeyond ? `${said}. Mend the class; or, ${forceWhereNoVm}` : said;
+    const failure = `Error occurred while getting the VM status - ${encodeMachineError(operation)}`;
+    if (isBeyond && isForceDeletion(machine)) return { next: "Drain", happened: failure };
+    const happened = isBeyond ? `${failure}. Mend the class; or, ${forceWhereNoVm}` : failure;
     if (!operation.isAcknowledged)
       return { next: "stay", happened, state: "Failed", actions: [{ kind: "AcknowledgeOperation" }], requeueAfterMs };
     if (requeueAfterMs > 0) return { next: "stay", happened, state: "Failed", requeueAfterMs };

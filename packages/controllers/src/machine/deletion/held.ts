@@ -23,10 +23,10 @@ export function decideHeld(snapshot: MachineSnapshot, definition: CrdState, now:
     stage === undefined
       ? withOperation(statusOf(machine), { description: message, state: "Processing", type: "Delete" }, now)
       : statusAt(snapshot, stage, message, "Processing", now);
-  const isSaid = status.lastOperation?.description === machine.status?.lastOperation?.description;
+  const isReported = status.lastOperation?.description === machine.status?.lastOperation?.description;
   return {
     actions: [],
     status,
-    because: isSaid ? [] : [{ type: "Warning", reason: machineEventReasons.deletionPaused, message }],
+    because: isReported ? [] : [{ type: "Warning", reason: machineEventReasons.deletionPaused, message }],
   };
 }

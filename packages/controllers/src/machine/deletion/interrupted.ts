@@ -27,11 +27,11 @@ export function interruptedDeletion(
   const stage = stageToRepeat(snapshot, decision);
   const happened = stage === "Drain" ? deletionEvents.drainFailed(why) : deletionEvents.stageFailed(why);
   const status = statusAt(snapshot, stage, happened, "Failed", now);
-  const isSaid = status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description;
+  const isReported = status.lastOperation?.description === snapshot.machine.status?.lastOperation?.description;
   const message = `${happened}; stage ${stage}`;
   return {
     actions: [],
     status,
-    because: isSaid ? [] : [{ type: "Warning", reason: machineEventReasons.deletionBlocked, message }],
+    because: isReported ? [] : [{ type: "Warning", reason: machineEventReasons.deletionBlocked, message }],
   };
 }

@@ -12,7 +12,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 const RELEASE_MS = 60_000;
 
 /** Whether the driver's final word is that there is no VM: of this process, or as it stands in the machine. Otherwise pods may still run and write. */
-function isVmGone({ machine, operation }: MachineSnapshot): boolean {
+function isVmDeleted({ machine, operation }: MachineSnapshot): boolean {
   if (operation?.kind === "delete" && operation.state === "done") return true;
   if (operation?.kind === "delete" && operation.state === "failed") return operation.code === "NotFound";
   const description = machine.status?.lastOperation?.description ?? "";
@@ -37,7 +37,7 @@ function taint(node: Node, now: Date): readonly MachineAction[] {
 }
 
 /** What a dead node still holds, and what is done about it; `undefined` when it holds nothing, or has been waited for long enough. */
-export interface LeftBehind {
+export interface LeftoverResources {
   readonly actions: readonly MachineAction[];
   readonly requeueAfterMs: number;
 }
@@ -52,10 +52,10 @@ export function leftoverResources(
   node: Node,
   since: number | undefined,
   now: Date,
-): LeftBehind | undefined {
+): LeftoverResources | undefined {
   const { pods, attachments } = snapshot;
   const isHeld = attachments.length > 0 || stayingPods({ pods, rules: [] }, now).length > 0;
   const leftMs = (since ?? now.getTime()) + RELEASE_MS - now.getTime();
-  if (!isHeld || leftMs <= 0 || !isVmGone(snapshot)) return undefined;
+  if (!isHeld || leftMs <= 0 || !isVmDeleted(snapshot)) return undefined;
   return { actions: taint(node, now), requeueAfterMs: leftMs };
 }

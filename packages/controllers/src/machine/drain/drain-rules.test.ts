@@ -27,12 +27,14 @@ describe("the rules of a drain", () => {
   });
 
   it("are told of once", () => {
-    const reasons = drainRuleEvents({ drainRulesProblem: "bad", told: new Map() });
+    const reasons = drainRuleEvents({ drainRulesProblem: "bad", reported: new Map() });
     expect(reasons).toEqual([{ type: "Warning", reason: "InvalidDrainRules", message: "bad" }]);
-    expect(drainRuleEvents({ drainRulesProblem: "bad", told: new Map([["InvalidDrainRules", "bad"]]) })).toEqual([]);
-    expect(drainRuleEvents({ drainRulesProblem: "bad", told: new Map([["NodeClaimedTwice", "bad"]]) })).toEqual(
+    expect(drainRuleEvents({ drainRulesProblem: "bad", reported: new Map([["InvalidDrainRules", "bad"]]) })).toEqual(
+      [],
+    );
+    expect(drainRuleEvents({ drainRulesProblem: "bad", reported: new Map([["NodeClaimedTwice", "bad"]]) })).toEqual(
       reasons,
     );
-    expect(drainRuleEvents({ drainRulesProblem: undefined, told: new Map() })).toEqual([]);
+    expect(drainRuleEvents({ drainRulesProblem: undefined, reported: new Map() })).toEqual([]);
   });
 });

@@ -38,8 +38,8 @@ export function drainRulesOf(machine: ObjectMeta, machineClass: ObjectMeta | und
 /** What is told of rules that are ignored: once, not in every pass of the drain. */
 export const drainRuleEvents = ({
   drainRulesProblem: message,
-  told,
-}: Pick<MachineSnapshot, "drainRulesProblem" | "told">): readonly Reason[] =>
-  message === undefined || message === told.get(machineEventReasons.invalidDrainRules)
+  reported,
+}: Pick<MachineSnapshot, "drainRulesProblem" | "reported">): readonly Reason[] =>
+  message === undefined || message === reported.get(machineEventReasons.invalidDrainRules)
     ? []
     : [{ type: "Warning", reason: machineEventReasons.invalidDrainRules, message }];

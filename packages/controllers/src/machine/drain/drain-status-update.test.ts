@@ -9,8 +9,8 @@ const held = (pod: string, finalizer: string): Blocker => ({ kind: "overdue", po
 const phrase = "deletionTimestamp set, but still not removed from the Node: finalizers";
 
 /** What is told of these blockers of a machine whose status says that. */
-function newsOf(blockers: readonly Blocker[], said = "") {
-  const lastOperation = { description: said, lastUpdateTime: testNow.toISOString() };
+function updateOf(blockers: readonly Blocker[], description = "") {
+  const lastOperation = { description: description, lastUpdateTime: testNow.toISOString() };
   const message = describeBlockers(blockers, testNow);
   const progress = {
     state: "draining",
@@ -20,36 +20,36 @@ function newsOf(blockers: readonly Blocker[], said = "") {
     requeueAfterMs: 1,
   } as const;
   const machine = aMachine({ status: { lastOperation } });
-  const snapshot = { machine, node: aNode(), drainRulesProblem: undefined, told: new Map<string, string>() };
+  const snapshot = { machine, node: aNode(), drainRulesProblem: undefined, reported: new Map<string, string>() };
   const { message: text, because } = drainStatusUpdate(snapshot, progress, later(1_000));
   return { text, events: because.map((reason) => reason.message) };
 }
 
 describe("what holds a drain up", () => {
   it("leads to one event of one line for each cause", () => {
-    expect(newsOf([held("default/a", "x/y"), held("default/b", "z"), held("default/c", "x/y")]).events).toEqual([
+    expect(updateOf([held("default/a", "x/y"), held("default/b", "z"), held("default/c", "x/y")]).events).toEqual([
       `The drain of node node is held up: Pods default/a, default/c: ${phrase} x/y`,
       `The drain of node node is held up: Pod default/b: ${phrase} z`,
     ]);
   });
 
   it("is told for what is new, and for nothing when nothing is", () => {
-    const { text = "" } = newsOf([held("default/a", "x/y")]);
-    expect(newsOf([held("default/a", "x/y"), held("default/b", "z")], text).events).toEqual([
+    const { text = "" } = updateOf([held("default/a", "x/y")]);
+    expect(updateOf([held("default/a", "x/y"), held("default/b", "z")], text).events).toEqual([
       `The drain of node node is held up: Pod default/b: ${phrase} z`,
     ]);
-    expect(newsOf([held("default/c", "x/y")], text).events).toEqual([]);
-    expect(newsOf([{ kind: "leaving", pod: "default/a" }]).events).toEqual([]);
-    expect(newsOf([]).events).toEqual([]);
+    expect(updateOf([held("default/c", "x/y")], text).events).toEqual([]);
+    expect(updateOf([{ kind: "leaving", pod: "default/a" }]).events).toEqual([]);
+    expect(updateOf([]).events).toEqual([]);
   });
 
   it("is told as far as the status has room for it, and not in every pass", () => {
     const blockers = Array.from({ length: 16 }, (_, index) => held(`default/p${index}`, `x/${index}`));
-    const { text = "", events } = newsOf(blockers);
+    const { text = "", events } = updateOf(blockers);
     expect(text).toContain("* and 4 more");
     expect(events).toHaveLength(12);
-    expect(newsOf(blockers, text).events).toEqual([]);
+    expect(updateOf(blockers, text).events).toEqual([]);
     // What comes into sight when other causes have gone is told then.
-    expect(newsOf(blockers.slice(2), text).events).toHaveLength(2);
+    expect(updateOf(blockers.slice(2), text).events).toHaveLength(2);
   });
 });

@@ -7,7 +7,7 @@ import { drainRuleEvents } from "./drain-rules.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 
 /** What is to be told of a drain that goes on. */
-export interface DrainNews {
+export interface DrainStatusUpdate {
   /** What the status is to say; absent: what it says will do. */
   readonly message?: string;
   readonly because: readonly Reason[];
@@ -18,7 +18,7 @@ export interface DrainNews {
 /** Mere progress is written at most this often, milliseconds: a node of a hundred pods would cost as many writes as evictions. */
 const PROGRESS_MS = 10_000;
 
-const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocker.kind === "refused";
+const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocker.kind === "rejected";
 
 /**
  * An event of one line for each cause that the status will name and does not name yet, so that a cause is told once, whatever is tried meanwhile and by whichever process. Of
@@ -27,13 +27,13 @@ const isWorthAnEvent = (blocker: Blocker): boolean => isStuck(blocker) || blocke
 function reasonsFor(
   blockers: readonly Blocker[],
   causes: ReadonlySet<string>,
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
   nodeName: string,
 ): readonly Reason[] {
   const fresh = blockers
     .filter(isWorthAnEvent)
     .filter((blocker) =>
-      [...namedCauses(blockerLines([blocker]).join())].some((cause) => causes.has(cause) && !told.has(cause)),
+      [...namedCauses(blockerLines([blocker]).join())].some((cause) => causes.has(cause) && !reported.has(cause)),
     );
   return blockerLines(fresh).map((line) => ({
     type: "Warning",
@@ -44,19 +44,19 @@ function reasonsFor(
 
 /** Says what is new of a drain, measured by what the machine's last operation says: causes at once, progress now and then. */
 export function drainStatusUpdate(
-  snapshot: Pick<MachineSnapshot, "machine" | "node" | "drainRulesProblem" | "told">,
+  snapshot: Pick<MachineSnapshot, "machine" | "node" | "drainRulesProblem" | "reported">,
   { blockers, message }: Extract<DrainProgress, { readonly state: "draining" }>,
   now: Date,
-): DrainNews {
+): DrainStatusUpdate {
   const { description = "", lastUpdateTime } = snapshot.machine.status?.lastOperation ?? {};
-  const isSaid = description.startsWith("Drain not completed yet");
-  const told = isSaid ? namedCauses(description, ` ${markerOf("Drain")}`) : new Set<string>();
+  const isReported = description.startsWith("Drain not completed yet");
+  const reported = isReported ? namedCauses(description, ` ${markerOf("Drain")}`) : new Set<string>();
   const nodeName = snapshot.node?.metadata.name ?? "";
   const causes = namedCauses(message ?? "");
-  const because = [...drainRuleEvents(snapshot), ...reasonsFor(blockers, causes, told, nodeName)];
+  const because = [...drainRuleEvents(snapshot), ...reasonsFor(blockers, causes, reported, nodeName)];
   if (message === undefined) return { because, requeueAfterMs: Number.POSITIVE_INFINITY };
   const heldUntil = Date.parse(lastUpdateTime ?? "") + PROGRESS_MS;
-  const isProgress = isSaid && causes.size === told.size && [...causes].every((cause) => told.has(cause));
+  const isProgress = isReported && causes.size === reported.size && [...causes].every((cause) => reported.has(cause));
   if (isProgress && now.getTime() < heldUntil) {
     const isSame = description.startsWith(message);
     return { because, requeueAfterMs: isSame ? Number.POSITIVE_INFINITY : heldUntil - now.getTime() };

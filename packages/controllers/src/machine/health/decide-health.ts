@@ -98,12 +98,12 @@ function labelPatches(snapshot: MachineSnapshot): readonly MachineAction[] {
  * one makes a Running machine Unknown, and one that does not come, or does not recover, in time makes it Failed.
  */
 export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecision {
-  const { machine, node, hasTarget, repair } = snapshot;
+  const { machine, node, hasTarget, remediation } = snapshot;
   if (!hasTarget) return nothing;
   if (node?.metadata.deletionTimestamp != null) return goWithNode(snapshot, node);
   const decision = followNode(snapshot, now);
   const isReplaced = decision.actions.some(({ kind }) => kind === "StartRemediation");
-  return !repair.isInFlight || isReplaced
+  return !remediation.isInFlight || isReplaced
     ? decision
     : {
         ...decision,
@@ -129,11 +129,11 @@ function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
     };
   }
   const foreign = phaseOf(machine) === "Pending" ? foreignNodeText(snapshot) : undefined;
-  const told =
+  const reported =
     foreign === undefined
       ? status
       : withOperation(status, { description: foreign, state: "Processing", type: "Create" }, now);
-  const timeouts = decideTimeouts(snapshot, told, bad, now);
+  const timeouts = decideTimeouts(snapshot, reported, bad, now);
   const requeueAfterMs = Math.min(
     timeouts.requeueAfterMs ?? Number.POSITIVE_INFINITY,
     unsettled > 0 ? unsettled : Number.POSITIVE_INFINITY,

@@ -15,8 +15,8 @@ const unknown = aMachine(
 /** Unhealthy since `inPhase` has it, and just over the health timeout. */
 const overdue = later(1);
 const phaseAfter = (change: Partial<MachineSnapshot>, now: Date) => decide(change, now).status?.currentStatus?.phase;
-const obstacle = (change: Partial<MachineSnapshot["repair"]>) => ({
-  repair: { ...noRemediationHold, group: "deployment pool", ...change },
+const unmetPrecondition = (change: Partial<MachineSnapshot["remediation"]>) => ({
+  remediation: { ...noRemediationHold, group: "deployment pool", ...change },
 });
 
 describe("a node that does not join", () => {
@@ -40,7 +40,10 @@ describe("a node that does not join", () => {
 
   it("is waited for as long as nobody can see nodes, and for the whole timeout from then on", () => {
     const late = later(900_000);
-    const unseen = decide({ machine, ...obstacle({ connectivity: { isLost: true, regainedAt: undefined } }) }, late);
+    const unseen = decide(
+      { machine, ...unmetPrecondition({ connectivity: { isLost: true, regainedAt: undefined } }) },
+      late,
+    );
     const text =
       "Cannot determine whether the node of machine machine joined: the API server of the machines or of the nodes is unreachable";
     expect(unseen.status).toMatchObject({
@@ -48,9 +51,9 @@ describe("a node that does not join", () => {
       lastOperation: { type: "Create", state: "Processing", description: text },
     });
     expect(unseen.because).toEqual([]);
-    const back = obstacle({ connectivity: { isLost: false, regainedAt: late.getTime() } });
-    const told = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
-    const seen = decide({ machine: told, ...back }, late);
+    const back = unmetPrecondition({ connectivity: { isLost: false, regainedAt: late.getTime() } });
+    const reported = aMachine(machine, unseen.status === undefined ? {} : { status: unseen.status });
+    const seen = decide({ machine: reported, ...back }, late);
     expect(seen).toMatchObject({
       status: { lastOperation: { type: "Create", description: "Creating machine on cloud provider" } },
       requeueAfterMs: 1_200_001,
@@ -59,10 +62,10 @@ describe("a node that does not join", () => {
   });
 
   it("keeps type and code of the last operation", () => {
-    const told = aMachine(machine, {
+    const reported = aMachine(machine, {
       status: { lastOperation: { type: "HealthCheck", state: "Failed", description: "x", errorCode: "Internal" } },
     });
-    const { status } = decide({ machine: told }, later(600_001));
+    const { status } = decide({ machine: reported }, later(600_001));
     expect(status?.lastOperation).toMatchObject({ type: "HealthCheck", errorCode: "Internal" });
     const silent = aMachine(withVm, inPhase("Pending"));
     const next = decide({ machine: silent }, later(600_001)).status;
@@ -89,7 +92,7 @@ describe("an Unknown machine", () => {
     ["unhealthy", nodeWith(sick), "Ready is Unknown"],
     ["missing", undefined, "the node is missing"],
   ])("is Failed when its node was %s for longer than the health timeout", (_, node, conditions) => {
-    const view = { machine: unknown, node, ...obstacle({}) };
+    const view = { machine: unknown, node, ...unmetPrecondition({}) };
     expect(decide(view)).toMatchObject({ status: unknown.status, requeueAfterMs: 1 });
     const text = `Machine machine health checks failing for 10m0s - changing its phase to Failed. Node conditions: ${conditions}`;
     expect(decide(view, overdue)).toMatchObject({
@@ -237,26 +240,26 @@ describe("a machine that may not be replaced yet", () => {
       "Warning",
       undefined,
     ],
-  ])("says so once, and stays Unknown, when %s", (_, repair, reason, type, requeueAfterMs) => {
-    const view = { machine: unknown, ...obstacle(repair) };
-    const { status = {}, because, actions, requeueAfterMs: wake } = decide(view, overdue);
+  ])("says so once, and stays Unknown, when %s", (_, remediation, reason, type, requeueAfterMs) => {
+    const view = { machine: unknown, ...unmetPrecondition(remediation) };
+    const { status = {}, because, actions, requeueAfterMs: enqueue } = decide(view, overdue);
     expect(actions).toEqual([]);
     expect(status.currentStatus).toEqual(unknown.status?.currentStatus);
     expect(status.lastOperation).toMatchObject({ type: "HealthCheck", state: "Processing" });
     const message = status.lastOperation?.description ?? "";
     expect(message).toMatch(/^Machine machine health checks failing for 10m0s\. (Waiting|Remediation paused)/);
     expect(because).toEqual([{ type, reason, message }]);
-    expect(wake).toBe(requeueAfterMs);
-    const told = { ...unknown, status };
-    expect(decide({ ...view, machine: told }, overdue)).toMatchObject({ status, because: [], actions: [] });
-    expect(phaseAfter({ ...view, machine: told, repair: noRemediationHold }, overdue)).toBe("Failed");
+    expect(enqueue).toBe(requeueAfterMs);
+    const reported = { ...unknown, status };
+    expect(decide({ ...view, machine: reported }, overdue)).toMatchObject({ status, because: [], actions: [] });
+    expect(phaseAfter({ ...view, machine: reported, remediation: noRemediationHold }, overdue)).toBe("Failed");
   });
 
   it("is told of the greater trouble", () => {
     const outage = { zone: undefined, until: later(5_000).getTime() };
     const connectivity = { isLost: true, regainedAt: undefined };
-    const textWith = (repair: Partial<MachineSnapshot["repair"]>) =>
-      decide({ machine: unknown, ...obstacle(repair) }, overdue).status?.lastOperation?.description;
+    const textWith = (remediation: Partial<MachineSnapshot["remediation"]>) =>
+      decide({ machine: unknown, ...unmetPrecondition(remediation) }, overdue).status?.lastOperation?.description;
     expect(textWith({ peers: others, outage, connectivity })).toContain("is unreachable");
     expect(textWith({ peers: others, outage })).toContain("outage");
   });
@@ -264,16 +267,16 @@ describe("a machine that may not be replaced yet", () => {
   it("gives back its permit when it is not replaced after all", () => {
     const machine = unknown;
     const connectivity = { isLost: true, regainedAt: undefined };
-    const held = { machine, ...obstacle({ isInFlight: true, connectivity }) };
+    const held = { machine, ...unmetPrecondition({ isInFlight: true, connectivity }) };
     expect(decide(held, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
-    const back = { machine, node: nodeWith(healthy), ...obstacle({ isInFlight: true }) };
+    const back = { machine, node: nodeWith(healthy), ...unmetPrecondition({ isInFlight: true }) };
     expect(decide(back, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "uid-machine" }]);
     const nameless = { ...machine, metadata: { name: "machine" } };
     expect(decide({ ...held, machine: nameless }, overdue).actions).toEqual([{ kind: "CancelRemediation", uid: "" }]);
   });
 
   it("uses the permit that it has when its first write was lost", () => {
-    const again = { machine: unknown, ...obstacle({ isInFlight: true }) };
+    const again = { machine: unknown, ...unmetPrecondition({ isInFlight: true }) };
     expect(decide(again, overdue).actions).toEqual([
       { kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" },
     ]);
@@ -284,7 +287,7 @@ describe("a machine that may not be replaced yet", () => {
 
 describe("a machine whose API server was away", () => {
   const regainedAt = later(-1_500).getTime();
-  const view = { machine: unknown, ...obstacle({ connectivity: { isLost: false, regainedAt } }) };
+  const view = { machine: unknown, ...unmetPrecondition({ connectivity: { isLost: false, regainedAt } }) };
   const text = "Health timeout of machine machine was reset because the API server was unreachable";
 
   it("starts its health timeout anew, once, and says so", () => {
@@ -294,8 +297,8 @@ describe("a machine whose API server was away", () => {
       lastOperation: { description: text, type: "HealthCheck", state: "Processing" },
     });
     expect(because).toEqual([{ type: "Normal", reason: "HealthTimeoutReset", message: text }]);
-    const told = { ...unknown, status };
-    expect(decide({ ...view, machine: told }, later(3_600_000))).toEqual({
+    const reported = { ...unknown, status };
+    expect(decide({ ...view, machine: reported }, later(3_600_000))).toEqual({
       actions: [],
       because: [],
       status,
@@ -316,7 +319,7 @@ describe("a machine whose API server was away", () => {
 
   it("waits while another cache has no connectivity yet", () => {
     const connectivity = { isLost: true, regainedAt };
-    const { status } = decide({ machine: unknown, ...obstacle({ connectivity }) }, overdue);
+    const { status } = decide({ machine: unknown, ...unmetPrecondition({ connectivity }) }, overdue);
     expect(status?.lastOperation?.description).toContain("is unreachable");
   });
 });

@@ -15,7 +15,7 @@ import {
 import { apiTime } from "../../model/set-condition.ts";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
-import { isGateOpen } from "../../model/remediation-budget.ts";
+import { hasRemediationBudget } from "../../model/remediation-budget.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { type OperationText, withOperation, withPhase, withText } from "../../model/status-change.ts";
 import { creationDeadline, creationTimeoutMs, healthTimeoutMs } from "../../model/timeouts.ts";
@@ -42,15 +42,15 @@ export function decideTimeouts(
  * could join then.
  */
 function joinTimeout(snapshot: MachineSnapshot, status: MachineStatus, now: Date): MachineDecision {
-  const { isLost, regainedAt = 0 } = snapshot.repair.connectivity;
+  const { isLost, regainedAt = 0 } = snapshot.remediation.connectivity;
   const unseen = joinUnknown(snapshot.machine.metadata.name);
   // The end of the loss wakes the machine.
   if (isLost) return { ...nothing, status: withText(status, unseen, now) };
   const deadline = Math.max(creationDeadline(snapshot), regainedAt + creationTimeoutMs(snapshot));
   const leftMs = deadline - now.getTime();
   const wasUnseen = status.lastOperation?.description === unseen;
-  const told = wasUnseen ? withText(status, creatingMachine(), now) : status;
-  if (leftMs >= 0) return { ...nothing, status: told, requeueAfterMs: leftMs + 1 };
+  const reported = wasUnseen ? withText(status, creatingMachine(), now) : status;
+  if (leftMs >= 0) return { ...nothing, status: reported, requeueAfterMs: leftMs + 1 };
   const message = joinTimedOut(snapshot.machine.metadata.name, creationTimeoutMs(snapshot));
   const operation: OperationText = {
     description: message,
@@ -82,12 +82,12 @@ function healthTimeout(
   bad: readonly string[],
   now: Date,
 ): MachineDecision {
-  const { machine, history, repair } = snapshot;
+  const { machine, history, remediation } = snapshot;
   const { name, uid = "" } = machine.metadata;
   if (machine.spec.disableHealthTimeout === true) return { ...nothing, status };
   const since = Date.parse(machine.status?.currentStatus?.lastUpdateTime ?? "");
   if (Number.isNaN(since)) return { ...nothing, status: withClockReset(status, now) };
-  const { regainedAt = 0, isLost } = repair.connectivity;
+  const { regainedAt = 0, isLost } = remediation.connectivity;
   // Stored times are whole seconds.
   if (!isLost && Math.floor(regainedAt / 1000) * 1000 > since) {
     const message = healthTimeoutReset(name);
@@ -104,17 +104,17 @@ function healthTimeout(
   const hold = holdOf(snapshot, now);
   if (hold !== undefined) {
     const message = remediationOnHold(name, timeoutMs, hold.text);
-    const isNews = status.lastOperation?.description !== message;
+    const isRelevantChange = status.lastOperation?.description !== message;
     return {
       actions: [],
       status: withText(status, message, now),
-      because: isNews ? [{ ...hold.because, message }] : [],
+      because: isRelevantChange ? [{ ...hold.because, message }] : [],
       ...(hold.requeueAfterMs === undefined ? {} : { requeueAfterMs: hold.requeueAfterMs }),
     };
   }
   const message = healthTimedOut(name, timeoutMs, bad.join(", "));
   // First of all actions: the permit is taken before anything else can run.
-  const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: repair.group }];
+  const actions: readonly MachineAction[] = [{ kind: "StartRemediation", uid, group: remediation.group }];
   return {
     actions,
     status: withPhase(withText(status, message, now, "Failed"), "Failed", now),
@@ -130,17 +130,17 @@ interface Hold {
 }
 
 /** What stands in the way of a replacement, the greater trouble first; `undefined` when nothing does. */
-function holdOf({ repair, settings }: MachineSnapshot, now: Date): Hold | undefined {
+function holdOf({ remediation, settings }: MachineSnapshot, now: Date): Hold | undefined {
   const suspended = { type: "Warning", reason: machineEventReasons.remediationPaused } as const;
   // Its end wakes the machine.
-  if (repair.connectivity.isLost) return { text: remediationHolds.unreachable(), because: suspended };
-  if (repair.outage !== undefined) {
-    const { zone, until } = repair.outage;
+  if (remediation.connectivity.isLost) return { text: remediationHolds.unreachable(), because: suspended };
+  if (remediation.outage !== undefined) {
+    const { zone, until } = remediation.outage;
     const text = zone === undefined ? remediationHolds.outage() : remediationHolds.zoneOutage(zone);
     return { text, because: suspended, requeueAfterMs: Math.max(0, until - now.getTime()) + 1 };
   }
-  if (isGateOpen(repair, settings.nodeConditions, now)) return undefined;
-  const { group, note } = repair;
+  if (hasRemediationBudget(remediation, settings.nodeConditions, now)) return undefined;
+  const { group, note } = remediation;
   return {
     text: note === undefined ? remediationHolds.gate(group) : remediationHolds.gateWithNote(group, note),
     because: { type: "Normal", reason: machineEventReasons.remediationDeferred },

@@ -42,8 +42,8 @@ describe("a node of the machine's name that is another VM's", () => {
       status: { lastOperation: { description: text, type: "Create", state: "Processing" } },
       because: [{ type: "Warning", reason: "ProviderIDMismatch", message: text }],
     });
-    const told = { ...machine, status: first.status ?? {} };
-    expect(decide({ machine: told, foreignNode })).toMatchObject({
+    const reported = { ...machine, status: first.status ?? {} };
+    expect(decide({ machine: reported, foreignNode })).toMatchObject({
       status: first.status,
       because: [],
     });

@@ -94,7 +94,7 @@ function timeout(snapshot: MachineSnapshot, now: Date): MachineDecision {
 }
 
 /** A report that stands before the update has begun is of an older one: the agent would not be believed again if it stayed. */
-function forgetOldReport(node: Node): readonly MachineAction[] {
+function removeOldReport(node: Node): readonly MachineAction[] {
   if (node.metadata.labels?.[labelKeys.updateResult] === undefined) return [];
   const metadata = {
     labels: { [labelKeys.updateResult]: null },
@@ -111,11 +111,11 @@ function drain(snapshot: MachineSnapshot, view: DrainView, now: Date): MachineDe
   // A selection without time is as good as one of this moment: nothing is forced for want of it.
   const startedAt = Number.isNaN(selected) ? now.getTime() : selected;
   const progress = drainNode(snapshot, { view, startedAt, isDemanded: isForceDrain(machine), cordon: true }, now);
-  const oldReport = forgetOldReport(node);
+  const oldReport = removeOldReport(node);
   const actions = [...oldReport, ...progress.actions];
   if (progress.state === "draining") {
-    const { message, because, ...news } = drainStatusUpdate(snapshot, progress, now);
-    const requeueAfterMs = Math.min(progress.requeueAfterMs, news.requeueAfterMs);
+    const { message, because, ...update } = drainStatusUpdate(snapshot, progress, now);
+    const requeueAfterMs = Math.min(progress.requeueAfterMs, update.requeueAfterMs);
     if (message === undefined) return { actions, requeueAfterMs, because };
     const operation = { description: message, state: "Processing", type: "DrainNode" } as const;
     return { actions, requeueAfterMs, because, status: withOperation(statusOf(machine), operation, now) };

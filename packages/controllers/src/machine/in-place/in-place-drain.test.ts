@@ -47,9 +47,9 @@ describe("the drain of a selected node", () => {
       },
     });
     expect(reasonOf(drained)).toBe("SelectedForUpdate");
-    const told = once(drained).world;
-    expect(reasonOf(told)).toBe("DrainSuccessful");
-    expect(reasonOf(once(told).world)).toBe("ReadyForUpdate");
+    const reported = once(drained).world;
+    expect(reasonOf(reported)).toBe("DrainSuccessful");
+    expect(reasonOf(once(reported).world)).toBe("ReadyForUpdate");
   });
 
   it("keeps the expiry of a preservation", () => {

@@ -8,7 +8,7 @@ describe("the report of the agent becomes the phase", () => {
   const updating = aMachineIn("InPlaceUpdating", {
     status: { currentStatus: { lastUpdateTime: "2026-01-01T00:06:00Z" } },
   });
-  const givenUp = aMachineIn("InPlaceUpdateFailed", lastly("InPlaceUpdate", "Failed", "timed out"));
+  const timedOut = aMachineIn("InPlaceUpdateFailed", lastly("InPlaceUpdate", "Failed", "timed out"));
 
   it.each<[string, Machine, Node, MachinePhase, string]>([
     [
@@ -20,14 +20,14 @@ describe("the report of the agent becomes the phase", () => {
     ],
     [
       "success that comes late",
-      givenUp,
+      timedOut,
       aNodeWith(successful, "ReadyForUpdate"),
       "InPlaceUpdateSuccessful",
       "Machine machine successfully updated dependencies",
     ],
     [
       "success after a failure",
-      givenUp,
+      timedOut,
       aNodeWith(successful, "UpdateFailed"),
       "InPlaceUpdateSuccessful",
       "Machine machine successfully updated dependencies",
@@ -55,12 +55,12 @@ describe("the report of the agent becomes the phase", () => {
     ],
     [
       "failure that comes late",
-      givenUp,
+      timedOut,
       aNodeWith(failed, "ReadyForUpdate"),
       "InPlaceUpdateFailed",
       "Machine machine failed to update dependencies: ",
     ],
-    ["failure that was told", givenUp, aNodeWith(failed, "UpdateFailed"), "InPlaceUpdateFailed", "timed out"],
+    ["failure that was told", timedOut, aNodeWith(failed, "UpdateFailed"), "InPlaceUpdateFailed", "timed out"],
     ["nothing", updating, aNodeWith(selected, "ReadyForUpdate"), "InPlaceUpdating", "joined"],
   ])("%s", (_, machine, node, phase, description) => {
     const { world: after } = once(world(machine, node));

@@ -89,8 +89,8 @@ describe("decideNodeSync", () => {
       actions: [],
       because: [{ type: "Warning", reason: "NodeClaimedTwice", message }],
     });
-    const told = new Map([["NodeClaimedTwice", message]]);
-    expect(decide(itsNode(), templated(), { ...contested, told })).toEqual({ actions: [], because: [] });
+    const reported = new Map([["NodeClaimedTwice", message]]);
+    expect(decide(itsNode(), templated(), { ...contested, reported })).toEqual({ actions: [], because: [] });
   });
 
   it("puts only name and finalizer on a node without template", () => {

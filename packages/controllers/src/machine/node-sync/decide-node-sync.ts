@@ -70,9 +70,9 @@ const unreadable = (node: Node, key: string): Reason => ({
 });
 
 /** Another machine looks after the node; it is told once. */
-function contested({ machine, competingMachines, told }: MachineSnapshot, node: Node): MachineDecision {
+function contested({ machine, competingMachines, reported }: MachineSnapshot, node: Node): MachineDecision {
   const message = `Node ${node.metadata.name} is that of machine ${competingMachines.join(", ")}; machine ${machine.metadata.name} leaves it alone`;
-  if (message === told.get(machineEventReasons.nodeClaimedTwice)) return nothing;
+  if (message === reported.get(machineEventReasons.nodeClaimedTwice)) return nothing;
   return { actions: [], because: [{ type: "Warning", reason: machineEventReasons.nodeClaimedTwice, message }] };
 }
 

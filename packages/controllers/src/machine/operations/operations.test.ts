@@ -11,12 +11,12 @@ type Outcome = DriverOutcome<OperationResult | PendingOperation>;
 function aCall(kind: OperationStart["kind"] = "create") {
   const end = Promise.withResolvers<Outcome>();
   const signals: AbortSignal[] = [];
-  const wake = vi.fn<() => void>();
+  const enqueue = vi.fn<() => void>();
   const run = vi.fn<OperationStart["run"]>((signal) => {
     signals.push(signal);
     return end.promise;
   });
-  return { end, signals, wake, run, start: { kind, inputs: "v1", run, wake } };
+  return { end, signals, enqueue, run, start: { kind, inputs: "v1", run, enqueue } };
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const error = new MachineError("ResourceExhausted", "quota", { retryAfterMs: 7, lastKnownState: "s" });
@@ -41,7 +41,7 @@ describe("operations", () => {
     expect(operations.get("a")?.state).toBe("running");
     call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
     await settle();
-    expect(call.wake).toHaveBeenCalledTimes(1);
+    expect(call.enqueue).toHaveBeenCalledTimes(1);
     expect(operations.get("a")).toEqual({ kind: "create", state: "done", result: { providerId: "vm-1" } });
     operations.acknowledge("a");
     expect(operations.get("a")).toBeUndefined();
@@ -94,7 +94,7 @@ describe("operations", () => {
     call.end.resolve({ ok: true, value: {} });
     await settle();
     expect(operations.get("a")).toBeUndefined();
-    expect(call.wake).not.toHaveBeenCalled();
+    expect(call.enqueue).not.toHaveBeenCalled();
   });
 
   it("do not let the late end of a forgotten call touch its successor", async () => {
@@ -106,7 +106,7 @@ describe("operations", () => {
     old.end.resolve({ ok: true, value: {} });
     await settle();
     expect(operations.get("a")).toEqual({ kind: "delete", state: "running" });
-    expect(old.wake).not.toHaveBeenCalled();
+    expect(old.enqueue).not.toHaveBeenCalled();
   });
 
   it.each([
@@ -119,11 +119,11 @@ describe("operations", () => {
     ],
   ])("turn a call that %s into a failure: a machine never waits for a call that is over", async (_, run) => {
     const operations = createOperations(createVirtualClock());
-    const { start, wake } = aCall();
+    const { start, enqueue } = aCall();
     operations.start("a", { ...start, run });
     await settle();
     expect(operations.get("a")).toMatchObject({ state: "failed", code: "Internal" });
-    expect(wake).toHaveBeenCalledTimes(1);
+    expect(enqueue).toHaveBeenCalledTimes(1);
   });
 
   it("close by aborting all calls, wait for their ends, and start none after that", async () => {
@@ -146,19 +146,19 @@ describe("operations", () => {
 });
 
 describe("operations that wait for their turn", () => {
-  const lane = { name: "small/", isRepeated: false };
-  const limits = { perLane: 1, inAll: 10, exhaustedRetryMs: 600_000 };
+  const launch = { name: "small/", isRepeated: false };
+  const limits = { perGroup: 1, inAll: 10, exhaustedRetryMs: 600_000 };
 
   it("are waiting until the one before has ended, and running then", async () => {
     const clock = createVirtualClock();
     const operations = createOperations(clock, limits);
     const [first, second] = [aCall(), aCall()];
-    operations.start("a", { ...first.start, lane });
-    operations.start("b", { ...second.start, lane });
+    operations.start("a", { ...first.start, launch });
+    operations.start("b", { ...second.start, launch });
     const waiting = { kind: "create", state: "waiting", inputs: "v1", since: clock.now().getTime() };
     expect([operations.get("a")?.state, operations.get("b")]).toEqual(["running", waiting]);
     operations.acknowledge("b");
-    operations.start("b", { ...aCall().start, lane });
+    operations.start("b", { ...aCall().start, launch });
     first.end.resolve({ ok: true, value: {} });
     await settle();
     expect([second.run.mock.calls.length, operations.get("b")?.state]).toEqual([1, "running"]);
@@ -167,36 +167,36 @@ describe("operations that wait for their turn", () => {
   it("tell what is wrong with their class, and wake their machine to say so", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second] = [aCall(), aCall()];
-    operations.start("a", { ...first.start, lane });
-    operations.start("b", { ...second.start, lane });
+    operations.start("a", { ...first.start, launch });
+    operations.start("b", { ...second.start, launch });
     first.end.resolve({ ok: false, error });
     await settle();
     expect(operations.get("b")).toMatchObject({
       state: "waiting",
-      trouble: { code: "ResourceExhausted", message: "quota" },
+      classBackoff: { code: "ResourceExhausted", message: "quota" },
     });
     // The second once because it has to wait, and once because there is something new to say.
-    expect([first.wake.mock.calls.length, second.wake.mock.calls.length]).toEqual([1, 2]);
+    expect([first.enqueue.mock.calls.length, second.enqueue.mock.calls.length]).toEqual([1, 2]);
   });
 
   it("wake their machine to say so, also when their class was in trouble before they came", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second] = [aCall(), aCall()];
-    operations.start("a", { ...first.start, lane });
-    expect(first.wake).not.toHaveBeenCalled();
+    operations.start("a", { ...first.start, launch });
+    expect(first.enqueue).not.toHaveBeenCalled();
     first.end.resolve({ ok: false, error });
     await settle();
-    operations.start("b", { ...second.start, lane });
-    expect(operations.get("b")).toMatchObject({ state: "waiting", trouble: { code: "ResourceExhausted" } });
-    expect(second.wake).toHaveBeenCalledTimes(1);
+    operations.start("b", { ...second.start, launch });
+    expect(operations.get("b")).toMatchObject({ state: "waiting", classBackoff: { code: "ResourceExhausted" } });
+    expect(second.enqueue).toHaveBeenCalledTimes(1);
   });
 
   it("are taken back without ever having begun; one that runs is not", async () => {
     const operations = createOperations(createVirtualClock(), limits);
     const [first, second, third] = [aCall(), aCall(), aCall()];
-    operations.start("a", { ...first.start, lane });
-    operations.start("b", { ...second.start, lane });
-    operations.start("c", { ...third.start, lane });
+    operations.start("a", { ...first.start, launch });
+    operations.start("b", { ...second.start, launch });
+    operations.start("c", { ...third.start, launch });
     operations.cancel("b");
     operations.forget("c");
     operations.cancel("a");
@@ -214,7 +214,7 @@ describe("operations that wait for their turn", () => {
 
 describe("a call whose operation is pending", () => {
   const answer: Outcome = { ok: true, value: { pending: { message: "wiping disks", checkAfterMs: 30_000 } } };
-  const lane = { name: "small/", isRepeated: false };
+  const launch = { name: "small/", isRepeated: false };
   const failure: Outcome = { ok: false, error };
 
   it("is kept with the driver's words and the time of its next check, and ends the row of failures", async () => {
@@ -225,7 +225,7 @@ describe("a call whose operation is pending", () => {
       operations.start("a", call.start);
       call.end.resolve(outcome);
       await settle();
-      expect(call.wake).toHaveBeenCalledTimes(1);
+      expect(call.enqueue).toHaveBeenCalledTimes(1);
     };
     await end(failure);
     await clock.advance(1_000);
@@ -239,27 +239,27 @@ describe("a call whose operation is pending", () => {
   });
 
   it("makes way for other machines, and is checked without a turn of its own", async () => {
-    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
     const [first, second, check] = [aCall(), aCall(), aCall()];
-    operations.start("a", { ...first.start, lane });
-    operations.start("b", { ...second.start, lane });
+    operations.start("a", { ...first.start, launch });
+    operations.start("b", { ...second.start, launch });
     expect(operations.get("b")?.state).toBe("waiting");
     first.end.resolve(answer);
     await settle();
     expect(operations.get("b")?.state).toBe("running");
-    operations.start("a", { ...check.start, lane });
+    operations.start("a", { ...check.start, launch });
     expect(operations.get("a")?.state).toBe("running");
   });
 
   it("is forgotten when it is taken back, or when the machine needs another call", async () => {
-    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
-    for (const giveUp of [() => operations.cancel("a"), () => operations.start("a", aCall("delete").start)]) {
+    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
+    for (const cancel of [() => operations.cancel("a"), () => operations.start("a", aCall("delete").start)]) {
       const [call, again] = [aCall(), aCall()];
-      operations.start("a", { ...call.start, lane });
+      operations.start("a", { ...call.start, launch });
       call.end.resolve(answer);
       await settle();
-      giveUp();
-      operations.start("b", { ...again.start, lane });
+      cancel();
+      operations.start("b", { ...again.start, launch });
       expect([operations.get("a")?.state, operations.get("b")?.state]).not.toContain("pending");
       again.end.resolve({ ok: true, value: {} });
       await settle();
@@ -288,7 +288,7 @@ describe("an answer that comes late", () => {
     call.end.resolve({ ok: true, value: { providerId: "vm-1" } });
     await settle();
     expect(undo.mock.calls.map(([result]) => result)).toEqual([{ providerId: "vm-1" }]);
-    expect([call.wake.mock.calls.length, operations.get("a")]).toEqual([0, undefined]);
+    expect([call.enqueue.mock.calls.length, operations.get("a")]).toEqual([0, undefined]);
   });
 
   it("has nothing to undo when it failed", async () => {
@@ -303,11 +303,11 @@ describe("an answer that comes late", () => {
   });
 
   it("proves nothing about its class when it was stopped from outside", async () => {
-    const operations = createOperations(createVirtualClock(), { perLane: 1, inAll: 1, exhaustedRetryMs: 1 });
+    const operations = createOperations(createVirtualClock(), { perGroup: 1, inAll: 1, exhaustedRetryMs: 1 });
     const [first, second] = [aCall(), aCall()];
-    const lane = { name: "small/", isRepeated: false };
-    operations.start("a", { ...first.start, lane });
-    operations.start("b", { ...second.start, lane });
+    const launch = { name: "small/", isRepeated: false };
+    operations.start("a", { ...first.start, launch });
+    operations.start("b", { ...second.start, launch });
     operations.forget("a");
     first.end.resolve({ ok: false, error });
     await settle();

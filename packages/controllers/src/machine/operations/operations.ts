@@ -18,9 +18,9 @@ export interface OperationStart {
   readonly inputs: string;
   readonly run: (signal: AbortSignal) => Promise<DriverOutcome<OperationResult | PendingOperation>>;
   /** Called once when the call has ended, and while it waits when what it waits for has changed. */
-  readonly wake: () => void;
+  readonly enqueue: () => void;
   /** The lane in which the call waits for its turn. Absent: it begins at once. */
-  readonly lane?: LaunchRequest;
+  readonly launch?: LaunchRequest;
   /** Called with a success, or an acceptance, that comes when the machine is deleted: no one else knows of it. */
   readonly undo?: (result: OperationResult, signal: AbortSignal) => Promise<void>;
 }
@@ -41,8 +41,8 @@ export interface Operations {
 }
 
 /** One class may have so many calls at a time, and all together so many. */
-export const defaultLaneLimits: LaunchLimits = {
-  perLane: 20,
+export const defaultLaunchLimits: LaunchLimits = {
+  perGroup: 20,
   inAll: 100,
   exhaustedRetryMs: DEFAULT_EXHAUSTED_RETRY_MS,
 };
@@ -58,16 +58,19 @@ async function outcomeOf(call: OperationStart["run"], signal: AbortSignal): Retu
 
 interface Entry {
   view: OperationView;
-  readonly lane?: string;
+  readonly group?: string;
   readonly abort: AbortController;
 }
 
 /** What the end of a call says about its class. Who stopped it from outside proves nothing. */
-function lessonOf(outcome: DriverOutcome<OperationResult | PendingOperation>, signal: AbortSignal): LaunchOutcome {
+function launchOutcomeOf(
+  outcome: DriverOutcome<OperationResult | PendingOperation>,
+  signal: AbortSignal,
+): LaunchOutcome {
   if (outcome.ok) return { kind: isPending(outcome.value) ? "accepted" : "success" };
   if (signal.aborted) return { kind: "ended" };
   const { code, message, retryAfterMs } = outcome.error;
-  return { kind: "failure", trouble: { code, message }, retryAfterMs };
+  return { kind: "failure", backoff: { code, message }, retryAfterMs };
 }
 
 const isOpen = (entry: Entry | undefined): boolean =>
@@ -77,13 +80,13 @@ const isOpen = (entry: Entry | undefined): boolean =>
  * Keeps driver calls out of the queue: a call may take minutes, a worker must not. What is here is a convenience, not the truth: after a restart the
  * machine is asked for by `getMachineStatus` and everything goes on.
  */
-export function createOperations(clock: Clock, limits: LaunchLimits = defaultLaneLimits): Operations {
+export function createOperations(clock: Clock, limits: LaunchLimits = defaultLaunchLimits): Operations {
   /** By UID of the machine. An entry is replaced only when its call has ended. */
   const entries = new Map<string, Entry>();
   /** Failures in a row of one kind of call, by UID. */
   const failures = new Map<string, { readonly kind: OperationKind; readonly count: number }>();
   const running = new Set<Promise<void>>();
-  const lanes = createLaunchThrottle(clock, limits);
+  const throttle = createLaunchThrottle(clock, limits);
   const closing = new AbortController();
 
   const failedView = (uid: string, { kind, inputs }: OperationStart, error: MachineError): OperationView => {
@@ -120,8 +123,8 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLan
       failures.delete(uid);
       entry.view = succeededView(operation.kind, outcome.value);
     } else if (isWanted && !outcome.ok) entry.view = failedView(uid, operation, outcome.error);
-    lanes.leave(uid, lessonOf(outcome, entry.abort.signal));
-    if (isWanted) operation.wake();
+    throttle.leave(uid, launchOutcomeOf(outcome, entry.abort.signal));
+    if (isWanted) operation.enqueue();
     else if (outcome.ok) await operation.undo?.(isPending(outcome.value) ? {} : outcome.value, closing.signal);
   };
 
@@ -134,37 +137,37 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLan
   return {
     get(uid) {
       const entry = entries.get(uid);
-      if (entry?.view.state !== "waiting" || entry.lane === undefined) return entry?.view;
-      const trouble = lanes.classBackoffOf(entry.lane);
-      return trouble === undefined ? entry.view : { ...entry.view, trouble };
+      if (entry?.view.state !== "waiting" || entry.group === undefined) return entry?.view;
+      const classBackoff = throttle.classBackoffOf(entry.group);
+      return classBackoff === undefined ? entry.view : { ...entry.view, classBackoff };
     },
     start(uid, operation) {
-      const { kind, inputs, lane } = operation;
+      const { kind, inputs, launch } = operation;
       if (closing.signal.aborted || isOpen(entries.get(uid))) return;
       const abort = new AbortController();
       const since = clock.now().getTime();
       const entry: Entry = {
         view: { kind, state: "waiting", inputs, since },
         abort,
-        ...(lane === undefined ? {} : { lane: lane.name }),
+        ...(launch === undefined ? {} : { group: launch.name }),
       };
       entries.set(uid, entry);
-      if (lane === undefined) {
+      if (launch === undefined) {
         // A creation that was pending is not waited for any more.
-        lanes.cancel(uid);
+        throttle.cancel(uid);
         return begin(uid, entry, operation);
       }
-      const { name, ...request } = lane;
-      lanes.enter({
+      const { name, ...request } = launch;
+      throttle.enter({
         uid,
-        lane: name,
+        group: name,
         inputs,
         ...request,
         begin: () => begin(uid, entry, operation),
-        changed: operation.wake,
+        changed: operation.enqueue,
       });
       // Nothing else may bring a pass for a machine that has to wait, in which it says so: its class may have been in trouble before it came.
-      if (entry.view.state === "waiting") operation.wake();
+      if (entry.view.state === "waiting") operation.enqueue();
     },
     acknowledge(uid) {
       const entry = entries.get(uid);
@@ -175,18 +178,18 @@ export function createOperations(clock: Clock, limits: LaunchLimits = defaultLan
     cancel(uid) {
       const state = entries.get(uid)?.view.state;
       if (state !== "waiting" && state !== "pending") return;
-      lanes.cancel(uid);
+      throttle.cancel(uid);
       entries.delete(uid);
     },
     forget(uid) {
-      lanes.cancel(uid);
+      throttle.cancel(uid);
       entries.get(uid)?.abort.abort(new Error("the machine is gone"));
       entries.delete(uid);
       failures.delete(uid);
     },
     async close() {
       closing.abort(new Error("the controller stops"));
-      lanes.close();
+      throttle.close();
       for (const { abort } of entries.values()) abort.abort(new Error("the controller stops"));
       while (running.size > 0) await Promise.allSettled(running);
     },

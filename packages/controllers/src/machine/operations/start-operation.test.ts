@@ -24,7 +24,7 @@ async function setUp(answer: Awaited<ReturnType<EnsureVm>>, deleteVm: DeleteVm) 
     driver,
     settings: defaultMachineSettings,
     tokens: undefined,
-    wake: () => undefined,
+    enqueue: () => undefined,
   });
   const view = { state: "usable", machineClass: aMachineClass() } as const;
   start(aMachine(), { view, inputs: "v1", secret: {}, unread: [] }, { kind: "StartOperation", operation: "create" });

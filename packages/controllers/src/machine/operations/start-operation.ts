@@ -18,7 +18,7 @@ export interface StarterOptions {
   readonly settings: MachineSettings;
   /** Absent where there is no cluster to join. */
   readonly tokens: BootstrapTokens | undefined;
-  readonly wake: (machine: Machine) => void;
+  readonly enqueue: (machine: Machine) => void;
 }
 
 const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" | "findVm" | "deleteVm">> = {
@@ -30,7 +30,7 @@ const callOf: Readonly<Record<Exclude<OperationKind, "create">, "initializeVm" |
 /** Makes the function that starts the driver call of a decision, beside the queue. */
 export function createStarter(
   { caches, clock, log }: ControllerContext,
-  { operations, driver, settings, tokens, wake }: StarterOptions,
+  { operations, driver, settings, tokens, enqueue }: StarterOptions,
 ): (decidedOn: Machine, resolved: ResolvedClass, action: StartAction) => void {
   /** A patch of the same decision may have stored the id of the VM that the call is about. */
   const latest = (machine: Machine): Machine => {
@@ -67,13 +67,13 @@ export function createStarter(
     log("error", "A VM has no machine any more and could not be deleted", { ...subject, because });
   };
 
-  return (decidedOn, { view, inputs, secret }, { operation: kind, token = "", lane }) => {
+  return (decidedOn, { view, inputs, secret }, { operation: kind, token = "", launch }) => {
     // Decided on the same snapshot: a call is only asked for with a class that can be used.
     if (view.state !== "usable") return;
     const machine = latest(decidedOn);
     const uid = machine.metadata.uid ?? "";
     const call: VmCall = { machine, machineClass: view.machineClass, secret };
-    const common = { inputs, wake: () => wake(machine) };
+    const common = { inputs, enqueue: () => enqueue(machine) };
     if (kind !== "create")
       return operations.start(uid, { ...common, kind, run: (signal) => driver[callOf[kind]](call, signal) });
     const creation: CreateVmCall = {
@@ -87,7 +87,7 @@ export function createStarter(
       ...common,
       kind,
       run: (signal) => driver.ensureVm(creation, signal),
-      ...(lane === undefined ? {} : { lane }),
+      ...(launch === undefined ? {} : { launch }),
       undo: (result, signal) => undoCreation(call, result, signal),
     });
   };

@@ -262,9 +262,9 @@ describe("a value that means nothing", () => {
     const machine = aMachineIn("Running", M("forever"));
     const [reason] = decidePreservation(aSnapshot({ machine, node: aNodeWith() }), testNow).because;
     expect(reason).toMatchObject({ type: "Warning", reason: "InvalidPreserveValue" });
-    const told = new Map([["InvalidPreserveValue", reason?.message ?? ""]]);
-    expect(decidePreservation(aSnapshot({ machine, node: aNodeWith(), told }), testNow).because).toEqual([]);
-    const onNode = decidePreservation(aSnapshot({ machine, node: aNodeWith(N("Now")), told }), testNow);
+    const reported = new Map([["InvalidPreserveValue", reason?.message ?? ""]]);
+    expect(decidePreservation(aSnapshot({ machine, node: aNodeWith(), reported }), testNow).because).toEqual([]);
+    const onNode = decidePreservation(aSnapshot({ machine, node: aNodeWith(N("Now")), reported }), testNow);
     expect(onNode).toMatchObject({ actions: [], because: [{ reason: "InvalidPreserveValue" }] });
     expect(onNode.because[0]?.message).toContain("now, when-failed, auto-preserved, false");
   });

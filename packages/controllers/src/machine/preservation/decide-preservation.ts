@@ -8,7 +8,7 @@ import {
   type PreserveValue,
   preserveValueOf,
   preserveValueProblem,
-  type PreserveWishes,
+  type PreserveAnnotations,
   preserveAnnotationsOf,
 } from "../../model/preserve-value.ts";
 import { type Stop, stopPreservation } from "./stop-preservation.ts";
@@ -27,13 +27,13 @@ function planOf(value: PreserveValue | "", phase: MachinePhase | undefined, isEx
 }
 
 /** Where the node decides, the machine remembers what it said, and says nothing of its own. */
-function rememberNode(wishes: PreserveWishes): readonly MachineAction[] {
-  if (!isNodeInControl(wishes)) return [];
-  const value = wishes.node ?? "";
-  if (wishes.machine === undefined && wishes.lastApplied === value) return [];
+function recordNodeValue(requested: PreserveAnnotations): readonly MachineAction[] {
+  if (!isNodeInControl(requested)) return [];
+  const value = requested.node ?? "";
+  if (requested.machine === undefined && requested.lastApplied === value) return [];
   const annotations = {
-    ...(wishes.machine === undefined ? {} : { [annotationKeys.preserve]: null }),
-    ...(wishes.lastApplied === value
+    ...(requested.machine === undefined ? {} : { [annotationKeys.preserve]: null }),
+    ...(requested.lastApplied === value
       ? {}
       : { [annotationKeys.lastAppliedNodePreserveValue]: value === "" ? null : value }),
   };
@@ -41,8 +41,8 @@ function rememberNode(wishes: PreserveWishes): readonly MachineAction[] {
 }
 
 /** What an annotation that means nothing leads to: one event that says what would. */
-function tell(problem: string, { told }: MachineSnapshot): MachineDecision["because"] {
-  return told.get(machineEventReasons.invalidPreserveValue) === problem
+function invalidValueEvents(problem: string, { reported }: MachineSnapshot): MachineDecision["because"] {
+  return reported.get(machineEventReasons.invalidPreserveValue) === problem
     ? []
     : [{ type: "Warning", reason: machineEventReasons.invalidPreserveValue, message: problem }];
 }
@@ -56,11 +56,11 @@ export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDec
   const snapshot = seen.competingMachines.length > 0 ? { ...seen, node: undefined } : seen;
   const { machine, node } = snapshot;
   if (isDeleting(machine)) return nothing;
-  const wishes = preserveAnnotationsOf(machine, node);
-  const problem = preserveValueProblem(wishes, machine.metadata.name);
-  const told = problem === undefined ? [] : tell(problem, snapshot);
-  const value = preserveValueOf(wishes);
-  if (value === undefined) return { actions: [], because: told };
+  const requested = preserveAnnotationsOf(machine, node);
+  const problem = preserveValueProblem(requested, machine.metadata.name);
+  const events = problem === undefined ? [] : invalidValueEvents(problem, snapshot);
+  const value = preserveValueOf(requested);
+  if (value === undefined) return { actions: [], because: events };
   const expiry = machine.status?.currentStatus?.preserveExpiryTime;
   const isExpired = expiry != null && !(Date.parse(expiry) > now.getTime());
   const plan = planOf(value, phaseOf(machine), isExpired);
@@ -69,7 +69,7 @@ export function decidePreservation(seen: MachineSnapshot, now: Date): MachineDec
   const isForgotten = plan.kind === "stop" && plan.forget;
   return {
     ...decision,
-    actions: isForgotten ? decision.actions : [...decision.actions, ...rememberNode(wishes)],
-    because: [...told, ...decision.because],
+    actions: isForgotten ? decision.actions : [...decision.actions, ...recordNodeValue(requested)],
+    because: [...events, ...decision.because],
   };
 }

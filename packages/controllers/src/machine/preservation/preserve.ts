@@ -12,7 +12,7 @@ import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";
 import { preserveTimeoutMs } from "../../model/timeouts.ts";
 import type { PreserveValue } from "../../model/preserve-value.ts";
-import { isSaidDrained, type PreservationDrain, preservedState } from "../../model/preserved-condition.ts";
+import { isDrainedForPreservation, type PreservationDrain, preservedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withoutScaleDown } from "./preserved-node.ts";
 
 /** How far the drain is, and what it does next. */
@@ -21,13 +21,13 @@ interface DrainStep {
   readonly actions: readonly MachineAction[];
   readonly requeueAfterMs?: number;
   /** What stands in the way; only while it fails. */
-  readonly obstacle?: string;
+  readonly problem?: string;
 }
 
 /** Empties the node of a Failed machine, once, without a cordon: the taint keeps new pods away, and a user's cordon stays a user's. */
 function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   if (phaseOf(snapshot.machine) !== "Failed") return { state: "none", actions: [] };
-  if (isSaidDrained(node)) return { state: "drained", actions: [] };
+  if (isDrainedForPreservation(node)) return { state: "drained", actions: [] };
   const { drain: view, machine } = snapshot;
   if (view === undefined) return { state: "none", actions: [] };
   const taint = preservedTaint(node);
@@ -42,18 +42,18 @@ function drain(snapshot: MachineSnapshot, node: Node, now: Date): DrainStep {
   const { requeueAfterMs } = progress;
   const stuck = progress.blockers.filter(isStuck);
   if (stuck.length === 0) return { state: "draining", actions, requeueAfterMs };
-  return { state: "failing", actions, requeueAfterMs, obstacle: blockerLines(stuck).join("\n") };
+  return { state: "failing", actions, requeueAfterMs, problem: blockerLines(stuck).join("\n") };
 }
 
 /** What there is to tell when the node says something else than before. */
-function reasonsOf({ state, obstacle }: DrainStep, node: Node): readonly Reason[] {
+function reasonsOf({ state, problem }: DrainStep, node: Node): readonly Reason[] {
   if (state === "drained") {
     const message = `Node ${node.metadata.name} of the preserved machine is drained`;
     return [{ type: "Normal", reason: machineEventReasons.preservedNodeDrained, message }];
   }
-  return obstacle === undefined
+  return problem === undefined
     ? []
-    : [{ type: "Warning", reason: machineEventReasons.preservedNodeNotDrained, message: obstacle }];
+    : [{ type: "Warning", reason: machineEventReasons.preservedNodeNotDrained, message: problem }];
 }
 
 /** The phase says whether new pods are welcome; an update in place or a trouble that may pass changes nothing about it. */
@@ -84,15 +84,15 @@ export function preserve(snapshot: MachineSnapshot, value: PreserveValue, now: D
   if (node === undefined) return { actions: [], because: [], requeueAfterMs: untilExpiry };
   const step = drain(snapshot, node, now);
   const state = preservedState(step.state, value, expiry);
-  const said = setNodeCondition(node, state, now);
-  const wasSaid = conditionOf(node, nodeConditionTypes.preserved)?.message === state.message;
+  const conditionPatch = setNodeCondition(node, state, now);
+  const wasReported = conditionOf(node, nodeConditionTypes.preserved)?.message === state.message;
   return {
     actions: [
       ...markNode(node, { annotations: withoutScaleDown(node), isTainted: taintFor(snapshot) }, now),
       ...step.actions,
-      ...said,
+      ...conditionPatch,
     ],
-    because: [...drainRuleEvents(snapshot), ...(wasSaid ? [] : reasonsOf(step, node))],
+    because: [...drainRuleEvents(snapshot), ...(wasReported ? [] : reasonsOf(step, node))],
     requeueAfterMs: Math.min(untilExpiry, step.requeueAfterMs ?? Number.POSITIVE_INFINITY),
   };
 }

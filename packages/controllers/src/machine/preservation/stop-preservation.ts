@@ -3,7 +3,7 @@ import { type MachineAction, type MachineDecision, nothing } from "../state/deci
 import { setNodeCondition } from "../../model/node-condition.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf } from "../../model/status-change.ts";
-import { isSaidPreserved, stoppedState } from "../../model/preserved-condition.ts";
+import { isMarkedPreserved, stoppedState } from "../../model/preserved-condition.ts";
 import { markNode, preservedTaint, withScaleDown } from "./preserved-node.ts";
 
 /** Why a preservation ends, and whether the wish for it ends with it. */
@@ -26,7 +26,7 @@ function forgetOnMachine({ machine }: MachineSnapshot): readonly MachineAction[]
 /** Whether something is to be undone: the expiry says so, or the node does, whose machine lost its expiry to another controller. */
 const isUnderWay = ({ machine, node }: MachineSnapshot): boolean =>
   machine.status?.currentStatus?.preserveExpiryTime != null ||
-  isSaidPreserved(node) ||
+  isMarkedPreserved(node) ||
   preservedTaint(node) !== undefined;
 
 /**
@@ -39,10 +39,10 @@ export function stopPreservation(snapshot: MachineSnapshot, { why, forget }: Sto
   if (!isUnderWay(snapshot)) return forgotten.length === 0 ? nothing : { actions: forgotten, because: [] };
   const actions: MachineAction[] = [];
   if (node !== undefined) {
-    const wish = forget ? { [annotationKeys.preserve]: null } : {};
+    const requestRemoval = forget ? { [annotationKeys.preserve]: null } : {};
     // Taints first: the patch holds for the version of the node that was seen, and the condition makes another.
     actions.push(
-      ...markNode(node, { annotations: { ...withScaleDown(node), ...wish }, isTainted: false }, now),
+      ...markNode(node, { annotations: { ...withScaleDown(node), ...requestRemoval }, isTainted: false }, now),
       ...setNodeCondition(node, stoppedState, now),
     );
   }

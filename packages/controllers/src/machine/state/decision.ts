@@ -16,7 +16,7 @@ export type MachineAction =
       /** Of a creation: the idempotency token. */
       readonly token?: string;
       /** Of a creation: where it waits for its turn. */
-      readonly lane?: LaunchRequest;
+      readonly launch?: LaunchRequest;
     }
   /** Takes back a driver call that waits for its turn, or forgets one that is pending. */
   | { readonly kind: "CancelOperation" }

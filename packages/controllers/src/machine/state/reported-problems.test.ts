@@ -1,24 +1,24 @@
 import { expect, it } from "vitest";
 import { createReportedProblems } from "./reported-problems.ts";
 
-const told = (reason: string, message: string) => ({ type: "Warning", reason, message }) as const;
+const warning = (reason: string, message: string) => ({ type: "Warning", reason, message }) as const;
 
-it("remembers the lasting problems of each machine until the machine is gone", () => {
-  const memory = createReportedProblems();
-  expect([...memory.of("a")]).toEqual([]);
-  memory.remember("a", [told("InvalidPreserveValue", "first"), told("NodeUnhealthy", "not lasting")]);
-  memory.remember("b", [told("NodeUnhealthy", "not lasting")]);
-  expect([...memory.of("a")]).toEqual([["InvalidPreserveValue", "first"]]);
-  expect([...memory.of("b")]).toEqual([]);
-  memory.remember("a", [told("InvalidPreserveValue", "second")]);
-  expect([...memory.of("a")]).toEqual([["InvalidPreserveValue", "second"]]);
-  memory.forget("a");
-  expect([...memory.of("a")]).toEqual([]);
+it("keeps the lasting problems of each machine until the machine is deleted", () => {
+  const reported = createReportedProblems();
+  expect([...reported.of("a")]).toEqual([]);
+  reported.record("a", [warning("InvalidPreserveValue", "first"), warning("NodeUnhealthy", "not lasting")]);
+  reported.record("b", [warning("NodeUnhealthy", "not lasting")]);
+  expect([...reported.of("a")]).toEqual([["InvalidPreserveValue", "first"]]);
+  expect([...reported.of("b")]).toEqual([]);
+  reported.record("a", [warning("InvalidPreserveValue", "second")]);
+  expect([...reported.of("a")]).toEqual([["InvalidPreserveValue", "second"]]);
+  reported.forget("a");
+  expect([...reported.of("a")]).toEqual([]);
 });
 
-it("remembers two problems of a machine at once, so that neither hides the other", () => {
-  const memory = createReportedProblems();
-  memory.remember("a", [told("NodeClaimedTwice", "node")]);
-  memory.remember("a", [told("InvalidDrainRules", "rules")]);
-  expect(Object.fromEntries(memory.of("a"))).toEqual({ NodeClaimedTwice: "node", InvalidDrainRules: "rules" });
+it("keeps two problems of a machine at once, so that neither hides the other", () => {
+  const reported = createReportedProblems();
+  reported.record("a", [warning("NodeClaimedTwice", "node")]);
+  reported.record("a", [warning("InvalidDrainRules", "rules")]);
+  expect(Object.fromEntries(reported.of("a"))).toEqual({ NodeClaimedTwice: "node", InvalidDrainRules: "rules" });
 });

@@ -8,12 +8,12 @@ export type ReportedProblems = ReadonlyMap<string, string>;
 export interface ReportedStates {
   of(uid: string): ReportedProblems;
   /** Takes note of what a pass told. */
-  remember(uid: string, because: readonly Reason[]): void;
+  record(uid: string, because: readonly Reason[]): void;
   forget(uid: string): void;
 }
 
 /** Reasons that tell of a state and not of a change. */
-const lasting: ReadonlySet<string> = new Set([
+const lastingReasons: ReadonlySet<string> = new Set([
   machineEventReasons.invalidDrainRules,
   machineEventReasons.invalidPreserveValue,
   machineEventReasons.nodeClaimedTwice,
@@ -26,12 +26,12 @@ export function createReportedProblems(): ReportedStates {
   const last = new Map<string, ReportedProblems>();
   return {
     of: (uid) => last.get(uid) ?? nothing,
-    remember(uid, because) {
-      const news = because.filter(({ reason }) => lasting.has(reason));
-      if (news.length === 0) return;
+    record(uid, because) {
+      const lasting = because.filter(({ reason }) => lastingReasons.has(reason));
+      if (lasting.length === 0) return;
       last.set(
         uid,
-        new Map([...(last.get(uid) ?? []), ...news.map(({ reason, message }) => [reason, message] as const)]),
+        new Map([...(last.get(uid) ?? []), ...lasting.map(({ reason, message }) => [reason, message] as const)]),
       );
     },
     forget: (uid) => void last.delete(uid),

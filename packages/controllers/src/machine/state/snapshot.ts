@@ -34,7 +34,7 @@ export interface MachineSnapshot {
   /** What the node of an unhealthy machine has been through lately. */
   readonly history: NodeHistory;
   /** What may hold back the replacement of an unhealthy machine. */
-  readonly repair: RemediationView;
+  readonly remediation: RemediationView;
   /** The node of the name that the driver's last reply gives to the VM, whichever VM it belongs to. */
   readonly sameNameNode: MatchedNode | undefined;
   /** The user data asks for a bootstrap token; only looked at while there is no VM. */
@@ -48,7 +48,7 @@ export interface MachineSnapshot {
   /** VolumeAttachments of the node; only read while the machine is being deleted. */
   readonly attachments: readonly VolumeAttachment[];
   /** The lasting problems that this process told as events: a state is told once, not in every pass. */
-  readonly told: ReportedProblems;
+  readonly reported: ReportedProblems;
   /** The driver call that runs for the machine, or ended and has not been dealt with. */
   readonly operation: OperationView | undefined;
   readonly settings: MachineSettings;

@@ -4,26 +4,26 @@ import type { VolumeIds } from "../../drain/volume-ids.ts";
 import type { ResolvedClass } from "../../cluster/class-view.ts";
 import type { MachineDriver } from "../../model/driver-port.ts";
 
-/** Asks the driver of a machine's class about PersistentVolumes, beside the queue; `wake` is called with the answer. */
-export type AskVolumeIds = (
+/** Asks the driver of a machine's class about PersistentVolumes, beside the queue; `enqueue` is called with the answer. */
+export type LookUpVolumeIds = (
   machine: Machine,
   resolved: ResolvedClass,
   volumes: readonly string[],
-  wake: () => void,
+  enqueue: () => void,
 ) => void;
 
 /** Makes the function that asks, in one call for all volumes of a node. */
-export const createVolumeQuestions =
-  ({ target }: ControllerContext, driver: MachineDriver, volumeIds: Pick<VolumeIds, "ask">): AskVolumeIds =>
-  (machine, { view, secret }, names, wake) => {
+export const createVolumeIdLookup =
+  ({ target }: ControllerContext, driver: MachineDriver, volumeIds: Pick<VolumeIds, "lookUp">): LookUpVolumeIds =>
+  (machine, { view, secret }, names, enqueue) => {
     // Decided on the same snapshot: only a class that can be used is asked for.
     if (view.state !== "usable" || target === undefined) return;
     const { machineClass } = view;
     const found = names.flatMap((name) => target.caches.volumes.store.get(name) ?? []);
     const specs = found.map(({ spec }) => ({ ...spec }));
-    volumeIds.ask(machineClass.provider ?? "", {
+    volumeIds.lookUp(machineClass.provider ?? "", {
       volumes: found.map(({ metadata }) => metadata.name),
       run: (signal) => driver.volumeIds({ machine, machineClass, secret }, specs, signal),
-      wake,
+      enqueue,
     });
   };

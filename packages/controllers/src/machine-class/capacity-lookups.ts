@@ -4,22 +4,22 @@ import type { DriverOutcome } from "../model/driver-port.ts";
 import type { CapacityAnswer } from "./decide-capacity.ts";
 
 /** A question to ask. */
-export interface CapacityQuestion {
-  /** Which answer it leads to; see {@link CapacityQuestions.answerTo}. */
+export interface CapacityLookup {
+  /** Which answer it leads to; see {@link CapacityLookups.answerTo}. */
   readonly inputs: string;
-  readonly ask: (signal: AbortSignal) => Promise<DriverOutcome<NodeTemplate>>;
+  readonly lookUp: (signal: AbortSignal) => Promise<DriverOutcome<NodeTemplate>>;
   /** Called once when the answer is there. */
-  readonly wake: () => void;
+  readonly enqueue: () => void;
 }
 
 /** Questions to drivers about capacity, at most one at a time for a class, and their last answers. */
-export interface CapacityQuestions {
+export interface CapacityLookups {
   /** What is known for these inputs: version of the class and its secrets. */
   answerTo(uid: string, inputs: string): CapacityAnswer;
   /** Asks, unless a question of the class is under way. */
-  start(uid: string, question: CapacityQuestion): void;
+  start(uid: string, lookup: CapacityLookup): void;
   /** The failure has been told. The same words are not told again. */
-  told(uid: string): void;
+  markReported(uid: string): void;
   /** The class is gone. */
   forget(uid: string): void;
   /** Aborts what is under way; resolves when it has ended. */
@@ -30,7 +30,7 @@ interface Entry {
   inputs: string;
   answer: CapacityAnswer;
   failures: number;
-  toldText?: string;
+  reportedText?: string;
   readonly abort: AbortController;
 }
 
@@ -40,15 +40,15 @@ const mostAtOnce = 4;
 const textOf = ({ code, message }: CapacityAnswer & { readonly state: "failed" }): string => `${code}: ${message}`;
 
 /** Keeps driver calls about classes out of the queue: a call may take minutes, a worker must not. After a restart everything is asked anew that is not written down. */
-export function createCapacityQuestions(clock: Clock): CapacityQuestions {
+export function createCapacityLookups(clock: Clock): CapacityLookups {
   const entries = new Map<string, Entry>();
   const running = new Set<Promise<void>>();
   const limit = createInFlightLimit(mostAtOnce);
   let isClosed = false;
 
-  const run = async (uid: string, entry: Entry, { ask, wake }: CapacityQuestion): Promise<void> => {
+  const run = async (uid: string, entry: Entry, { lookUp, enqueue }: CapacityLookup): Promise<void> => {
     const { signal } = entry.abort;
-    const outcome = await limit(signal, () => ask(signal)).catch((cause: unknown): DriverOutcome<NodeTemplate> => ({
+    const outcome = await limit(signal, () => lookUp(signal)).catch((cause: unknown): DriverOutcome<NodeTemplate> => ({
       ok: false,
       error: new MachineError("Internal", "the question ended without an answer", { cause }),
     }));
@@ -66,38 +66,38 @@ export function createCapacityQuestions(clock: Clock): CapacityQuestions {
         failures: ++entry.failures,
         endedAt: clock.now().getTime(),
       } as const;
-      entry.answer = { ...failure, isTold: entry.toldText === textOf({ ...failure, isTold: false }) };
+      entry.answer = { ...failure, isReported: entry.reportedText === textOf({ ...failure, isReported: false }) };
     }
-    wake();
+    enqueue();
   };
 
   return {
     answerTo(uid, inputs) {
       const entry = entries.get(uid);
-      if (entry === undefined) return { state: "unasked" };
+      if (entry === undefined) return { state: "notRequested" };
       // Its answer is of no use, but it has to end before the next one begins.
-      if (entry.answer.state === "asking") return entry.answer;
-      return entry.inputs === inputs ? entry.answer : { state: "unasked" };
+      if (entry.answer.state === "inProgress") return entry.answer;
+      return entry.inputs === inputs ? entry.answer : { state: "notRequested" };
     },
-    start(uid, question) {
+    start(uid, lookup) {
       const known = entries.get(uid);
-      if (isClosed || known?.answer.state === "asking") return;
+      if (isClosed || known?.answer.state === "inProgress") return;
       const entry: Entry = {
-        inputs: question.inputs,
-        answer: { state: "asking" },
-        failures: known?.inputs === question.inputs ? known.failures : 0,
-        ...(known?.toldText === undefined ? {} : { toldText: known.toldText }),
+        inputs: lookup.inputs,
+        answer: { state: "inProgress" },
+        failures: known?.inputs === lookup.inputs ? known.failures : 0,
+        ...(known?.reportedText === undefined ? {} : { reportedText: known.reportedText }),
         abort: new AbortController(),
       };
       entries.set(uid, entry);
-      const ended = run(uid, entry, question).finally(() => running.delete(ended));
+      const ended = run(uid, entry, lookup).finally(() => running.delete(ended));
       running.add(ended);
     },
-    told(uid) {
+    markReported(uid) {
       const entry = entries.get(uid);
       if (entry?.answer.state !== "failed") return;
-      entry.toldText = textOf(entry.answer);
-      entry.answer = { ...entry.answer, isTold: true };
+      entry.reportedText = textOf(entry.answer);
+      entry.answer = { ...entry.answer, isReported: true };
     },
     forget(uid) {
       entries.get(uid)?.abort.abort(new Error("the class is gone"));
