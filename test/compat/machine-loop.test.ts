@@ -6,7 +6,7 @@ import {
   machineResource,
   phaseOf,
 } from "@millwright/core";
-import { createTroubles } from "@millwright/devcluster";
+import { createClusterFaults } from "@millwright/devcluster";
 import { nodeResource, secretResource } from "@millwright/kube";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -20,10 +20,10 @@ describe("millwright run on a real kube-apiserver", () => {
   let fleet: RealFleet;
   let kubectl: ForeignTool;
   let millwright: MillwrightProcess;
-  const troubles = createTroubles();
+  const clusterFaults = createClusterFaults();
 
   beforeAll(async () => {
-    fleet = await startRealFleet({ troubles, heartbeatMs: 400, silenceMs: 1_600 });
+    fleet = await startRealFleet({ clusterFaults, heartbeatMs: 400, silenceMs: 1_600 });
     kubectl = await createKubectl(fleet.kubeconfig);
     await fleet.api.create(machineClassResource, machineClass("small"));
     await fleet.api.create(machineClassResource, { ...machineClass("large"), providerSpec: { machineType: "large" } });
@@ -97,7 +97,7 @@ describe("millwright run on a real kube-apiserver", () => {
   it("replaces machines whose kubelets stopped, one after the other", async () => {
     const silent = (await fleet.machines()).slice(0, 2);
     const names = new Set(silent.map(({ metadata }) => metadata.name));
-    const trouble = troubles.add({ kind: "kubelet-stops", nodes: silent.map(nodeOf) });
+    const fault = clusterFaults.add({ kind: "kubelet-stops", nodes: silent.map(nodeOf) });
     /** The most of them that were Failed or on their way out at once, and all phases that they were seen in. */
     let atOnce = 0;
     const seen = new Set<string | undefined>();
@@ -112,7 +112,7 @@ describe("millwright run on a real kube-apiserver", () => {
       expect(old).toEqual([]);
       expect(now.map(phaseOf)).toEqual(["Running", "Running", "Running", "Running"]);
     }, 90_000);
-    trouble.remove();
+    fault.remove();
     expect([atOnce, seen.has("Unknown")]).toEqual([1, true]);
     expect(fleet.cloud.vms()).toHaveLength(4);
     const events = await kubectl(["get", "events", "-o", "jsonpath={.items[*].reason}"]);

@@ -44,7 +44,7 @@ describe("millwright run with the rights that millwright roles prints", () => {
   it("needs no other ones, and all of these, to create, roll, drain, force and delete machines", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     const { api } = fleet;
-    workloads = startWorkloads(api, { troubles: fleet.server.troubles, attachMs: 50, detachMs: 50 });
+    workloads = startWorkloads(api, { clusterFaults: fleet.server.clusterFaults, attachMs: 50, detachMs: 50 });
     const ready = async (count: number): Promise<void> =>
       eventually(async () => {
         const { items } = await api.list<DrainPod>(podResource, { namespace });

@@ -62,7 +62,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
   const fleet = await startControlledFleet({}, {}, { heartbeatMs: 1_000, silenceMs: 10_000 });
   const { api, server } = fleet;
   const kubectl = await createKubectl(fleet.kubeconfig);
-  const workloads = startWorkloads(api, { troubles: server.troubles, attachMs: 50, detachMs: 50 });
+  const workloads = startWorkloads(api, { clusterFaults: server.clusterFaults, attachMs: 50, detachMs: 50 });
   const userData = Buffer.from(`boot <<MACHINE_NAME>> ${canary}`).toString("base64");
   await api.patch(secretResource, { namespace: "default", name: "cloud" }, { data: { userData } }, { kind: "merge" });
 

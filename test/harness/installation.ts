@@ -85,7 +85,7 @@ async function untilServed(api: ApiClient, name: string): Promise<void> {
 }
 
 /** How the nodes of a fleet live: what they suffer from, and how soon their silence is noticed. */
-export type NodeLife = Partial<Pick<SimulatedNodesOptions, "troubles" | "heartbeatMs" | "silenceMs">>;
+export type NodeLife = Partial<Pick<SimulatedNodesOptions, "clusterFaults" | "heartbeatMs" | "silenceMs">>;
 
 /** Declares our kinds in a cluster, and starts a cloud whose running VMs become its nodes. Nothing looks after machines yet. */
 export async function startFleet(
@@ -144,7 +144,7 @@ export async function startInstallation(
   await writeFile(kubeconfig, kubeconfigFor(url, { token }));
   // A name of its own: faults and counts are for the controllers under test.
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
-  const fleet = await startFleet(api, options, { troubles: server.troubles, ...nodeLife });
+  const fleet = await startFleet(api, options, { clusterFaults: server.clusterFaults, ...nodeLife });
   const started: MillwrightProcess[] = [];
   return {
     ...fleet,

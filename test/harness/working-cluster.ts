@@ -38,8 +38,8 @@ export async function startWorkingCluster(...nodeNames: readonly string[]): Prom
   };
   const kubeconfig = await kubeconfigOf("admin", ["system:masters"]);
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "life" });
-  const { troubles } = server;
-  const common = { api, clock: systemClock, troubles };
+  const { clusterFaults } = server;
+  const common = { api, clock: systemClock, clusterFaults };
   const nodes = createSimulatedNodes({ ...common, joinDelayMs: 0, heartbeatMs: 1_000, silenceMs: 60_000 });
   const workloads = createWorkloads({ ...common, podStartMs: 50, podStopMs: 100, attachMs: 50, detachMs: 50 });
   const stop = new AbortController();

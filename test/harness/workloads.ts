@@ -38,7 +38,7 @@ interface BudgetObject extends KubeObject {
 /** Starts scheduler, kubelets and workload controllers for a cluster that has none of its own. */
 export function startWorkloads(
   api: ApiClient,
-  options: Partial<Pick<WorkloadsOptions, "troubles" | "attachMs" | "detachMs">> = {},
+  options: Partial<Pick<WorkloadsOptions, "clusterFaults" | "attachMs" | "detachMs">> = {},
 ): RunningWorkloads {
   const stop = new AbortController();
   const workloads = createWorkloads({ api, clock: systemClock, podStartMs: 50, podStopMs: 100, ...options });

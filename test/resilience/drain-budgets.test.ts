@@ -108,11 +108,11 @@ describe("a drain and the budgets of its pods", () => {
     await begin();
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
     await counted("web", 1);
-    const trouble = fleet.server.troubles.add({ kind: "pod-never-starts", labels: { app: "web" } });
+    const fault = fleet.server.clusterFaults.add({ kind: "pod-never-starts", labels: { app: "web" } });
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "budget default/web waits for 1 more healthy pod");
     await eventually(async () => expect(await namesOn()).toHaveLength(1));
-    trouble.remove();
+    fault.remove();
     await fleet.untilMachineDeleted(machine);
     await fleet.invariants.check();
   });

@@ -22,13 +22,13 @@ describe("a drain and the state of its node", () => {
     fleet.kubectl(["get", "node", node, "-o", 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']);
   /** The kubelet is silent, and has been for six minutes. */
   const goDark = async (): Promise<{ readonly remove: () => void }> => {
-    const trouble = fleet.server.troubles.add({ kind: "kubelet-stops", nodes: [node] });
+    const fault = fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     await eventually(async () => expect(await readiness()).toBe("Unknown"), 30_000);
     const lastTransitionTime = new Date(Date.now() - 6 * 60_000).toISOString().replace(/\.\d+/, "");
     const condition = { type: "Ready", status: "Unknown", reason: "NodeStatusUnknown", lastTransitionTime };
     const options = { kind: "strategic", subresource: "status" } as const;
     await fleet.api.patch(nodeResource, { name: node }, { status: { conditions: [condition] } }, options);
-    return trouble;
+    return fault;
   };
 
   it("asks nobody on a node that has been silent for five minutes, and frees its volumes", async () => {
@@ -57,10 +57,10 @@ describe("a drain and the state of its node", () => {
     fleet.invariants.allowForce();
     // The cloud keeps the VM, so that the node is back while its pods are already replaced.
     await fleet.cloud.addFault({ operation: "delete", code: "Unavailable", times: 1_000 });
-    const trouble = await goDark();
+    const fault = await goDark();
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "VM deletion failed");
-    trouble.remove();
+    fault.remove();
     await eventually(async () => expect(await readiness()).toBe("True"));
     await pause(1_500);
     expect(await fleet.kubectl(["get", "node", node, "-o", "jsonpath={.spec.unschedulable}"])).toBe("true");

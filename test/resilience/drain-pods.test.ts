@@ -175,7 +175,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "budget default/web");
     // Its kubelet, which would register it anew, is gone with it.
-    fleet.server.troubles.add({ kind: "kubelet-stops", nodes: [node] });
+    fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     await fleet.kubectl(["delete", "node", node, "--wait=false"]);
     await fleet.kubectl(["patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
     await fleet.untilMachineDeleted(machine);

@@ -59,14 +59,14 @@ describe("a drain and the volumes of its pods", () => {
   it("names volumes that are not let go, waits as long as the flag lastOperation, and then goes on", async () => {
     await begin("--machine-pv-detach-timeout=15s");
     await fleet.fillNode(node, 2, ...database(2));
-    fleet.server.troubles.add({ kind: "never-detaches", nodes: [node] });
+    fleet.server.clusterFaults.add({ kind: "never-detaches", nodes: [node] });
     const begun = Date.now();
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, /default\/db-0: waiting for volumes pvc-\S+ to be detached/);
     await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 40_000);
     // Its grace of one second, and those of the flag.
     expect(Date.now() - begun).toBeGreaterThan(16_000);
-    fleet.server.troubles.clear();
+    fleet.server.clusterFaults.clear();
     await fleet.untilMachineDeleted(machine, 60_000);
     await settled();
     await fleet.invariants.check();
@@ -76,12 +76,12 @@ describe("a drain and the volumes of its pods", () => {
     await begin("--machine-pv-reattach-timeout=15s");
     await fleet.fillNode(node, 2, ...database(2));
     const others = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"] ?? "");
-    fleet.server.troubles.add({ kind: "never-attaches", nodes: others.filter((name) => name !== node) });
+    fleet.server.clusterFaults.add({ kind: "never-attaches", nodes: others.filter((name) => name !== node) });
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, /default\/db-0: waiting for volumes pvc-\S+ to be attached elsewhere/);
     expect(fleet.evicted()).toEqual(["db-0"]);
     await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 40_000);
-    fleet.server.troubles.clear();
+    fleet.server.clusterFaults.clear();
     await fleet.untilMachineDeleted(machine, 60_000);
     await settled();
     await fleet.invariants.check();

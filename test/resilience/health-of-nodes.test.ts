@@ -1,5 +1,5 @@
 import { type Machine, machineClassResource, machineDeploymentResource } from "@millwright/core";
-import type { Trouble } from "@millwright/devcluster";
+import type { ClusterFault } from "@millwright/devcluster";
 import { eventResource } from "@millwright/kube";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -50,8 +50,8 @@ describe("a fleet whose nodes fall silent", () => {
   /** Stops the kubelets of that many machines, until the returned function is called. */
   const silence = async (count: number): Promise<() => void> => {
     const nodes = (await installation.machines()).slice(0, count).map(nodeOf);
-    const trouble: Trouble = { kind: "kubelet-stops", nodes };
-    return installation.server.troubles.add(trouble).remove;
+    const fault: ClusterFault = { kind: "kubelet-stops", nodes };
+    return installation.server.clusterFaults.add(fault).remove;
   };
 
   it("replaces a machine whose kubelet stopped, and that one only", async () => {
@@ -116,7 +116,7 @@ describe("a fleet whose nodes fall silent", () => {
   it("keeps a node that flaps, at a few writes", async () => {
     const before = vms();
     const [flapping] = await installation.machines();
-    const trouble = installation.server.troubles.add({
+    const fault = installation.server.clusterFaults.add({
       kind: "node-flaps",
       everyMs: 1_000,
       nodes: [nodeOf(flapping)],
@@ -125,7 +125,7 @@ describe("a fleet whose nodes fall silent", () => {
     expect(vms()).toEqual(before);
     const flips = (await reasons()).filter((reason) => reason === "NodeUnhealthy");
     expect(flips.length).toBeLessThanOrEqual(3);
-    trouble.remove();
+    fault.remove();
     expect(await inPhase("Failed")).toEqual([]);
   });
 });

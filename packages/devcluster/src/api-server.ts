@@ -1,20 +1,20 @@
 import { type Clock, ConfigError, type Random, systemClock, systemRandom } from "@millwright/base";
 import { authenticateBy, type TokenUser } from "./access/authenticate.ts";
 import { allowAll, rbacAuthorizer } from "./access/authorize.ts";
-import { createFirstRoles } from "./controllers/bootstrap-roles.ts";
+import { createBootstrapRoles } from "./controllers/bootstrap-roles.ts";
 import { createFaults, type Faults } from "./faults/faults.ts";
-import { createTroubles, type Troubles } from "./cluster-faults/cluster-faults.ts";
+import { createClusterFaults, type ClusterFaults } from "./cluster-faults/cluster-faults.ts";
 import { handleRequest } from "./http/handle-request.ts";
 import { builtInKinds } from "./kinds/built-in-kinds.ts";
 import { createRegistry } from "./resources/registry.ts";
-import { aggregateClusterRoles } from "./controllers/aggregated-roles.ts";
-import { serveCustomResources } from "./controllers/custom-resources.ts";
-import { keepDisruptionBudgets } from "./controllers/disruption-budgets.ts";
+import { runClusterRoleAggregation } from "./controllers/aggregated-roles.ts";
+import { runCrdController } from "./controllers/custom-resources.ts";
+import { runDisruptionController } from "./controllers/disruption-budgets.ts";
 import { expireEvents } from "./controllers/expire-events.ts";
-import { collectGarbage } from "./controllers/garbage-collector.ts";
-import { keepNamespaces } from "./controllers/namespaces.ts";
+import { runGarbageCollector } from "./controllers/garbage-collector.ts";
+import { runNamespaceController } from "./controllers/namespaces.ts";
 import type { Log } from "@millwright/kube";
-import type { Machinery } from "./resources/server-context.ts";
+import type { ServerContext } from "./resources/server-context.ts";
 import { createRequestLog, type RequestRecord } from "./observability/request-log.ts";
 import { type RunningServer, runServer } from "./http/listen.ts";
 import type { Journal } from "./storage/journal.ts";
@@ -92,10 +92,10 @@ export interface ApiServer {
   /** What goes wrong on demand; also at `/millwright/faults`. */
   readonly faults: Faults;
   /**
-   * What goes wrong with nodes, pods and volumes; also at `/millwright/troubles`. Simulated nodes and workloads suffer from it when
+   * What goes wrong with nodes, pods and volumes; also at `/millwright/cluster-faults`. Simulated nodes and workloads suffer from it when
    * they are given it.
    */
-  readonly troubles: Troubles;
+  readonly clusterFaults: ClusterFaults;
   /** The latest requests, oldest first; a watch is noted when it ends. Also at `/millwright/requests`. */
   readonly requests: readonly RequestRecord[];
 }
@@ -114,7 +114,7 @@ const defaultRequestLogLimit = 10_000;
 export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const { random = systemRandom, log = () => {}, requestLogLimit = defaultRequestLogLimit } = options;
   const faults = createFaults(random);
-  const troubles = createTroubles();
+  const clusterFaults = createClusterFaults();
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
@@ -124,8 +124,8 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const authenticate = authenticateBy(options.tokens);
   const isRbac = options.authorization === "RBAC";
   const authorizer = isRbac ? rbacAuthorizer(store) : allowAll;
-  let machinery: Machinery = { store, registry: createRegistry(builtInKinds), clock, random, log };
-  let stopLife = startLife(machinery, isRbac);
+  let context: ServerContext = { store, registry: createRegistry(builtInKinds), clock, random, log };
+  let stopControllers = startControllers(context, isRbac);
   let closing = new AbortController();
   let running: RunningServer | undefined;
   let address = { host: "127.0.0.1", port: 0 };
@@ -141,19 +141,19 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const open = async (): Promise<string | undefined> => {
     const tls = options.tls === true ? await secure() : undefined;
     const { signal } = closing;
-    const control = { faults, troubles, requests, store, restart };
-    const gate = { machinery, faults, requests, control, authenticate, authorizer };
-    running = await runServer(address, tls, (raw, response) => void handleRequest(gate, raw, response, signal));
+    const control = { faults, clusterFaults, requests, store, restart };
+    const handler = { context, faults, requests, control, authenticate, authorizer };
+    running = await runServer(address, tls, (raw, response) => void handleRequest(handler, raw, response, signal));
     address = { ...address, port: running.port };
     // A timer keeps the process alive, so it starts with the listening and not before.
-    const stopExpiry = expireEvents(machinery);
+    const stopExpiry = expireEvents(context);
     signal.addEventListener("abort", stopExpiry, { once: true });
     return tls?.authorityPem;
   };
 
-  const hangUp = async (): Promise<void> => {
+  const disconnect = async (): Promise<void> => {
     closing.abort();
-    stopLife();
+    stopControllers();
     const stopping = running?.stop();
     running = undefined;
     await stopping;
@@ -161,13 +161,13 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
 
   async function restart({ keepData = true, downMs = 0 }: RestartOptions = {}): Promise<void> {
     if (closed !== undefined || running === undefined) return;
-    await hangUp();
+    await disconnect();
     if (keepData) store.compactHistory();
     else store.clear();
     if (downMs > 0) await clock.sleep(downMs);
     if (closed !== undefined) return;
-    machinery = { ...machinery, registry: createRegistry(builtInKinds) };
-    stopLife = startLife(machinery, isRbac);
+    context = { ...context, registry: createRegistry(builtInKinds) };
+    stopControllers = startControllers(context, isRbac);
     closing = new AbortController();
     await open();
   }
@@ -180,7 +180,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       return { url: `${scheme}://${host}:${address.port}`, certificateAuthority };
     },
     close() {
-      closed ??= hangUp().then(() => store.close());
+      closed ??= disconnect().then(() => store.close());
       return closed;
     },
     compactHistory: () => store.compactHistory(),
@@ -192,7 +192,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
       return (await authority).issueClient(user);
     },
     faults,
-    troubles,
+    clusterFaults,
     get requests() {
       return requests.latest();
     },
@@ -200,14 +200,14 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
 }
 
 /** Starts what a controller manager does, from the objects that are there. Returns the function that ends it. */
-function startLife(machinery: Machinery, isRbac: boolean): () => void {
-  if (isRbac) createFirstRoles(machinery);
+function startControllers(context: ServerContext, isRbac: boolean): () => void {
+  if (isRbac) createBootstrapRoles(context);
   const stops = [
-    serveCustomResources(machinery),
-    keepNamespaces(machinery),
-    aggregateClusterRoles(machinery),
-    collectGarbage(machinery),
-    keepDisruptionBudgets(machinery),
+    runCrdController(context),
+    runNamespaceController(context),
+    runClusterRoleAggregation(context),
+    runGarbageCollector(context),
+    runDisruptionController(context),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -65,10 +65,10 @@ export async function startCluster({ workspace, port, withExample, signal }: Clu
 
     const cloud = await startCloud(workspace);
     closers.add(cloud.close);
-    const { troubles } = server;
-    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS, troubles });
+    const { clusterFaults } = server;
+    const nodes = createSimulatedNodes({ api, clock: systemClock, joinDelayMs: JOIN_DELAY_MS, clusterFaults });
     keepRunning((stop) => nodes.start(stop));
-    const workloads = createWorkloads({ api, clock: systemClock, troubles });
+    const workloads = createWorkloads({ api, clock: systemClock, clusterFaults });
     keepRunning((stop) => workloads.start(stop));
     closers.add(cloud.follow((vms) => nodes.sync(vms)));
 

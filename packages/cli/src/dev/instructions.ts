@@ -19,8 +19,8 @@ In another terminal:
   export KUBECONFIG=${kubeconfig}
   kubectl get machines -w
 ${hasExample ? withExample : ""}  kubectl delete node NAME                                   # its machine is drained and replaced
-  echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/troubles -f -   # Unknown in 40 s
-  kubectl delete --raw /millwright/troubles                  # ... and Running again, unless its health timeout has passed
+  echo '{"kind":"kubelet-stops","nodes":["NAME"]}' | kubectl create --raw /millwright/cluster-faults -f -   # Unknown in 40 s
+  kubectl delete --raw /millwright/cluster-faults                  # ... and Running again, unless its health timeout has passed
 To see how far a rollout is, and what a machine is doing and why (in a checkout: npm run -s millwright -- ...):
   millwright describe deployment NAME
   millwright describe machine NAME

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { TLSSocket } from "node:tls";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 import { administrator, anonymous, authenticated, type User } from "./user.ts";
 
 /** Tells who makes a request. Throws 401 for credentials that are not known. */
@@ -42,8 +42,8 @@ export interface TokenUser {
 }
 
 /** 401, in the words of kube-apiserver. */
-export function unauthorized(): ApiFault {
-  return new ApiFault(401, "Unauthorized", "Unauthorized");
+export function unauthorized(): StatusError {
+  return new StatusError(401, "Unauthorized", "Unauthorized");
 }
 
 /**

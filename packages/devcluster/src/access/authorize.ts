@@ -1,20 +1,20 @@
 import type { RequestAttributes } from "../request/request-attributes.ts";
-import { ApiFault, forbidden } from "../errors/status-error.ts";
+import { StatusError, forbidden } from "../errors/status-error.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { grantsFor, type PolicyRule } from "./rbac-rules.ts";
 import type { User } from "./user.ts";
 
 /** What somebody wants to do: the part of a request's attributes that decides. */
-export type Wish = Pick<
+export type AccessAttributes = Pick<
   RequestAttributes,
   "verb" | "group" | "resource" | "subresource" | "namespace" | "name" | "path"
 >;
 
 /** Decides who may do what. */
 export interface Authorizer {
-  allows(user: User, wish: Wish): boolean;
+  allows(user: User, attributes: AccessAttributes): boolean;
   /** What allows it, as reviews say it; empty when that needs no role, undefined when nothing allows it. */
-  reason(user: User, wish: Wish): string | undefined;
+  reason(user: User, attributes: AccessAttributes): string | undefined;
   /** The rules that a user has in a namespace. */
   rules(user: User, namespace: string): readonly PolicyRule[];
 }
@@ -30,54 +30,63 @@ const everyPath: PolicyRule = { verbs: ["*"], apiGroups: [], resources: [], reso
 
 /** Allows everything to everybody who is authenticated; the anonymous may ask for health and version. */
 export const allowAll: Authorizer = {
-  allows: (user, wish) => isPublic(wish) || !user.groups.includes("system:unauthenticated"),
-  reason: (user, wish) => (allowAll.allows(user, wish) ? "" : undefined),
+  allows: (user, attributes) => isPublic(attributes) || !user.groups.includes("system:unauthenticated"),
+  reason: (user, attributes) => (allowAll.allows(user, attributes) ? "" : undefined),
   rules: () => [everything, everyPath],
 };
 
 /** Evaluates the stored roles and bindings. Members of `system:masters` may do everything. */
 export function rbacAuthorizer(store: ObjectStore): Authorizer {
   const isMaster = (user: User): boolean => user.groups.includes("system:masters");
-  const reason = (user: User, wish: Wish): string | undefined => {
-    if (isPublic(wish) || isMaster(user)) return "";
-    const grant = grantsFor(store, user, wish.namespace).find(({ rules }) => rules.some((rule) => covers(rule, wish)));
+  const reason = (user: User, attributes: AccessAttributes): string | undefined => {
+    if (isPublic(attributes) || isMaster(user)) return "";
+    const grant = grantsFor(store, user, attributes.namespace).find(({ rules }) =>
+      rules.some((rule) => covers(rule, attributes)),
+    );
     return grant === undefined ? undefined : `RBAC: allowed by ${grant.by}`;
   };
   return {
     reason,
-    allows: (user, wish) => reason(user, wish) !== undefined,
+    allows: (user, attributes) => reason(user, attributes) !== undefined,
     rules: (user, namespace) =>
       isMaster(user) ? [everything, everyPath] : grantsFor(store, user, namespace).flatMap(({ rules }) => rules),
   };
 }
 
 /** Throws what kube-apiserver answers to somebody who may not do what they want. */
-export function refuse(user: User, wish: Wish): never {
+export function forbid(user: User, attributes: AccessAttributes): never {
   const who = `User ${JSON.stringify(user.name)}`;
-  if (wish.resource === "") {
-    throw new ApiFault(403, "Forbidden", `forbidden: ${who} cannot ${wish.verb} path ${JSON.stringify(wish.path)}`, {});
+  if (attributes.resource === "") {
+    throw new StatusError(
+      403,
+      "Forbidden",
+      `forbidden: ${who} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}`,
+      {},
+    );
   }
-  const resource = wish.subresource === "" ? wish.resource : `${wish.resource}/${wish.subresource}`;
-  const where = wish.namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(wish.namespace)}`;
-  const why = `${who} cannot ${wish.verb} resource "${resource}" in API group "${wish.group}" ${where}`;
-  throw forbidden({ group: wish.group, plural: wish.resource, kind: "" }, wish.name, why);
+  const resource =
+    attributes.subresource === "" ? attributes.resource : `${attributes.resource}/${attributes.subresource}`;
+  const where =
+    attributes.namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(attributes.namespace)}`;
+  const why = `${who} cannot ${attributes.verb} resource "${resource}" in API group "${attributes.group}" ${where}`;
+  throw forbidden({ group: attributes.group, plural: attributes.resource, kind: "" }, attributes.name, why);
 }
 
 const publicPaths: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz", "/version", "/version/"]);
 
-function isPublic({ resource, path, verb }: Wish): boolean {
+function isPublic({ resource, path, verb }: AccessAttributes): boolean {
   return resource === "" && (verb === "get" || verb === "head") && publicPaths.has(path);
 }
 
-function covers(rule: PolicyRule, wish: Wish): boolean {
-  if (!includes(rule.verbs, wish.verb)) return false;
-  if (wish.resource === "") return rule.nonResourceURLs.some((pattern) => matchesPath(pattern, wish.path));
-  const { subresource } = wish;
-  const resource = subresource === "" ? wish.resource : `${wish.resource}/${subresource}`;
+function covers(rule: PolicyRule, attributes: AccessAttributes): boolean {
+  if (!includes(rule.verbs, attributes.verb)) return false;
+  if (attributes.resource === "") return rule.nonResourceURLs.some((pattern) => matchesPath(pattern, attributes.path));
+  const { subresource } = attributes;
+  const resource = subresource === "" ? attributes.resource : `${attributes.resource}/${subresource}`;
   const isResource =
     includes(rule.resources, resource) || (subresource !== "" && rule.resources.includes(`*/${subresource}`));
-  if (!isResource || !includes(rule.apiGroups, wish.group)) return false;
-  return rule.resourceNames.length === 0 || rule.resourceNames.includes(wish.name);
+  if (!isResource || !includes(rule.apiGroups, attributes.group)) return false;
+  return rule.resourceNames.length === 0 || rule.resourceNames.includes(attributes.name);
 }
 
 function includes(list: readonly string[], value: string): boolean {

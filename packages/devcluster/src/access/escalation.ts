@@ -1,6 +1,6 @@
 import { arrayAt, at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { forbidden, notFound } from "../errors/status-error.ts";
 import type { Authorizer } from "./authorize.ts";
 import { findRole, type PolicyRule, rbacGroup, readRules } from "./rbac-rules.ts";
@@ -28,7 +28,7 @@ const everything: readonly PolicyRule[] = [
  * privilege escalation prevention.
  */
 export function refuseEscalation(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   grant: Grant,
   next: JsonObject,
@@ -38,7 +38,7 @@ export function refuseEscalation(
   if (live !== undefined && isOnlyForTheCollector(next, live)) return;
   const name = stringAt(next, "metadata", "name") ?? "";
   if (definition.kind.endsWith("Binding")) {
-    refuseBinding(machinery, definition, grant, name, next);
+    refuseBinding(context, definition, grant, name, next);
     return;
   }
   if (may(grant, "escalate", definition.plural, grant.name)) return;
@@ -50,7 +50,7 @@ export function refuseEscalation(
 }
 
 function refuseBinding(
-  { store }: Machinery,
+  { store }: ServerContext,
   definition: ResourceDefinition,
   grant: Grant,
   name: string,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { badRequest } from "../errors/status-error.ts";
-import { type Authorizer, refuse, type Wish } from "./authorize.ts";
+import { type Authorizer, forbid, type AccessAttributes } from "./authorize.ts";
 import { serviceAccountOf, type User } from "./user.ts";
 
 const extraPrefix = "impersonate-extra-";
@@ -22,9 +22,9 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
     if (groups.length === 0 && uid === "" && extra.size === 0) return user;
     throw badRequest(`requested ${goReferences(groups, uid, extra)} without impersonating a user`);
   }
-  for (const part of preserveAnnotationsOf(name, groups, uid, extra)) {
+  for (const part of impersonatedAttributes(name, groups, uid, extra)) {
     const wish = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
-    if (!authorizer.allows(user, { ...wish, ...part })) refuse(user, { ...wish, ...part });
+    if (!authorizer.allows(user, { ...wish, ...part })) forbid(user, { ...wish, ...part });
   }
   return {
     name,
@@ -34,12 +34,12 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
   };
 }
 
-function preserveAnnotationsOf(
+function impersonatedAttributes(
   name: string,
   groups: readonly string[],
   uid: string,
   extra: ReadonlyMap<string, readonly string[]>,
-): readonly Partial<Wish>[] {
+): readonly Partial<AccessAttributes>[] {
   const account = serviceAccountOf(name);
   const group = "authentication.k8s.io";
   return [
@@ -77,8 +77,8 @@ function completeGroups(name: string, asked: readonly string[]): readonly string
   if (name === "system:anonymous") {
     return own.includes("system:unauthenticated") ? own : [...own, "system:unauthenticated"];
   }
-  const isSaid = own.includes("system:authenticated") || own.includes("system:unauthenticated");
-  return isSaid ? own : [...own, "system:authenticated"];
+  const isExplicit = own.includes("system:authenticated") || own.includes("system:unauthenticated");
+  return isExplicit ? own : [...own, "system:authenticated"];
 }
 
 function extrasOf(headers: IncomingMessage["headersDistinct"]): ReadonlyMap<string, readonly string[]> {

@@ -1,32 +1,32 @@
-/** Which nodes a trouble strikes. Without names: all. */
+/** The nodes that a fault affects. Default: all. */
 interface OfNodes {
   readonly nodes?: readonly string[];
 }
 
-/** Which pods a trouble strikes. What is left out matches all; what is given must all match. */
+/** The pods that a fault affects: those that match all the fields that are given. */
 interface OfPods {
   readonly namespaces?: readonly string[];
   readonly names?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Which volumes a trouble strikes: by the names of PersistentVolumes, and by the nodes that they are, or shall be, attached to. */
+/** The volumes that a fault affects: by name of the PersistentVolume, and by the node that it is (or should be) attached to. */
 interface OfVolumes {
   readonly volumes?: readonly string[];
   readonly nodes?: readonly string[];
 }
 
-/** What goes wrong in the life of a cluster, as long as it is there. Faults, in contrast, strike requests to the API server. */
-export type Trouble =
-  /** The kubelet stops: no heartbeats, nothing starts, nothing ends. The node becomes Unknown after its silence. */
+/** A fault of nodes, pods or volumes. It lasts until it is removed. Faults of API requests are in `faults/`. */
+export type ClusterFault =
+  /** The kubelet stops: no heartbeats, and pods neither start nor end. The node becomes Unknown when its lease has expired. */
   | ({ readonly kind: "kubelet-stops" } & OfNodes)
-  /** The machine runs, and its kubelet never registers. Nodes that have joined stay. */
+  /** The machine runs, but its kubelet never registers. Nodes that have joined stay. */
   | ({ readonly kind: "never-joins" } & OfNodes)
   /** The kubelet reports that it is not ready. */
   | ({ readonly kind: "not-ready" } & OfNodes)
-  /** The node is ready and not ready in turn, each for so long. */
+  /** The node alternates between ready and not ready, `everyMs` each. */
   | ({ readonly kind: "node-flaps"; readonly everyMs: number } & OfNodes)
-  /** The node has one more condition, as a node problem detector writes it; afterwards that is False. */
+  /** The node has one more condition, as from a node problem detector. It becomes False when the fault is removed. */
   | ({
       readonly kind: "node-condition";
       readonly type: string;
@@ -34,21 +34,21 @@ export type Trouble =
       readonly reason?: string;
       readonly message?: string;
     } & OfNodes)
-  /** Volumes never come off their node. */
+  /** Volumes are never detached from their node. */
   | ({ readonly kind: "never-detaches" } & OfVolumes)
-  /** Volumes never arrive at their node. */
+  /** Volumes are never attached to their node. */
   | ({ readonly kind: "never-attaches" } & OfVolumes)
-  /** Pods that were told to end do not, whatever their grace. */
+  /** Pods that are being deleted never end, whatever their grace period. */
   | ({ readonly kind: "pod-never-ends" } & OfPods)
   /** Pods never start. */
   | ({ readonly kind: "pod-never-starts" } & OfPods)
   /** Pods run and are not ready. */
   | ({ readonly kind: "pod-not-ready" } & OfPods)
-  /** Pods are ready and not ready in turn, each for so long. */
+  /** Pods alternate between ready and not ready, `everyMs` each. */
   | ({ readonly kind: "pod-flaps"; readonly everyMs: number } & OfPods);
 
-/** All kinds of trouble, for messages and checks. */
-export const troubleKinds: readonly Trouble["kind"][] = [
+/** All kinds of cluster faults, for messages and checks. */
+export const clusterFaultKinds: readonly ClusterFault["kind"][] = [
   "kubelet-stops",
   "never-joins",
   "not-ready",

@@ -1,39 +1,39 @@
-import type { Trouble } from "./cluster-fault.ts";
+import type { ClusterFault } from "./cluster-fault.ts";
 
-/** A trouble that has been added. */
-export interface ActiveTrouble {
+/** A fault that was added. */
+export interface ActiveClusterFault {
   readonly id: string;
-  readonly trouble: Trouble;
-  /** Takes it away; safe to call twice. */
+  readonly fault: ClusterFault;
+  /** Removes the fault. Safe to call twice. */
   remove(): void;
 }
 
-/** The troubles of a cluster, which its simulated nodes and workloads suffer from. */
-export interface Troubles {
-  add(trouble: Trouble): ActiveTrouble;
-  list(): readonly ActiveTrouble[];
-  /** Takes all troubles away. */
+/** The faults of a cluster. Its simulated nodes and workloads obey them. */
+export interface ClusterFaults {
+  add(fault: ClusterFault): ActiveClusterFault;
+  list(): readonly ActiveClusterFault[];
+  /** Removes all faults. */
   clear(): void;
   /** Calls back after each change. Returns the function that ends it. */
   subscribe(onChange: () => void): () => void;
 }
 
-/** Creates an empty set of troubles: to share between the nodes and the workloads of one cluster. */
-export function createTroubles(): Troubles {
-  const active = new Map<string, ActiveTrouble>();
+/** Creates an empty set of faults, to share between the nodes and the workloads of one cluster. */
+export function createClusterFaults(): ClusterFaults {
+  const active = new Map<string, ActiveClusterFault>();
   const listeners = new Set<() => void>();
   let lastId = 0;
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
   return {
-    add(trouble) {
+    add(fault) {
       lastId += 1;
       const id = String(lastId);
       const remove = (): void => {
         if (active.delete(id)) changed();
       };
-      const added = { id, trouble, remove };
+      const added = { id, fault, remove };
       active.set(id, added);
       changed();
       return added;
@@ -51,22 +51,22 @@ export function createTroubles(): Troubles {
   };
 }
 
-/** The troubles of some kinds. */
-export function troublesOf<Kind extends Trouble["kind"]>(
-  troubles: readonly Trouble[],
+/** The faults of some kinds. */
+export function faultsOfKinds<Kind extends ClusterFault["kind"]>(
+  faults: readonly ClusterFault[],
   ...kinds: readonly Kind[]
-): readonly Extract<Trouble, { readonly kind: Kind }>[] {
-  return troubles.filter((trouble): trouble is Extract<Trouble, { readonly kind: Kind }> =>
-    kinds.some((kind) => kind === trouble.kind),
+): readonly Extract<ClusterFault, { readonly kind: Kind }>[] {
+  return faults.filter((fault): fault is Extract<ClusterFault, { readonly kind: Kind }> =>
+    kinds.some((kind) => kind === fault.kind),
   );
 }
 
-/** Whether a name is one of those that a trouble names; without a list, all are. */
+/** Whether a fault applies to a name; without a list of names it applies to all. */
 export function isNamed(names: readonly string[] | undefined, name: string): boolean {
   return names === undefined || names.includes(name);
 }
 
-/** Whether something that changes every `everyMs` is in its second state at a time: good first, then bad, then good again. */
-export function isInSecondHalf(everyMs: number, nowMs: number): boolean {
+/** Whether something that alternates every `everyMs`, good first, is in its bad half at a time. */
+export function isInBadHalf(everyMs: number, nowMs: number): boolean {
   return Math.floor(nowMs / Math.max(1, everyMs)) % 2 === 1;
 }

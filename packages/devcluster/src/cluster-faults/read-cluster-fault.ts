@@ -1,18 +1,18 @@
 import { entriesOf, field, isArray, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import { quoted } from "../json/quoting.ts";
 import { badRequest } from "../errors/status-error.ts";
-import { type Trouble, troubleKinds } from "./cluster-fault.ts";
+import { type ClusterFault, clusterFaultKinds } from "./cluster-fault.ts";
 
 const longestMs = 3_600_000;
 const shortestMs = 50;
 
-/** Reads a trouble out of a request body. Throws 400 that names the field and what is expected. */
-export function readTrouble(body: Json | undefined): Trouble {
+/** Reads a cluster fault from a request body. Throws 400 with the field and what is expected. */
+export function readClusterFault(body: Json | undefined): ClusterFault {
   if (!isObject(body))
-    throw badRequest('trouble: expected an object such as {"kind":"kubelet-stops","nodes":["worker-1"]}');
+    throw badRequest('cluster fault: expected an object such as {"kind":"kubelet-stops","nodes":["worker-1"]}');
   const kind = stringAt(body, "kind") ?? "";
-  const known = troubleKinds.find((candidate) => candidate === kind);
-  if (known === undefined) throw wrong("kind", field(body, "kind"), `one of ${troubleKinds.join(", ")}`);
+  const known = clusterFaultKinds.find((candidate) => candidate === kind);
+  if (known === undefined) throw wrong("kind", field(body, "kind"), `one of ${clusterFaultKinds.join(", ")}`);
   switch (known) {
     case "kubelet-stops":
     case "never-joins":
@@ -54,13 +54,13 @@ export function readTrouble(body: Json | undefined): Trouble {
 }
 
 function ofNodes(body: JsonObject, more: readonly string[]): { readonly nodes?: readonly string[] } {
-  refuseUnknown(body, ["kind", "nodes", ...more]);
+  rejectUnknown(body, ["kind", "nodes", ...more]);
   const nodes = optionalTexts(body, "nodes");
   return nodes === undefined ? {} : { nodes };
 }
 
 function ofPods(body: JsonObject, more: readonly string[]) {
-  refuseUnknown(body, ["kind", "namespaces", "names", "labels", ...more]);
+  rejectUnknown(body, ["kind", "namespaces", "names", "labels", ...more]);
   const namespaces = optionalTexts(body, "namespaces");
   const names = optionalTexts(body, "names");
   const labels = optionalLabels(field(body, "labels"));
@@ -104,7 +104,7 @@ function optionalLabels(value: Json | undefined): Readonly<Record<string, string
   );
 }
 
-function refuseUnknown(body: JsonObject, known: readonly string[]): void {
+function rejectUnknown(body: JsonObject, known: readonly string[]): void {
   const unknown = entriesOf(body).find(([key]) => !known.includes(key));
   if (unknown !== undefined) throw badRequest(`${unknown[0]}: unknown field; expected one of ${known.join(", ")}`);
 }

@@ -1,9 +1,9 @@
 import { applyObject } from "../verbs/apply.ts";
 import { arrayAt, field, isObject, jsonEqual, type Json, type JsonObject } from "../json/json.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { matcherOfSelectorObject } from "../selectors/label-selector.ts";
-import { createLater } from "./deferred-run.ts";
+import { createDeferredRun } from "./deferred-run.ts";
 
 const group = "rbac.authorization.k8s.io";
 const clusterRoles = `clusterroles.${group}`;
@@ -18,11 +18,11 @@ const applyOptions = {
 } as const;
 
 /** Keeps the rules of cluster roles with an `aggregationRule`: those of the roles that it selects, each once, in the order of their names. */
-export function aggregateClusterRoles(machinery: Machinery): () => void {
-  const { store, registry, log } = machinery;
+export function runClusterRoleAggregation(context: ServerContext): () => void {
+  const { store, registry, log } = context;
   const definition = registry.findKind(group, "ClusterRole");
   if (definition === undefined) return () => {};
-  const work = createLater(() => {
+  const work = createDeferredRun(() => {
     for (const role of store.list(clusterRoles)) {
       if (role.metadata.deletionTimestamp !== undefined || !isObject(field(role, "aggregationRule"))) continue;
       const rules = aggregatedRules(role, store.list(clusterRoles));
@@ -30,7 +30,7 @@ export function aggregateClusterRoles(machinery: Machinery): () => void {
       const { name } = role.metadata;
       const body: JsonObject = { apiVersion: `${group}/v1`, kind: "ClusterRole", metadata: { name }, rules };
       try {
-        applyObject(machinery, definition, { namespace: "", name }, body, applyOptions);
+        applyObject(context, definition, { namespace: "", name }, body, applyOptions);
       } catch (error) {
         log("warn", "the rules of an aggregated cluster role cannot be kept", { role: name, error });
       }

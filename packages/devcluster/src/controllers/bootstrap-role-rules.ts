@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json/json.ts";
 
 /** A cluster role that every cluster starts with. */
-export interface FirstRole {
+export interface BootstrapRole {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** The rules of all cluster roles with this label make up this one. */
@@ -118,7 +118,7 @@ const scheduler = [
  * what every caller may do, and for nodes and the scheduler. Source: Kubernetes documentation, "Using RBAC Authorization",
  * default roles, and what a kube-apiserver 1.35 lists. Rules for API groups that this server does not serve are left out.
  */
-export const firstRoles: readonly FirstRole[] = [
+export const bootstrapRoles: readonly BootstrapRole[] = [
   {
     name: "cluster-admin",
     toGroups: ["system:masters"],

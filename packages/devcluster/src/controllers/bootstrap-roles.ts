@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json/json.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { createObject } from "../verbs/create.ts";
-import { firstRoles } from "./bootstrap-role-rules.ts";
+import { bootstrapRoles } from "./bootstrap-role-rules.ts";
 import { rbacGroup } from "../access/rbac-rules.ts";
 
 const serverOptions = {
@@ -14,12 +14,12 @@ const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "true" };
 
 /** Stores the first roles and their bindings, where they are missing. */
-export function createFirstRoles(machinery: Machinery): void {
-  const { store, registry } = machinery;
+export function createBootstrapRoles(context: ServerContext): void {
+  const { store, registry } = context;
   const roles = registry.findKind(rbacGroup, "ClusterRole");
   const bindings = registry.findKind(rbacGroup, "ClusterRoleBinding");
   if (roles === undefined || bindings === undefined) return;
-  for (const role of firstRoles) {
+  for (const role of bootstrapRoles) {
     const { name, rules = [], aggregates } = role;
     const metadata = { name, labels: { ...labels, ...role.labels }, annotations };
     if (store.get(roles.collection, "", name) === undefined) {
@@ -27,7 +27,7 @@ export function createFirstRoles(machinery: Machinery): void {
         aggregates === undefined
           ? { rules }
           : { rules, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: "true" } }] } };
-      createObject(machinery, roles, "", { metadata, ...content }, serverOptions);
+      createObject(context, roles, "", { metadata, ...content }, serverOptions);
     }
     const subjects = [
       ...(role.toGroups ?? []).map((group) => ({ apiGroup: rbacGroup, kind: "Group", name: group })),
@@ -36,6 +36,6 @@ export function createFirstRoles(machinery: Machinery): void {
     if (subjects.length === 0 || store.get(bindings.collection, "", name) !== undefined) continue;
     const roleRef = { apiGroup: rbacGroup, kind: "ClusterRole", name };
     const binding = { metadata: { name, labels, annotations }, roleRef, subjects };
-    createObject(machinery, bindings, "", binding, serverOptions);
+    createObject(context, bindings, "", binding, serverOptions);
   }
 }

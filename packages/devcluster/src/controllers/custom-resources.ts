@@ -2,12 +2,12 @@ import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { crdCleanupFinalizer } from "../crd/crd-pipeline.ts";
 import { definitionsOf } from "../crd/definitions-of.ts";
 import { at, jsonEqual, type JsonObject, objectAt, withField } from "../json/json.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { commit, updateObject } from "../verbs/update.ts";
-import { createLater } from "./deferred-run.ts";
+import { createDeferredRun } from "./deferred-run.ts";
 
 const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
 
@@ -15,14 +15,14 @@ const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
  * Keeps the registry equal to the stored CRDs, at once with each change, and empties a CRD that is being deleted before
  * it lets it go.
  */
-export function serveCustomResources(machinery: Machinery): () => void {
-  const { store, registry } = machinery;
+export function runCrdController(context: ServerContext): () => void {
+  const { store, registry } = context;
   for (const crd of store.list(crdCollection)) registry.setCustom(crd.metadata.name, definitionsOf(crd));
 
-  const establish = createLater(() => {
-    for (const crd of store.list(crdCollection)) acceptNames(machinery, crd);
+  const establish = createDeferredRun(() => {
+    for (const crd of store.list(crdCollection)) acceptNames(context, crd);
   });
-  const cleanUp = createLater(() => {
+  const cleanUp = createDeferredRun(() => {
     const crdKind = registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
     for (const crd of store.list(crdCollection)) {
       const finalizers = crd.metadata.finalizers ?? [];
@@ -32,12 +32,12 @@ export function serveCustomResources(machinery: Machinery): () => void {
       for (const object of objects) {
         if (definition === undefined || object.metadata.deletionTimestamp !== undefined) continue;
         const ref = { namespace: namespaceOf(object), name: object.metadata.name };
-        deleteObject(machinery, definition, ref, backgroundDeletion);
+        deleteObject(context, definition, ref, backgroundDeletion);
       }
       const isEmpty = definition === undefined || store.list(definition.collection).length === 0;
       if (!isEmpty || crdKind === undefined) continue;
       const left = finalizers.filter((finalizer) => finalizer !== crdCleanupFinalizer);
-      commit(machinery, crdKind, crd, withField(crd, ["metadata", "finalizers"], left));
+      commit(context, crdKind, crd, withField(crd, ["metadata", "finalizers"], left));
     }
   });
 
@@ -66,15 +66,15 @@ export function serveCustomResources(machinery: Machinery): () => void {
  * Notes that the names of a definition are accepted and that it is established, in the two steps of kube-apiserver's controllers.
  * Its resources are served from the moment it is stored.
  */
-function acceptNames(machinery: Machinery, crd: StoredObject): void {
-  const crdKind = machinery.registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
+function acceptNames(context: ServerContext, crd: StoredObject): void {
+  const crdKind = context.registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
   if (crdKind === undefined || crd.metadata.deletionTimestamp !== undefined) return;
   const names = objectAt(crd, "spec", "names");
   if (isTrue(crd, "Established") && jsonEqual(at(crd, "status", "acceptedNames"), names)) return;
-  const now = rfc3339(machinery.clock.now());
+  const now = rfc3339(context.clock.now());
   const write = (change: (live: JsonObject) => JsonObject): void => {
     const ref = { namespace: "", name: crd.metadata.name };
-    updateObject(machinery, crdKind, { ref, subresource: "status", options: controllerOptions, change });
+    updateObject(context, crdKind, { ref, subresource: "status", options: controllerOptions, change });
   };
   const named = "the initial names have been accepted";
   write((live) => {

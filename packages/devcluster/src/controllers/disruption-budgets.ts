@@ -1,9 +1,9 @@
 import type { Timer } from "@millwright/base";
 import { at, entriesOf, jsonEqual, objectAt } from "../json/json.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { updateBudgetStatus } from "../verbs/eviction/update-budget-status.ts";
 import { budgetStatus, deletionTimeoutMs } from "../verbs/eviction/budget-status.ts";
-import { createLater } from "./deferred-run.ts";
+import { createDeferredRun } from "./deferred-run.ts";
 
 const budgets = "poddisruptionbudgets.policy";
 
@@ -11,8 +11,8 @@ const budgets = "poddisruptionbudgets.policy";
  * Keeps the status of disruption budgets, which evictions are decided by: how many of the selected pods are ready, how many
  * must be, how many may go, and which evicted pods are still to go. How many pods should exist is asked of their controllers.
  */
-export function keepDisruptionBudgets(machinery: Machinery): () => void {
-  const { store, registry, clock } = machinery;
+export function runDisruptionController(context: ServerContext): () => void {
+  const { store, registry, clock } = context;
   const definition = registry.findKind("policy", "PodDisruptionBudget");
   if (definition === undefined) return () => {};
   let recheck: Timer | undefined;
@@ -21,14 +21,14 @@ export function keepDisruptionBudgets(machinery: Machinery): () => void {
     const replicas = at(controller, "spec", "replicas");
     return typeof replicas === "number" ? replicas : undefined;
   };
-  const work = createLater(() => {
+  const work = createDeferredRun(() => {
     let isWaiting = false;
     for (const budget of store.list(budgets)) {
       const pods = store.list("pods.", budget.metadata.namespace);
       const status = budgetStatus(budget, pods, scaleOf, clock.now());
       isWaiting ||= entriesOf(objectAt(status, "disruptedPods")).length > 0;
       if (!jsonEqual(status, budget["status"])) {
-        updateBudgetStatus(machinery, definition, budget, status, "kube-controller-manager");
+        updateBudgetStatus(context, definition, budget, status, "kube-controller-manager");
       }
     }
     recheck?.cancel();

@@ -1,14 +1,14 @@
 import type { Timer } from "@millwright/base";
 import { stringAt } from "../json/json.ts";
 import { namespaceOf } from "../objects/stored-object.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 
 /** How long events are kept, as kube-apiserver's `--event-ttl`: an hour after they were last seen. */
 const eventTtlMs = 3_600_000;
 const checkEveryMs = 300_000;
 
 /** Removes old events, so that a cluster that runs for days does not fill up with them. */
-export function expireEvents({ store, clock }: Machinery): () => void {
+export function expireEvents({ store, clock }: ServerContext): () => void {
   let timer: Timer;
   const check = (): void => {
     const oldest = clock.now().getTime() - eventTtlMs;

@@ -1,18 +1,18 @@
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { field, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { deleteObject, foregroundFinalizer, orphanFinalizer } from "../verbs/delete.ts";
 import { commit } from "../verbs/update.ts";
 import { backgroundDeletion } from "./custom-resources.ts";
-import { createLater } from "./deferred-run.ts";
+import { createDeferredRun } from "./deferred-run.ts";
 
 /**
  * Follows owner references as kube-controller-manager's garbage collector does: an object whose owners are all gone is
  * deleted; an owner deleted in the foreground waits for its dependents; one deleted with orphaning lets them go first.
  */
-export function collectGarbage(machinery: Machinery): () => void {
-  const { store, log } = machinery;
+export function runGarbageCollector(context: ServerContext): () => void {
+  const { store, log } = context;
   const dependents = new Map<string, Set<string>>();
   const pending = new Set<string>();
 
@@ -32,12 +32,12 @@ export function collectGarbage(machinery: Machinery): () => void {
   const dependentsOf = (owner: string): readonly StoredObject[] =>
     [...(dependents.get(owner) ?? [])].flatMap((uid) => store.byUid(uid)?.object ?? []);
 
-  const work = createLater(() => {
+  const work = createDeferredRun(() => {
     const uids = [...pending];
     pending.clear();
     for (const uid of uids) {
       try {
-        visit(machinery, uid, dependentsOf(uid));
+        visit(context, uid, dependentsOf(uid));
       } catch (error) {
         log("warn", "garbage collection of an object failed", { uid, error });
       }
@@ -79,8 +79,8 @@ function ownersOf(object: StoredObject): readonly string[] {
   return (object.metadata.ownerReferences ?? []).flatMap((owner) => stringAt(owner, "uid") ?? []);
 }
 
-function visit(machinery: Machinery, uid: string, dependents: readonly StoredObject[]): void {
-  const { store, registry } = machinery;
+function visit(context: ServerContext, uid: string, dependents: readonly StoredObject[]): void {
+  const { store, registry } = context;
   const found = store.byUid(uid);
   if (found === undefined) return;
   const { object, collection } = found;
@@ -88,25 +88,25 @@ function visit(machinery: Machinery, uid: string, dependents: readonly StoredObj
   if (definition === undefined) return;
   const { finalizers = [], deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined) {
-    if (finalizers.includes(orphanFinalizer)) orphan(machinery, definition, object, dependents);
-    else if (finalizers.includes(foregroundFinalizer)) deleteInForeground(machinery, definition, object, dependents);
+    if (finalizers.includes(orphanFinalizer)) orphan(context, definition, object, dependents);
+    else if (finalizers.includes(foregroundFinalizer)) deleteInForeground(context, definition, object, dependents);
     return;
   }
   const owners = ownersOf(object);
   if (owners.length === 0 || owners.some((owner) => store.byUid(owner) !== undefined)) return;
-  deleteObject(machinery, definition, refOf(object), { ...backgroundDeletion, uid });
+  deleteObject(context, definition, refOf(object), { ...backgroundDeletion, uid });
 }
 
 function deleteInForeground(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   owner: StoredObject,
   dependents: readonly StoredObject[],
 ): void {
   for (const dependent of dependents) {
-    const kind = definitionOf(machinery, dependent);
+    const kind = definitionOf(context, dependent);
     if (kind === undefined || dependent.metadata.deletionTimestamp !== undefined) continue;
-    deleteObject(machinery, kind, refOf(dependent), {
+    deleteObject(context, kind, refOf(dependent), {
       ...backgroundDeletion,
       propagation: "Foreground",
       uid: dependent.metadata.uid,
@@ -114,46 +114,46 @@ function deleteInForeground(
   }
   const blocking = dependents.filter(
     (dependent) =>
-      machinery.store.byUid(dependent.metadata.uid) !== undefined &&
+      context.store.byUid(dependent.metadata.uid) !== undefined &&
       (dependent.metadata.ownerReferences ?? []).some(
         (reference) =>
           field(reference, "uid") === owner.metadata.uid && field(reference, "blockOwnerDeletion") === true,
       ),
   );
-  if (blocking.length === 0) dropFinalizer(machinery, definition, owner, foregroundFinalizer);
+  if (blocking.length === 0) dropFinalizer(context, definition, owner, foregroundFinalizer);
 }
 
 function orphan(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   owner: StoredObject,
   dependents: readonly StoredObject[],
 ): void {
   for (const dependent of dependents) {
-    const kind = definitionOf(machinery, dependent);
+    const kind = definitionOf(context, dependent);
     if (kind === undefined) continue;
     const left = (dependent.metadata.ownerReferences ?? []).filter(
       (reference) => field(reference, "uid") !== owner.metadata.uid,
     );
     const path = ["metadata", "ownerReferences"];
-    commit(machinery, kind, dependent, withField(dependent, path, left.length === 0 ? undefined : left));
+    commit(context, kind, dependent, withField(dependent, path, left.length === 0 ? undefined : left));
   }
-  dropFinalizer(machinery, definition, owner, orphanFinalizer);
+  dropFinalizer(context, definition, owner, orphanFinalizer);
 }
 
 function dropFinalizer(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   object: StoredObject,
   finalizer: string,
 ): void {
-  const current = machinery.store.byUid(object.metadata.uid)?.object;
+  const current = context.store.byUid(object.metadata.uid)?.object;
   if (current === undefined) return;
   const left = (current.metadata.finalizers ?? []).filter((name) => name !== finalizer);
-  commit(machinery, definition, current, withField(current, ["metadata", "finalizers"], left));
+  commit(context, definition, current, withField(current, ["metadata", "finalizers"], left));
 }
 
-function definitionOf({ store, registry }: Machinery, object: StoredObject): ResourceDefinition | undefined {
+function definitionOf({ store, registry }: ServerContext, object: StoredObject): ResourceDefinition | undefined {
   const collection = store.byUid(object.metadata.uid)?.collection;
   return registry.all().find((candidate) => candidate.collection === collection);
 }

@@ -1,12 +1,12 @@
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { arrayAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { createObject } from "../verbs/create.ts";
 import { deleteObject } from "../verbs/delete.ts";
 import { commit } from "../verbs/update.ts";
 import { backgroundDeletion } from "./custom-resources.ts";
-import { createLater } from "./deferred-run.ts";
+import { createDeferredRun } from "./deferred-run.ts";
 
 const namespaces = "namespaces.";
 const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -21,16 +21,16 @@ const serverOptions = {
  * Creates the namespaces that every cluster starts with, gives each namespace its default service account, and empties
  * namespaces that are being deleted before it lets them go.
  */
-export function keepNamespaces(machinery: Machinery): () => void {
-  const { store, registry } = machinery;
+export function runNamespaceController(context: ServerContext): () => void {
+  const { store, registry } = context;
   const kind = registry.findKind("", "Namespace");
   const accounts = registry.findKind("", "ServiceAccount");
   if (kind === undefined || accounts === undefined) return () => {};
 
-  const work = createLater(() => {
+  const work = createDeferredRun(() => {
     for (const namespace of store.list(namespaces)) {
-      if (namespace.metadata.deletionTimestamp === undefined) giveServiceAccount(machinery, accounts, namespace);
-      else emptyNamespace(machinery, kind, namespace);
+      if (namespace.metadata.deletionTimestamp === undefined) giveServiceAccount(context, accounts, namespace);
+      else emptyNamespace(context, kind, namespace);
     }
   });
   const dying = (): boolean => store.list(namespaces).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
@@ -40,7 +40,7 @@ export function keepNamespaces(machinery: Machinery): () => void {
   });
   for (const name of firstNamespaces) {
     if (store.get(namespaces, "", name) !== undefined) continue;
-    createObject(machinery, kind, "", { apiVersion: "v1", kind: "Namespace", metadata: { name } }, serverOptions);
+    createObject(context, kind, "", { apiVersion: "v1", kind: "Namespace", metadata: { name } }, serverOptions);
   }
   work.ask();
   return () => {
@@ -50,14 +50,14 @@ export function keepNamespaces(machinery: Machinery): () => void {
   };
 }
 
-function giveServiceAccount(machinery: Machinery, accounts: ResourceDefinition, namespace: StoredObject): void {
+function giveServiceAccount(context: ServerContext, accounts: ResourceDefinition, namespace: StoredObject): void {
   const { name } = namespace.metadata;
-  if (machinery.store.get(accounts.collection, name, "default") !== undefined) return;
-  createObject(machinery, accounts, name, { metadata: { name: "default" } }, serverOptions);
+  if (context.store.get(accounts.collection, name, "default") !== undefined) return;
+  createObject(context, accounts, name, { metadata: { name: "default" } }, serverOptions);
 }
 
-function emptyNamespace(machinery: Machinery, kind: ResourceDefinition, namespace: StoredObject): void {
-  const { store, registry } = machinery;
+function emptyNamespace(context: ServerContext, kind: ResourceDefinition, namespace: StoredObject): void {
+  const { store, registry } = context;
   const { name } = namespace.metadata;
   const byCollection = new Map(registry.all().map((definition) => [definition.collection, definition]));
   let left = 0;
@@ -66,7 +66,7 @@ function emptyNamespace(machinery: Machinery, kind: ResourceDefinition, namespac
     for (const object of store.list(collection, name)) {
       if (object.metadata.deletionTimestamp === undefined) {
         deleteObject(
-          machinery,
+          context,
           definition,
           { namespace: namespaceOf(object), name: object.metadata.name },
           backgroundDeletion,
@@ -78,5 +78,5 @@ function emptyNamespace(machinery: Machinery, kind: ResourceDefinition, namespac
   const finalizers = arrayAt(namespace, "spec", "finalizers");
   if (left > 0 || !finalizers.includes("kubernetes")) return;
   const kept = finalizers.filter((finalizer) => finalizer !== "kubernetes");
-  commit(machinery, kind, namespace, withField(namespace, ["spec", "finalizers"], kept));
+  commit(context, kind, namespace, withField(namespace, ["spec", "finalizers"], kept));
 }

@@ -18,8 +18,8 @@ export interface Cause {
  * A refusal that becomes a `Status` answer. Matched by its brand, since two copies of this package may be loaded.
  * `headers` go onto the HTTP answer (`Retry-After`).
  */
-export class ApiFault extends Error {
-  readonly brand = "millwright.devcluster.ApiFault";
+export class StatusError extends Error {
+  readonly brand = "millwright.devcluster.StatusError";
   readonly code: number;
   readonly reason: string;
   readonly details: JsonObject | undefined;
@@ -59,8 +59,8 @@ export class ApiFault extends Error {
 }
 
 /** True for faults of any copy of this package. */
-export function isApiFault(value: unknown): value is ApiFault {
-  return value instanceof Error && "brand" in value && value.brand === "millwright.devcluster.ApiFault";
+export function isStatusError(value: unknown): value is StatusError {
+  return value instanceof Error && "brand" in value && value.brand === "millwright.devcluster.StatusError";
 }
 
 /** `pods`, `leases.coordination.k8s.io`: a resource as messages call it. */
@@ -81,8 +81,8 @@ function resourceDetails(resource: ResourceName, name: string): JsonObject {
 }
 
 /** 404 for one object. */
-export function notFound(resource: ResourceName, name: string): ApiFault {
-  return new ApiFault(
+export function notFound(resource: ResourceName, name: string): StatusError {
+  return new StatusError(
     404,
     "NotFound",
     `${qualifiedResource(resource)} "${name}" not found`,
@@ -91,15 +91,15 @@ export function notFound(resource: ResourceName, name: string): ApiFault {
 }
 
 /** 404 for a path that no resource serves. */
-export function unknownResource(): ApiFault {
-  return new ApiFault(404, "NotFound", "the server could not find the requested resource", {});
+export function unknownResource(): StatusError {
+  return new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
 /** 409 AlreadyExists. */
-export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): ApiFault {
+export function alreadyExists(resource: ResourceName, name: string, isBeingDeleted = false): StatusError {
   const prefix = isBeingDeleted ? "object is being deleted: " : "";
   const message = `${prefix}${qualifiedResource(resource)} "${name}" already exists`;
-  return new ApiFault(409, "AlreadyExists", message, resourceDetails(resource, name));
+  return new StatusError(409, "AlreadyExists", message, resourceDetails(resource, name));
 }
 
 /** 409 Conflict; `why` defaults to the sentence of optimistic concurrency. */
@@ -107,22 +107,22 @@ export function conflict(
   resource: ResourceName,
   name: string,
   why = "the object has been modified; please apply your changes to the latest version and try again",
-): ApiFault {
+): StatusError {
   const message = `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${why}`;
-  return new ApiFault(409, "Conflict", message, resourceDetails(resource, name));
+  return new StatusError(409, "Conflict", message, resourceDetails(resource, name));
 }
 
 /** 409 Conflict of server-side apply: one cause per field that another manager owns. */
-export function applyConflict(message: string, causes: readonly Cause[]): ApiFault {
-  return new ApiFault(409, "Conflict", message, { causes: causes.map((cause) => ({ ...cause })) });
+export function applyConflict(message: string, causes: readonly Cause[]): StatusError {
+  return new StatusError(409, "Conflict", message, { causes: causes.map((cause) => ({ ...cause })) });
 }
 
 /** 422 Invalid with one cause per field. */
-export function invalid(resource: ResourceName, name: string, causes: readonly Cause[]): ApiFault {
+export function invalid(resource: ResourceName, name: string, causes: readonly Cause[]): StatusError {
   const texts = causes.map((cause) => (cause.field === undefined ? cause.message : `${cause.field}: ${cause.message}`));
   const [only] = texts;
   const list = texts.length === 1 ? only : `[${texts.join(", ")}]`;
-  return new ApiFault(422, "Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
+  return new StatusError(422, "Invalid", `${qualifiedKind(resource)} "${name}" is invalid: ${list}`, {
     ...(name === "" ? {} : { name }),
     ...(resource.group === "" ? {} : { group: resource.group }),
     ...(resource.kind === "" ? {} : { kind: resource.kind }),
@@ -131,53 +131,63 @@ export function invalid(resource: ResourceName, name: string, causes: readonly C
 }
 
 /** 400 BadRequest. */
-export function badRequest(message: string): ApiFault {
-  return new ApiFault(400, "BadRequest", message);
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, "BadRequest", message);
 }
 
 /** 403 Forbidden. */
-export function forbidden(resource: ResourceName, name: string, why: string, causes: readonly Cause[] = []): ApiFault {
+export function forbidden(
+  resource: ResourceName,
+  name: string,
+  why: string,
+  causes: readonly Cause[] = [],
+): StatusError {
   const shown = name === "" ? qualifiedResource(resource) : `${qualifiedResource(resource)} "${name}"`;
-  return new ApiFault(403, "Forbidden", `${shown} is forbidden: ${why}`, {
+  return new StatusError(403, "Forbidden", `${shown} is forbidden: ${why}`, {
     ...resourceDetails(resource, name),
     ...(causes.length === 0 ? {} : { causes: causes.map((cause) => ({ ...cause })) }),
   });
 }
 
 /** 405 for a verb that a resource does not serve. */
-export function methodNotAllowed(): ApiFault {
-  return new ApiFault(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+export function methodNotAllowed(): StatusError {
+  return new StatusError(
+    405,
+    "MethodNotAllowed",
+    "the server does not allow this method on the requested resource",
+    {},
+  );
 }
 
 /** 410 Expired: a resourceVersion older than the history that is kept. */
-export function expired(requested: number, oldest: number): ApiFault {
-  return new ApiFault(410, "Expired", `too old resource version: ${requested} (${oldest})`);
+export function expired(requested: number, oldest: number): StatusError {
+  return new StatusError(410, "Expired", `too old resource version: ${requested} (${oldest})`);
 }
 
 /** 410 for a list at one exact version that is forgotten. */
-export function listExpired(): ApiFault {
-  return new ApiFault(410, "Expired", "The resourceVersion for the provided list is too old.");
+export function listExpired(): StatusError {
+  return new StatusError(410, "Expired", "The resourceVersion for the provided list is too old.");
 }
 
 /** 410 for a continue token whose version is forgotten; `token` goes on with the present state. */
-export function continueExpired(token: string): ApiFault {
+export function continueExpired(token: string): StatusError {
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
     "continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with " +
     "the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time " +
     "the first chunk was returned and now may show up in the list.";
-  return new ApiFault(410, "Expired", message, undefined, {}, { continue: token });
+  return new StatusError(410, "Expired", message, undefined, {}, { continue: token });
 }
 
 /** 413 for a body above the limit. */
-export function tooLarge(limitBytes: number): ApiFault {
-  return new ApiFault(413, "RequestEntityTooLarge", `limit is ${limitBytes}`);
+export function tooLarge(limitBytes: number): StatusError {
+  return new StatusError(413, "RequestEntityTooLarge", `limit is ${limitBytes}`);
 }
 
 /** 415 for a body whose media type the endpoint does not read. */
-export function unsupportedMediaType(accepted: readonly string[]): ApiFault {
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const list = accepted.join(", ");
-  return new ApiFault(
+  return new StatusError(
     415,
     "UnsupportedMediaType",
     `the body of the request was in an unknown format - accepted media types include: ${list}`,
@@ -185,8 +195,8 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiFault {
 }
 
 /** 500 for what should not happen. */
-export function internalError(message: string): ApiFault {
-  return new ApiFault(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
+export function internalError(message: string): StatusError {
+  return new StatusError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
 /** The `Status` answer of an operation that succeeded without an object to show. */

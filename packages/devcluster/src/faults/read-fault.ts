@@ -8,7 +8,7 @@ const longestMs = 3_600_000;
 /** Reads a fault out of a request body. Throws 400 that names the field and what is expected. */
 export function readFault(body: Json | undefined): Fault {
   if (!isObject(body)) throw badRequest('fault: expected an object such as {"effect":{"kind":"latency","ms":100}}');
-  refuseUnknown(body, "fault", ["match", "effect", "times", "probability"]);
+  rejectUnknown(body, "fault", ["match", "effect", "times", "probability"]);
   const match = field(body, "match");
   const times = field(body, "times");
   const probability = field(body, "probability");
@@ -66,7 +66,7 @@ function readEffect(effect: Json | undefined): FaultEffect {
 
 function readMatch(match: Json): FaultMatch {
   if (!isObject(match)) throw wrong("match", match, "an object");
-  refuseUnknown(match, "match", ["verbs", "resources", "namespaces", "names", "userAgent", "headers"]);
+  rejectUnknown(match, "match", ["verbs", "resources", "namespaces", "names", "userAgent", "headers"]);
   const verbs = optionalTexts(field(match, "verbs"), "match.verbs");
   const resources = optionalTexts(field(match, "resources"), "match.resources");
   const namespaces = optionalTexts(field(match, "namespaces"), "match.namespaces");
@@ -117,7 +117,7 @@ function numberWithin(value: Json | undefined, path: string, least: number, most
   throw wrong(path, value, `a number from ${least} to ${most}`);
 }
 
-function refuseUnknown(value: Json, path: string, known: readonly string[]): void {
+function rejectUnknown(value: Json, path: string, known: readonly string[]): void {
   for (const [key] of entriesOf(value)) {
     if (!known.includes(key)) throw badRequest(`${path}: unknown field ${quoted(key)}; known are ${known.join(", ")}`);
   }

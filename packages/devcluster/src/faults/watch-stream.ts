@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "@millwright/base";
 import type { RequestAttributes } from "../request/request-attributes.ts";
 import { jsonText } from "../json/json.ts";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 import type { LineEffect } from "./fault.ts";
 import type { FaultSource } from "./faults.ts";
-import { reasonOf } from "./strike-request.ts";
+import { reasonOf } from "./request-faults.ts";
 
 /** The lines of a watch on their way to the client. */
 export interface WatchStream {
@@ -91,7 +91,7 @@ export function openWatchStream(
           } else later(async () => (write(text.slice(0, text.length / 2)), finish()));
           return;
         case "watch-error": {
-          const fault = new ApiFault(effect.code, reasonOf(effect.code), `fault on demand: ${effect.code}`);
+          const fault = new StatusError(effect.code, reasonOf(effect.code), `fault on demand: ${effect.code}`);
           const line = `${jsonText({ type: "ERROR", object: fault.toStatus() })}\n`;
           if (waiting === undefined) {
             write(line);

@@ -35,7 +35,7 @@ export function parseJsonBody(text: string): Json {
   let written: number;
   try {
     written = countFields(text);
-    value = JSON.parse(text, /\d{16}/.test(text) ? refuseRounding : undefined);
+    value = JSON.parse(text, /\d{16}/.test(text) ? rejectRounding : undefined);
   } catch (error) {
     throw badRequest(`the body of the request is not valid JSON: ${messageOf(error)}`);
   }
@@ -101,7 +101,7 @@ function countFields(text: string): number {
 }
 
 /** Whole numbers that a double cannot hold are refused: storing a rounded one would be a silent change. */
-function refuseRounding(this: unknown, key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function rejectRounding(this: unknown, key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new Error(`the number ${context?.source ?? value} at "${key}" is beyond 2^53 and cannot be kept exactly`);
   }

@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Authenticate, unauthorized } from "../access/authenticate.ts";
-import { allowAll, type Authorizer, refuse } from "../access/authorize.ts";
+import { allowAll, type Authorizer, forbid } from "../access/authorize.ts";
 import { impersonated } from "../access/impersonate.ts";
 import type { User } from "../access/user.ts";
 import type { FaultSource } from "../faults/faults.ts";
-import { resetConnection } from "../faults/lost-answers.ts";
-import { strikeRequest } from "../faults/strike-request.ts";
+import { resetConnection } from "../faults/lost-responses.ts";
+import { applyRequestFaults } from "../faults/request-faults.ts";
 import { openWatchStream } from "../faults/watch-stream.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import type { RequestLog } from "../observability/request-log.ts";
-import { internalError, isApiFault } from "../errors/status-error.ts";
-import { sendFault } from "./answer.ts";
+import { internalError, isStatusError } from "../errors/status-error.ts";
+import { sendError } from "./response.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { refuseForeignCallers } from "./loopback-guard.ts";
+import { rejectForeignCallers } from "./loopback-guard.ts";
 import { attributesOf, type RequestAttributes } from "../request/request-attributes.ts";
 import { serve } from "./serve.ts";
 import { type Control, isControlPath, serveControl } from "./serve-control.ts";
 
 /** What stands between a connection and the verbs. */
-export interface Gate {
-  readonly machinery: Machinery;
+export interface RequestHandler {
+  readonly context: ServerContext;
   readonly faults: FaultSource;
   readonly requests: RequestLog;
   readonly control: Control;
@@ -29,34 +29,34 @@ export interface Gate {
 
 /** Answers one HTTP request: guard, faults, service, log. Never rejects. `signal` aborts when the server closes. */
 export async function handleRequest(
-  gate: Gate,
+  handler: RequestHandler,
   raw: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { machinery, requests } = gate;
-  const { clock, log } = machinery;
+  const { context, requests } = handler;
+  const { clock, log } = context;
   const time = clock.now();
   const startedMs = clock.monotonicMs();
   let attributes: RequestAttributes | undefined;
   let user: User | undefined;
   try {
-    refuseForeignCallers(raw);
+    rejectForeignCallers(raw);
     const url = new URL(raw.url ?? "/", "http://localhost");
     attributes = attributesOf(raw, url);
-    user = gate.authenticate(raw);
-    user = impersonated(raw, user, gate.authorizer);
-    await answer(gate, attributes, user, url, raw, response, signal);
+    user = handler.authenticate(raw);
+    user = impersonated(raw, user, handler.authorizer);
+    await answer(handler, attributes, user, url, raw, response, signal);
   } catch (error) {
-    if (!isApiFault(error) && !response.destroyed) {
+    if (!isStatusError(error) && !response.destroyed) {
       log("error", "request failed", { method: raw.method, path: raw.url, error });
     }
     if (response.headersSent || response.destroyed) response.destroy();
     else {
       if (!raw.complete) response.setHeader("connection", "close");
-      sendFault(
+      sendError(
         response,
-        isApiFault(error) ? error : internalError(error instanceof Error ? error.message : "unknown"),
+        isStatusError(error) ? error : internalError(error instanceof Error ? error.message : "unknown"),
       );
     }
   }
@@ -70,7 +70,7 @@ export async function handleRequest(
 }
 
 async function answer(
-  { machinery, faults, requests, control, authorizer }: Gate,
+  { context, faults, requests, control, authorizer }: RequestHandler,
   attributes: RequestAttributes,
   user: User,
   url: URL,
@@ -86,22 +86,22 @@ async function answer(
     response,
     signal,
     access: { user, authorizer },
-    openStream: () => openWatchStream(response, attributes, faults, machinery.clock),
+    openStream: () => openWatchStream(response, attributes, faults, context.clock),
   };
   if (!authorizer.allows(user, attributes)) {
     if (authorizer === allowAll) throw unauthorized();
-    refuse(user, attributes);
+    forbid(user, attributes);
   }
   if (isControlPath(url.pathname)) return serveControl(control, request);
-  const struck = await strikeRequest(faults.forRequest(attributes), response, machinery.clock, signal);
+  const struck = await applyRequestFaults(faults.forRequest(attributes), response, context.clock, signal);
   if (struck === "done") return;
-  if (attributes.verb !== "watch") return serve(machinery, request);
+  if (attributes.verb !== "watch") return serve(context, request);
   const ended = [
     requests.watchStarted(attributes),
     faults.watching({ attributes, reset: () => resetConnection(response) }),
   ];
   try {
-    await serve(machinery, request);
+    await serve(context, request);
   } finally {
     for (const end of ended) end();
   }

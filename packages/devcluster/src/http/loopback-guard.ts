@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 
 const loopbackHosts = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 
@@ -7,16 +7,16 @@ const loopbackHosts = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
  * Refuses what a web page could send to a server on loopback: a Host that is another name (DNS rebinding) and any request
  * that carries a browser's Origin. The server has no authentication, so this is all that stands between it and a page.
  */
-export function refuseForeignCallers(request: IncomingMessage): void {
+export function rejectForeignCallers(request: IncomingMessage): void {
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   if (!loopbackHosts.has(host)) {
-    throw new ApiFault(
+    throw new StatusError(
       403,
       "Forbidden",
       `the Host header "${host}" is not a loopback name; use 127.0.0.1 or localhost`,
     );
   }
   if (request.headers.origin !== undefined) {
-    throw new ApiFault(403, "Forbidden", "requests of web pages (with an Origin header) are not served");
+    throw new StatusError(403, "Forbidden", "requests of web pages (with an Origin header) are not served");
   }
 }

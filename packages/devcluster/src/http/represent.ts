@@ -1,16 +1,16 @@
 import { type JsonObject, objectAt } from "../json/json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { type Machinery, shown } from "../resources/server-context.ts";
+import { type ServerContext, shown } from "../resources/server-context.ts";
 import { type IncludedObject, partialObject, tableOf } from "../resources/table.ts";
 import type { Page } from "../verbs/list.ts";
-import { sendJson } from "./answer.ts";
+import { sendJson } from "./response.ts";
 import type { ApiRequest } from "./api-request.ts";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 import { negotiate } from "../request/negotiation.ts";
 
 /** Sends one object in the form its client accepts. */
 export function sendOne(
-  { clock }: Machinery,
+  { clock }: ServerContext,
   definition: ResourceDefinition,
   { raw, response }: ApiRequest,
   code: number,
@@ -28,7 +28,7 @@ export function sendOne(
       case "partial":
         return partialObject(object);
       case "partial-list":
-        throw new ApiFault(
+        throw new StatusError(
           406,
           "NotAcceptable",
           `you requested PartialObjectMetadataList, but the requested object is not a list (${goTypeOf(definition)})`,
@@ -42,7 +42,7 @@ export function sendOne(
 
 /** Sends a page of objects in the form its client accepts. */
 export function sendList(
-  { clock }: Machinery,
+  { clock }: ServerContext,
   definition: ResourceDefinition,
   { raw, response }: ApiRequest,
   page: Page,

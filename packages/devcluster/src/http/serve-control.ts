@@ -1,19 +1,19 @@
 import { readFault } from "../faults/read-fault.ts";
-import { readTrouble } from "../cluster-faults/read-cluster-fault.ts";
-import type { ActiveTrouble, Troubles } from "../cluster-faults/cluster-faults.ts";
+import { readClusterFault } from "../cluster-faults/read-cluster-fault.ts";
+import type { ActiveClusterFault, ClusterFaults } from "../cluster-faults/cluster-faults.ts";
 import type { ActiveFault, Faults } from "../faults/faults.ts";
 import { field, type JsonObject } from "../json/json.ts";
 import { metricsText } from "../observability/metrics.ts";
 import type { RequestLog } from "../observability/request-log.ts";
-import { ApiFault, badRequest, methodNotAllowed } from "../errors/status-error.ts";
+import { StatusError, badRequest, methodNotAllowed } from "../errors/status-error.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { sendBytes, sendJson } from "./answer.ts";
+import { sendBytes, sendJson } from "./response.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 
 /** What the server's own pages work with. */
 export interface Control {
   readonly faults: Faults;
-  readonly troubles: Troubles;
+  readonly clusterFaults: ClusterFaults;
   readonly requests: RequestLog;
   readonly store: ObjectStore;
   restart(options: { readonly keepData: boolean; readonly downMs: number }): Promise<void>;
@@ -26,7 +26,7 @@ export function isControlPath(pathname: string): boolean {
 
 /**
  * Serves the server's own pages: `/metrics`, `/millwright/requests`, `/millwright/clock`, `/millwright/restart`, and
- * `/millwright/faults` and `/millwright/troubles` (GET lists, POST adds, DELETE clears; DELETE with `/ID` removes one).
+ * `/millwright/faults` and `/millwright/cluster-faults` (GET lists, POST adds, DELETE clears; DELETE with `/ID` removes one).
  */
 export async function serveControl(control: Control, request: ApiRequest): Promise<void> {
   const { method, pathname, response } = request;
@@ -39,8 +39,8 @@ export async function serveControl(control: Control, request: ApiRequest): Promi
   switch (page) {
     case "faults":
       return serveFaults(control.faults, request, id);
-    case "troubles":
-      return serveTroubles(control.troubles, request, id);
+    case "cluster-faults":
+      return serveClusterFaults(control.clusterFaults, request, id);
     case "clock": {
       if (method === "PUT")
         control.faults.skewClock(finite(field(await readJsonBody(request.raw), "skewMs"), "skewMs"));
@@ -71,7 +71,7 @@ async function serveFaults(faults: Faults, request: ApiRequest, id: string | und
   const { method, response, raw } = request;
   if (id !== undefined) {
     const fault = faults.list().find((candidate) => candidate.id === id);
-    if (fault === undefined) throw new ApiFault(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
+    if (fault === undefined) throw new StatusError(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
     if (method === "DELETE") fault.remove();
     else if (method !== "GET") throw methodNotAllowed();
     return sendJson(response, 200, shown(fault));
@@ -89,23 +89,27 @@ async function serveFaults(faults: Faults, request: ApiRequest, id: string | und
   }
 }
 
-async function serveTroubles(troubles: Troubles, request: ApiRequest, id: string | undefined): Promise<void> {
+async function serveClusterFaults(
+  clusterFaults: ClusterFaults,
+  request: ApiRequest,
+  id: string | undefined,
+): Promise<void> {
   const { method, response, raw } = request;
-  const describe = (active: ActiveTrouble): JsonObject => ({ id: active.id, ...active.trouble });
+  const describe = (active: ActiveClusterFault): JsonObject => ({ id: active.id, ...active.fault });
   if (id !== undefined) {
-    const active = troubles.list().find((candidate) => candidate.id === id);
-    if (active === undefined) throw new ApiFault(404, "NotFound", `there is no trouble ${JSON.stringify(id)}`);
+    const active = clusterFaults.list().find((candidate) => candidate.id === id);
+    if (active === undefined) throw new StatusError(404, "NotFound", `there is no fault ${JSON.stringify(id)}`);
     if (method === "DELETE") active.remove();
     else if (method !== "GET") throw methodNotAllowed();
     return sendJson(response, 200, describe(active));
   }
   switch (method) {
     case "GET":
-      return sendJson(response, 200, { items: troubles.list().map(describe) });
+      return sendJson(response, 200, { items: clusterFaults.list().map(describe) });
     case "POST":
-      return sendJson(response, 201, describe(troubles.add(readTrouble(await readJsonBody(raw)))));
+      return sendJson(response, 201, describe(clusterFaults.add(readClusterFault(await readJsonBody(raw)))));
     case "DELETE":
-      troubles.clear();
+      clusterFaults.clear();
       return sendJson(response, 200, { items: [] });
     default:
       throw methodNotAllowed();
@@ -122,6 +126,10 @@ function finite(value: unknown, path: string): number {
   throw badRequest(`${path}: expected a number of milliseconds`);
 }
 
-function unknownPage(): ApiFault {
-  return new ApiFault(404, "NotFound", "the server's own pages are faults, troubles, clock, requests and restart");
+function unknownPage(): StatusError {
+  return new StatusError(
+    404,
+    "NotFound",
+    "the server's own pages are faults, cluster-faults, clock, requests and restart",
+  );
 }

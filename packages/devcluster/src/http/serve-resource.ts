@@ -2,11 +2,11 @@ import { refuseEscalation } from "../access/escalation.ts";
 import { applyObject } from "../verbs/apply.ts";
 import { isObject, type JsonObject, objectAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
+import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import { applyPatchType, patched } from "../patch/apply-patch-body.ts";
 import {
   badRequest,
-  isApiFault,
+  isStatusError,
   methodNotAllowed,
   notFound,
   unknownResource,
@@ -24,45 +24,45 @@ import { updateObject } from "../verbs/update.ts";
 import { serveWatch } from "../verbs/watch.ts";
 import { readWriteOptions, type WriteOptions } from "../request/write-options.ts";
 import { type ApiRequest, mediaTypeOf, readJsonBody } from "./api-request.ts";
-import { sendJson } from "./answer.ts";
+import { sendJson } from "./response.ts";
 import { negotiate } from "../request/negotiation.ts";
 import { sendList, sendOne } from "./represent.ts";
 import type { ResourceRequest } from "../request/resource-path.ts";
 
 /** Serves one request for a resource that exists. */
 export async function serveResource(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   path: ResourceRequest,
   request: ApiRequest,
 ): Promise<void> {
   const { method } = request;
   const scoped = { ...path, namespace: scopeOf(definition, path) };
-  if (path.subresource !== undefined) return serveSubresource(machinery, definition, scoped, request);
+  if (path.subresource !== undefined) return serveSubresource(context, definition, scoped, request);
   if (path.name === undefined) {
     switch (method) {
       case "GET":
         return isWatch(request.query)
-          ? watch(machinery, definition, scoped, request)
-          : list(machinery, definition, scoped, request);
+          ? watch(context, definition, scoped, request)
+          : list(context, definition, scoped, request);
       case "POST": {
         requireObjectType(request);
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
         const body = await readJsonBody(request.raw);
         const ref = { namespace: scoped.namespace ?? "", name: "" };
-        const options = { ...optionsOf(request), confirm: confirmation(machinery, definition, ref, request) };
+        const options = { ...optionsOf(request), confirm: confirmation(context, definition, ref, request) };
         return sendOutcome(
-          machinery,
+          context,
           definition,
           request,
-          createObject(machinery, definition, scoped.namespace ?? "", body, options),
+          createObject(context, definition, scoped.namespace ?? "", body, options),
         );
       }
       case "DELETE":
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
         // Emptying a cluster in one request is the one collection that Kubernetes does not offer.
         if (definition.collection === "namespaces.") throw methodNotAllowed();
-        return deleteCollection(machinery, definition, scoped, request);
+        return deleteCollection(context, definition, scoped, request);
       default:
         throw methodNotAllowed();
     }
@@ -71,14 +71,14 @@ export async function serveResource(
   switch (method) {
     case "GET":
       // A watch of one object goes by a field selector; at its own path, `watch` means nothing.
-      return getOne(machinery, definition, ref, request);
+      return getOne(context, definition, ref, request);
     case "PUT":
     case "PATCH":
-      return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "", request));
+      return sendOutcome(context, definition, request, await write(context, definition, ref, "", request));
     case "DELETE": {
       const body = await readJsonBody(request.raw);
       const options = readDeleteOptions(body, request.query);
-      return sendOutcome(machinery, definition, request, deleteObject(machinery, definition, ref, options));
+      return sendOutcome(context, definition, request, deleteObject(context, definition, ref, options));
     }
     default:
       throw methodNotAllowed();
@@ -99,12 +99,12 @@ function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
 
 /** Holds a write against what its author may grant. */
 function confirmation(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   { access }: ApiRequest,
 ): (next: JsonObject, live: JsonObject | undefined) => void {
-  return (next, live) => refuseEscalation(machinery, definition, { ...access, ...ref }, next, live);
+  return (next, live) => refuseEscalation(context, definition, { ...access, ...ref }, next, live);
 }
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
@@ -124,32 +124,37 @@ function includeOf({ query }: ApiRequest): "None" | "Metadata" | "Object" {
   );
 }
 
-function getOne(machinery: Machinery, definition: ResourceDefinition, ref: ObjectRef, request: ApiRequest): void {
-  checkVersionOfGet(machinery, request.query.get("resourceVersion"));
-  const object = find(machinery, definition, ref);
+function getOne(context: ServerContext, definition: ResourceDefinition, ref: ObjectRef, request: ApiRequest): void {
+  checkVersionOfGet(context, request.query.get("resourceVersion"));
+  const object = find(context, definition, ref);
   if (object === undefined) throw notFound(definition, ref.name);
-  sendOne(machinery, definition, request, 200, shown(definition, object), includeOf(request));
+  sendOne(context, definition, request, 200, shown(definition, object), includeOf(request));
 }
 
-function list(machinery: Machinery, definition: ResourceDefinition, path: ResourceRequest, request: ApiRequest): void {
+function list(
+  context: ServerContext,
+  definition: ResourceDefinition,
+  path: ResourceRequest,
+  request: ApiRequest,
+): void {
   sendList(
-    machinery,
+    context,
     definition,
     request,
-    listPage(machinery, definition, path.namespace, request.query),
+    listPage(context, definition, path.namespace, request.query),
     includeOf(request),
   );
 }
 
 function watch(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   path: ResourceRequest,
   request: ApiRequest,
 ): Promise<void> {
   const { query, response, signal, raw } = request;
   return serveWatch(
-    machinery,
+    context,
     {
       definition,
       namespace: path.namespace,
@@ -165,34 +170,34 @@ function watch(
 }
 
 async function write(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   subresource: string,
   request: ApiRequest,
 ): Promise<Outcome> {
-  const options = { ...optionsOf(request), confirm: confirmation(machinery, definition, ref, request) };
+  const options = { ...optionsOf(request), confirm: confirmation(context, definition, ref, request) };
   const body = await readJsonBody(request.raw);
   if (request.method === "PUT") {
     requireObjectType(request);
     if (!isObject(body)) throw badRequest("the body of the request must be a JSON object");
-    return updateObject(machinery, definition, { ref, subresource, options, change: () => body, isReplace: true });
+    return updateObject(context, definition, { ref, subresource, options, change: () => body, isReplace: true });
   }
   const mediaType = mediaTypeOf(request.raw);
   if (mediaType === applyPatchType) {
-    if (subresource === "") requireNamespace(machinery, definition, ref.namespace, ref.name);
-    return applyObject(machinery, definition, ref, body, {
+    if (subresource === "") requireNamespace(context, definition, ref.namespace, ref.name);
+    return applyObject(context, definition, ref, body, {
       ...options,
       manager: request.query.get("fieldManager") ?? "",
       subresource,
     });
   }
   const change = (live: JsonObject): JsonObject => patched(definition, live, mediaType, body);
-  return updateObject(machinery, definition, { ref, subresource, options, change });
+  return updateObject(context, definition, { ref, subresource, options, change });
 }
 
 async function serveSubresource(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   path: ResourceRequest,
   request: ApiRequest,
@@ -201,19 +206,19 @@ async function serveSubresource(
   const ref = { namespace: path.namespace ?? "", name: path.name ?? "" };
   const changes = request.method === "PUT" || request.method === "PATCH";
   if (path.subresource === "status" && subresources.status === true) {
-    if (request.method === "GET") return getOne(machinery, definition, ref, request);
+    if (request.method === "GET") return getOne(context, definition, ref, request);
     if (!changes) throw methodNotAllowed();
-    return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "status", request));
+    return sendOutcome(context, definition, request, await write(context, definition, ref, "status", request));
   }
   if (path.subresource === "finalize" && subresources.finalize === true && request.method === "PUT") {
-    return sendOutcome(machinery, definition, request, await write(machinery, definition, ref, "finalize", request));
+    return sendOutcome(context, definition, request, await write(context, definition, ref, "finalize", request));
   }
   if (path.subresource === "eviction" && subresources.eviction === true && request.method === "POST") {
-    const { code, body } = evictPod(machinery, definition, ref, await readJsonBody(request.raw));
+    const { code, body } = evictPod(context, definition, ref, await readJsonBody(request.raw));
     return sendJson(request.response, code, body);
   }
   if (path.subresource === "binding" && subresources.binding === true && request.method === "POST") {
-    const { code, body } = bindPod(machinery, definition, ref, await readJsonBody(request.raw));
+    const { code, body } = bindPod(context, definition, ref, await readJsonBody(request.raw));
     return sendJson(request.response, code, body);
   }
   const hasOtherVerb =
@@ -222,31 +227,31 @@ async function serveSubresource(
     (path.subresource === "binding" && subresources.binding === true);
   if (hasOtherVerb) throw methodNotAllowed();
   if (path.subresource === "scale" && subresources.scale !== undefined) {
-    return serveScale(machinery, definition, ref, request);
+    return serveScale(context, definition, ref, request);
   }
   throw unknownResource();
 }
 
 async function serveScale(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   request: ApiRequest,
 ): Promise<void> {
   const paths = definition.subresources.scale;
-  const live = find(machinery, definition, ref);
+  const live = find(context, definition, ref);
   if (paths === undefined || live === undefined) throw notFound(definition, ref.name);
   if (request.method === "GET") return sendJson(request.response, 200, scaleOf(live, paths));
   if (request.method !== "PUT" && request.method !== "PATCH") throw methodNotAllowed();
   const options = optionsOf(request);
   const body = await readJsonBody(request.raw);
   const mediaType = mediaTypeOf(request.raw);
-  updateObject(machinery, definition, {
+  updateObject(context, definition, {
     ref,
     subresource: "scale",
     options,
     change(current) {
-      const now = find(machinery, definition, ref) ?? live;
+      const now = find(context, definition, ref) ?? live;
       const { resourceVersion: _version, ...metadata } = objectAt(scaleOf(now, paths), "metadata");
       const scale = { ...scaleOf(now, paths), metadata };
       const wanted =
@@ -255,11 +260,11 @@ async function serveScale(
       return withScale(current, wanted, paths);
     },
   });
-  sendJson(request.response, 200, scaleOf(find(machinery, definition, ref) ?? live, paths));
+  sendJson(request.response, 200, scaleOf(find(context, definition, ref) ?? live, paths));
 }
 
 async function deleteCollection(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   path: ResourceRequest,
   request: ApiRequest,
@@ -267,17 +272,17 @@ async function deleteCollection(
   const body = await readJsonBody(request.raw);
   const options = readDeleteOptions(body, request.query);
   const matches = readSelectors(definition, request.query, undefined);
-  const doomed = machinery.store.list(definition.collection, path.namespace).filter(matches);
+  const doomed = context.store.list(definition.collection, path.namespace).filter(matches);
   for (const { metadata } of doomed) {
     try {
-      deleteObject(machinery, definition, { namespace: metadata.namespace ?? "", name: metadata.name }, options);
+      deleteObject(context, definition, { namespace: metadata.namespace ?? "", name: metadata.name }, options);
     } catch (error) {
-      if (!isApiFault(error) || error.code !== 404) throw error;
+      if (!isStatusError(error) || error.code !== 404) throw error;
     }
   }
-  const { resourceVersion } = machinery.store;
+  const { resourceVersion } = context.store;
   sendList(
-    machinery,
+    context,
     definition,
     request,
     { items: doomed, resourceVersion, continueToken: undefined, remaining: undefined },
@@ -286,11 +291,11 @@ async function deleteCollection(
 }
 
 function sendOutcome(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   request: ApiRequest,
   { code, body, warnings }: Outcome,
 ): void {
   if (body["kind"] === "Status") return sendJson(request.response, code, body, { warnings });
-  sendOne(machinery, definition, request, code, body, includeOf(request), warnings);
+  sendOne(context, definition, request, code, body, includeOf(request), warnings);
 }

@@ -3,14 +3,14 @@ import { aggregatedVersion, apiGroupDiscoveryList } from "../discovery/aggregate
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "../discovery/legacy-discovery.ts";
 import { reviewKinds } from "../access/review-kinds.ts";
 import type { JsonObject } from "../json/json.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { openApiV2 } from "../openapi/openapi-v2.ts";
 import { openApiDocument, openApiRoot } from "../openapi/openapi-v3.ts";
 import { unknownResource } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
-import { answerReview } from "../verbs/reviews.ts";
+import { evaluateReview } from "../verbs/reviews.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
-import { sendBytes, sendJson, sendText } from "./answer.ts";
+import { sendBytes, sendJson, sendText } from "./response.ts";
 import { readAccept } from "../request/negotiation.ts";
 import { readResourcePath } from "../request/resource-path.ts";
 import { serveResource } from "./serve-resource.ts";
@@ -31,26 +31,25 @@ const serverVersion: JsonObject = {
 const healthPaths: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
 /** Answers one request that has passed the guard. Faults are thrown. */
-export async function serve(machinery: Machinery, request: ApiRequest): Promise<void> {
+export async function serve(context: ServerContext, request: ApiRequest): Promise<void> {
   const { pathname, response, raw } = request;
-  const { registry } = machinery;
+  const { registry } = context;
   const path = pathname.length > 1 && pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
   if (healthPaths.has(path) || [...healthPaths].some((health) => path.startsWith(`${health}/`))) {
     return sendText(response, 200, "ok");
   }
-  const discovered = request.method === "GET" ? discover(machinery, request, path) : undefined;
+  const discovered = request.method === "GET" ? discover(context, request, path) : undefined;
   if (discovered !== undefined) return discovered();
   const resource = readResourcePath(path);
   const definition =
-    resource === undefined ? undefined : machinery.registry.find(resource.group, resource.version, resource.plural);
-  if (resource !== undefined && definition !== undefined)
-    return serveResource(machinery, definition, resource, request);
+    resource === undefined ? undefined : context.registry.find(resource.group, resource.version, resource.plural);
+  if (resource !== undefined && definition !== undefined) return serveResource(context, definition, resource, request);
   const review = reviewKinds.find(
     (kind) => kind.group === resource?.group && kind.version === resource.version && kind.plural === resource.plural,
   );
   if (review !== undefined && request.method === "POST") {
-    const time = rfc3339(machinery.clock.now());
-    return sendJson(response, 201, answerReview(review, await readJsonBody(raw), { ...request.access, time }));
+    const time = rfc3339(context.clock.now());
+    return sendJson(response, 201, evaluateReview(review, await readJsonBody(raw), { ...request.access, time }));
   }
   raw.resume();
   // Below a group of its own, a server knows what a path means; below others it does not even know that.
@@ -62,7 +61,7 @@ export async function serve(machinery: Machinery, request: ApiRequest): Promise<
   sendText(response, 404, "404 page not found\n");
 }
 
-function discover({ registry }: Machinery, request: ApiRequest, path: string): (() => void) | undefined {
+function discover({ registry }: ServerContext, request: ApiRequest, path: string): (() => void) | undefined {
   const { response, raw } = request;
   const json = (body: JsonObject | undefined) => (body === undefined ? undefined : () => sendJson(response, 200, body));
   const aggregated = aggregatedVersion(readAccept(raw.headers.accept));

@@ -1,4 +1,4 @@
-import { type ApiFault, applyConflict, type Cause } from "../errors/status-error.ts";
+import { type StatusError, applyConflict, type Cause } from "../errors/status-error.ts";
 import { emptySet, type FieldSet, intersection, isEmptySet, membersOf, union } from "./field-set.ts";
 import type { ManagerEntry } from "./managed-fields.ts";
 
@@ -22,7 +22,7 @@ export function conflictingFields(conflicts: readonly Conflict[]): FieldSet {
 }
 
 /** The 409 of conflicts, in the words of kube-apiserver. */
-export function conflictFault(conflicts: readonly Conflict[]): ApiFault {
+export function conflictFault(conflicts: readonly Conflict[]): StatusError {
   const causes: Cause[] = [];
   const parts: string[] = [];
   const isSingle = conflicts.length === 1;

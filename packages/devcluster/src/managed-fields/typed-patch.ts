@@ -2,7 +2,7 @@ import { entriesOf, field, isArray, isObject, type Json, type JsonObject } from 
 import { itemSchema, listTypeOf, propertySchema, type Schema } from "../schema/schema.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
 import { plainText } from "../json/quoting.ts";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 import { elementOf } from "./field-tree.ts";
 import { shownElement } from "./conflicts.ts";
 
@@ -17,7 +17,7 @@ export function checkTyped(definition: ResourceDefinition, body: JsonObject, nam
   const list = faults.length === 1 ? only : `errors:\n${faults.map((fault) => `  ${fault}`).join("\n")}`;
   const group = definition.group === "" ? "/" : "";
   const place = `${namespace}/${name}; ${group}${apiVersionOf(definition)}, Kind=${definition.kind}`;
-  throw new ApiFault(500, "", `failed to create typed patch object (${place}): ${list}`);
+  throw new StatusError(500, "", `failed to create typed patch object (${place}): ${list}`);
 }
 
 function faultsOf(value: Json, schema: Schema | undefined, path: string): readonly string[] {

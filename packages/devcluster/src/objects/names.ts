@@ -5,9 +5,9 @@ const subdomainName = new RegExp(`^${subdomainText}$`);
 const qualifiedNamePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 /** What keeps a text from being a name, in the words of Kubernetes: a DNS label or a DNS subdomain. */
-export function nameFaults(name: string, rule: "label" | "subdomain" | "path"): readonly string[] {
+export function nameErrors(name: string, rule: "label" | "subdomain" | "path"): readonly string[] {
   const faults: string[] = [];
-  if (rule === "path") return pathSegmentFaults(name);
+  if (rule === "path") return pathSegmentErrors(name);
   if (rule === "label") {
     if (name.includes(".")) return ["must not contain dots"];
     if (name.length > 63) faults.push("must be no more than 63 characters");
@@ -35,7 +35,7 @@ const qualifiedNameRule =
   "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 /** What keeps a text from being a label key, in the words of Kubernetes. */
-export function qualifiedNameFaults(key: string): readonly string[] {
+export function qualifiedNameErrors(key: string): readonly string[] {
   const parts = key.split("/");
   if (parts.length > 2) {
     return [
@@ -46,7 +46,7 @@ export function qualifiedNameFaults(key: string): readonly string[] {
   const prefix = parts.length === 2 ? parts[0] : undefined;
   const faults: string[] = [];
   if (prefix === "") faults.push("prefix part must be non-empty");
-  else if (prefix !== undefined) faults.push(...nameFaults(prefix, "subdomain").map((why) => `prefix part ${why}`));
+  else if (prefix !== undefined) faults.push(...nameErrors(prefix, "subdomain").map((why) => `prefix part ${why}`));
   if (name === "") faults.push("name part must be non-empty");
   else if (name.length > 63) faults.push("name part must be no more than 63 bytes");
   if (!qualifiedNamePart.test(name)) faults.push(`name part ${qualifiedNameRule}`);
@@ -54,7 +54,7 @@ export function qualifiedNameFaults(key: string): readonly string[] {
 }
 
 /** What keeps a text from being a label value, in the words of Kubernetes. */
-export function labelValueFaults(value: string): readonly string[] {
+export function labelValueErrors(value: string): readonly string[] {
   const faults: string[] = [];
   if (value.length > 63) faults.push("must be no more than 63 bytes");
   if (value !== "" && !qualifiedNamePart.test(value)) {
@@ -67,7 +67,7 @@ export function labelValueFaults(value: string): readonly string[] {
   return faults;
 }
 
-function pathSegmentFaults(name: string): readonly string[] {
+function pathSegmentErrors(name: string): readonly string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
   return ["/", "%"].filter((text) => name.includes(text)).map((text) => `may not contain '${text}'`);
 }
@@ -77,7 +77,7 @@ const label1035Rule =
   "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 /** What keeps a text from being a DNS-1035 label, in the words of Kubernetes. */
-export function label1035Faults(text: string): readonly string[] {
+export function label1035Errors(text: string): readonly string[] {
   const faults = /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) ? [] : [label1035Rule];
   return text.length > 63 ? ["must be no more than 63 bytes", ...faults] : faults;
 }

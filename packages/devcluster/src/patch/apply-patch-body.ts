@@ -1,6 +1,6 @@
 import { isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import { ApiFault, badRequest, unsupportedMediaType } from "../errors/status-error.ts";
+import { StatusError, badRequest, unsupportedMediaType } from "../errors/status-error.ts";
 import { duplicatesOf, noteDuplicates } from "../resources/field-validation.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
@@ -28,7 +28,8 @@ export function patched(
   if (patch === undefined) throw badRequest("the patch is empty");
   const accepted = patchTypesOf(definition);
   if (mediaType === strategicPatchType && !accepted.includes(mediaType)) throw unsupportedMediaType(accepted);
-  if (!accepted.includes(mediaType)) throw new ApiFault(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+  if (!accepted.includes(mediaType))
+    throw new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
   if (mediaType !== jsonPatchType && !isObject(patch)) {
     const given = isArray(patch) ? "array" : patch === null ? "null" : typeof patch;
     throw badRequest(

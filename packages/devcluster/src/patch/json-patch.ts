@@ -1,6 +1,6 @@
 import jsonPatch, { type Operation } from "fast-json-patch";
 import { at, isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
-import { ApiFault, badRequest } from "../errors/status-error.ts";
+import { StatusError, badRequest } from "../errors/status-error.ts";
 
 const operationNames: ReadonlySet<string> = new Set(["add", "remove", "replace", "move", "copy", "test"]);
 
@@ -18,7 +18,7 @@ export function applyJsonPatch(target: JsonObject, patch: Json | undefined): Jso
     );
   if (patch.length > operationLimit) {
     const message = `The allowed maximum operations in a JSON patch is ${operationLimit}, got ${patch.length}`;
-    throw new ApiFault(413, "RequestEntityTooLarge", message);
+    throw new StatusError(413, "RequestEntityTooLarge", message);
   }
   const operations = patch.map(readOperation);
   let document: Json = structuredClone(target);
@@ -41,8 +41,8 @@ function leniently(document: Json, operation: Operation): Operation {
 }
 
 /** Kubernetes keeps to itself which operation it was. */
-function rejected(): ApiFault {
-  return new ApiFault(422, "Invalid", "the server rejected our request due to an error in our request", {});
+function rejected(): StatusError {
+  return new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }
 
 function readOperation(value: Json): Operation {

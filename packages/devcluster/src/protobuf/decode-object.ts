@@ -1,5 +1,5 @@
 import { entriesOf, isObject, type Json, type JsonObject } from "../json/json.ts";
-import { ApiFault, badRequest } from "../errors/status-error.ts";
+import { StatusError, badRequest } from "../errors/status-error.ts";
 import { rfc3339, rfc3339Micro } from "../objects/timestamps.ts";
 import type { FieldType, MessageType } from "./message-notation.ts";
 import { messages } from "./message-table.ts";
@@ -29,7 +29,7 @@ export function decodeProtobufObject(body: Buffer): JsonObject {
   const known = kind === "DeleteOptions" ? "v1.DeleteOptions" : `${apiVersion}.${kind}`;
   const type = Object.hasOwn(messages, known) ? messages[known] : undefined;
   if (type === undefined) {
-    throw new ApiFault(
+    throw new StatusError(
       415,
       "UnsupportedMediaType",
       `${apiVersion} ${kind} is not read as protobuf here; send it as application/json`,

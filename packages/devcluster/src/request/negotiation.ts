@@ -1,4 +1,4 @@
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 
 /** The form in which a client wants its answer. */
 export type Representation = "object" | "table" | "partial" | "partial-list";
@@ -41,13 +41,13 @@ export function negotiate(header: string | undefined): Representation {
   }
   if (accepted.some(({ mediaType }) => mediaType === "application/vnd.kubernetes.protobuf")) return "object";
   if (accepted.some(({ mediaType }) => isJsonLike(mediaType))) {
-    throw new ApiFault(
+    throw new StatusError(
       406,
       "NotAcceptable",
       "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     );
   }
-  throw new ApiFault(
+  throw new StatusError(
     406,
     "NotAcceptable",
     "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",

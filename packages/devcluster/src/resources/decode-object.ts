@@ -1,7 +1,7 @@
 import { dropUnknown } from "../schema/prune.ts";
 import { field, isObject, type JsonObject } from "../json/json.ts";
 import { badRequest } from "../errors/status-error.ts";
-import { typeFault } from "../schema/check-types.ts";
+import { typeError } from "../schema/check-types.ts";
 import { goShape } from "./go-shape.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { structSchema } from "../schema/type-notation.ts";
@@ -38,9 +38,9 @@ function metadataSchema(): JsonObject {
 
 function faultOf(definition: ResourceDefinition, object: JsonObject): string | undefined {
   const { kind, schema, origin } = definition;
-  if (origin === "built-in") return typeFault(object, schema, kind);
+  if (origin === "built-in") return typeError(object, schema, kind);
   const metadata = field(object, "metadata") ?? null;
   // The metadata of custom resources is read on its own, so its paths begin inside of it.
-  if (metadata === null || isObject(metadata)) return typeFault(metadata, structSchema("ObjectMeta"), "ObjectMeta");
-  return typeFault({ metadata }, metadataSchema(), kind);
+  if (metadata === null || isObject(metadata)) return typeError(metadata, structSchema("ObjectMeta"), "ObjectMeta");
+  return typeError({ metadata }, metadataSchema(), kind);
 }

@@ -7,7 +7,7 @@ import type { Registry } from "./registry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
 /** What every verb works with. */
-export interface Machinery {
+export interface ServerContext {
   readonly store: ObjectStore;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -29,6 +29,10 @@ export function shown(definition: ResourceDefinition, object: JsonObject): JsonO
 }
 
 /** The object at a place; undefined when there is none. */
-export function find({ store }: Machinery, definition: ResourceDefinition, ref: ObjectRef): StoredObject | undefined {
+export function find(
+  { store }: ServerContext,
+  definition: ResourceDefinition,
+  ref: ObjectRef,
+): StoredObject | undefined {
   return store.get(definition.collection, ref.namespace, ref.name);
 }

@@ -1,5 +1,5 @@
 import { field, isArray, isObject, type Json, stringAt } from "../json/json.ts";
-import { goTimeFault } from "./go-time.ts";
+import { goTimeError } from "./go-time.ts";
 import { itemSchema, propertySchema, type Schema } from "./schema.ts";
 
 /**
@@ -7,7 +7,7 @@ import { itemSchema, propertySchema, type Schema } from "./schema.ts";
  * for "not set" everywhere, and fields that the schema does not name are not looked at. `struct` is the Go type that the
  * value is read into.
  */
-export function typeFault(value: Json, schema: Schema | undefined, struct: string, path = ""): string | undefined {
+export function typeError(value: Json, schema: Schema | undefined, struct: string, path = ""): string | undefined {
   if (value === null || schema === undefined) return undefined;
   if (!fits(value, schema)) {
     return (
@@ -17,12 +17,12 @@ export function typeFault(value: Json, schema: Schema | undefined, struct: strin
   }
   if (typeof value === "string") {
     const format = stringAt(schema, "format");
-    return format === "date-time" || format === "micro-time" ? goTimeFault(value, format) : undefined;
+    return format === "date-time" || format === "micro-time" ? goTimeError(value, format) : undefined;
   }
   if (isArray(value)) {
     const items = itemSchema(schema);
     for (const item of value) {
-      const fault = typeFault(item, items, struct, path);
+      const fault = typeError(item, items, struct, path);
       if (fault !== undefined) return fault;
     }
     return undefined;
@@ -32,7 +32,7 @@ export function typeFault(value: Json, schema: Schema | undefined, struct: strin
   const own = stringAt(schema, "x-go-type");
   const inner = own === undefined ? struct : own.slice(own.lastIndexOf(".") + 1);
   for (const key of Object.keys(value)) {
-    const fault = typeFault(
+    const fault = typeError(
       value[key] ?? null,
       propertySchema(schema, key),
       inner,

@@ -21,7 +21,7 @@ const micro = { layout: "2006-01-02T15:04:05.000000Z07:00", parts: [...parts, [/
  * What Go says of a text that is no time, or undefined for one that is. `micro-time` has exactly six digits behind the point
  * (`MicroTime`), `date-time` has any number (`Time`).
  */
-export function goTimeFault(text: string, format: "date-time" | "micro-time"): string | undefined {
+export function goTimeError(text: string, format: "date-time" | "micro-time"): string | undefined {
   const { layout, parts: wanted } = format === "micro-time" ? micro : plain;
   const fault = (why: string): string => `parsing time ${JSON.stringify(text)}${why}`;
   let rest = text;

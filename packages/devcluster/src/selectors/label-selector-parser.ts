@@ -1,4 +1,4 @@
-import { labelValueFaults, qualifiedNameFaults } from "../objects/names.ts";
+import { labelValueErrors, qualifiedNameErrors } from "../objects/names.ts";
 
 /** One requirement of a label selector. */
 export interface Requirement {
@@ -97,7 +97,7 @@ export function requirementsOf(text: string): readonly Requirement[] {
     if (isAbsent) lexeme = take();
     if (lexeme.token !== "identifier") throw new Error(`found '${lexeme.text}', expected: identifier`);
     const key = lexeme.text;
-    const faults = qualifiedNameFaults(key);
+    const faults = qualifiedNameErrors(key);
     if (faults.length > 0) throw new Error(`<nil>: Invalid value: ${JSON.stringify(key)}: ${faults.join("; ")}`);
     if (isAbsent) return { key, operator: "absent", values: [] };
     if (look().token === "end" || look().token === ",") return { key, operator: "exists", values: [] };
@@ -157,7 +157,7 @@ function checked(requirement: Requirement): Requirement {
         `values[${index}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
       );
     }
-    const faults = labelValueFaults(value);
+    const faults = labelValueErrors(value);
     if (faults.length > 0) {
       throw new Error(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${faults.join("; ")}`);
     }

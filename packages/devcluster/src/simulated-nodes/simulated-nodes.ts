@@ -4,36 +4,36 @@ import type { Log } from "@millwright/kube";
 import { createKubelet } from "./kubelet.ts";
 import { markSilentNodes } from "./node-lifecycle.ts";
 import type { DesiredNode, NodeState, Readiness } from "./node-object.ts";
-import { createTroubles, type Troubles } from "../cluster-faults/cluster-faults.ts";
-import { isSilenced, mayJoin, stateOf } from "./node-faults.ts";
+import { createClusterFaults, type ClusterFaults } from "../cluster-faults/cluster-faults.ts";
+import { isKubeletStopped, mayJoin, stateOf } from "./node-faults.ts";
 
 /** Options of {@link createSimulatedNodes}. */
 export interface SimulatedNodesOptions {
   /** A client of any API server: this package's own, or a real one. */
   readonly api: ApiClient;
   readonly clock: Clock;
-  /** From the machine being there to its node being Ready. Default 2 s. */
+  /** From the start of a machine to its node being Ready. Default 2 s. */
   readonly joinDelayMs?: number;
-  /** Between two heartbeats of a node. Default 10 s, as a kubelet. */
+  /** Interval of the heartbeats of a node. Default 10 s, as kubelets. */
   readonly heartbeatMs?: number;
   /** A node without heartbeat for this long becomes Unknown. Default 40 s. */
   readonly silenceMs?: number;
-  /** Deletes the Node of a machine that is gone, as a cloud controller manager does. Default false. */
+  /** Deletes the Node of a machine that was removed, as a cloud controller manager does. Default false. */
   readonly removeWithVm?: boolean;
-  /** How long a machine is gone before `removeWithVm` deletes its Node. Default 10 s. */
+  /** How long after the removal of a machine `removeWithVm` deletes its Node. Default 10 s. */
   readonly removeAfterMs?: number;
-  /** What goes wrong on demand, shared with the workloads: `server.troubles` of an API server of ours. Default: nothing. */
-  readonly troubles?: Troubles;
+  /** Faults, shared with the workloads, such as `clusterFaults` of an API server of this package. Default: none. */
+  readonly clusterFaults?: ClusterFaults;
   readonly log?: Log;
 }
 
 /** Nodes that join and leave with their machines. */
 export interface SimulatedNodes {
-  /** Says which machines there are now. Machines that are new join, those that are missing fall silent. */
+  /** Sets the machines. New machines join; the kubelets of missing ones stop. */
   sync(desired: readonly DesiredNode[]): void;
-  /** Makes a node report that it is (not) ready, from its next heartbeat on. Unknown names wait for their node. */
+  /** Makes a node report that it is (not) ready, from its next heartbeat on. The node may join later. */
   setReady(nodeName: string, isReady: boolean): void;
-  /** Runs until the signal aborts; resolves after the last call has ended. Never rejects: failed calls are tried again. */
+  /** Runs until the signal aborts; resolves after the last call has ended. Never rejects: failed calls are retried. */
   start(signal: AbortSignal): Promise<void>;
 }
 
@@ -41,12 +41,12 @@ interface SimulatedNode {
   readonly desired: DesiredNode;
   readonly dueMs: number;
   readonly hasJoined: boolean;
-  /** What was posted last, as a text to compare with; undefined when that is not known. */
+  /** The last status that was posted, as text to compare with; undefined when it is unknown. */
   readonly posted: string | undefined;
   readonly conditionTypes: readonly string[];
 }
 
-/** Whether two machines of one node name are one. A machine without provider id is known by its firmware. */
+/** Whether two machines with one node name are the same. A machine without provider ID is identified by its system UUID. */
 const isSameMachine = (one: DesiredNode, other: DesiredNode): boolean =>
   one.providerId === other.providerId && one.systemUuid === other.systemUuid;
 
@@ -54,19 +54,19 @@ const tickMs = 250;
 const retryMs = 1_000;
 const parallelCalls = 16;
 
-/** Creates simulated nodes. Nothing happens before `start`. Node objects that exist already are taken over. */
+/** Creates simulated nodes. Nothing happens before `start`. Existing Node objects are adopted. */
 export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedNodes {
   const { api, clock, log = () => {} } = options;
   const { joinDelayMs = 2_000, heartbeatMs = 10_000, silenceMs = 40_000 } = options;
   const { removeWithVm = false, removeAfterMs = 10_000 } = options;
-  const { troubles = createTroubles() } = options;
+  const { clusterFaults = createClusterFaults() } = options;
   const kubelet = createKubelet(api, clock);
   const nodes = new Map<string, SimulatedNode>();
   const goneSinceMs = new Map<string, number>();
   const notReady = new Set<string>();
   let lifecycleDueMs = 0;
 
-  const current = () => troubles.list().map(({ trouble }) => trouble);
+  const current = () => clusterFaults.list().map(({ fault }) => fault);
   const wanted = (name: string, node: SimulatedNode): NodeState => {
     const own: Readiness = notReady.has(name) ? "False" : "True";
     return stateOf(name, own, current(), clock.now(), node.conditionTypes);
@@ -74,7 +74,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
 
   const advance = async (name: string, node: SimulatedNode, signal: AbortSignal): Promise<void> => {
     const update = (change: Partial<SimulatedNode>): void => {
-      // A machine that was replaced or left in the meantime is not brought back.
+      // A machine that was replaced or removed in the meantime is not restored.
       if (nodes.get(name)?.desired === node.desired) nodes.set(name, { ...node, ...change });
     };
     const state = wanted(name, node);
@@ -83,7 +83,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     try {
       if (!node.hasJoined) await kubelet.register(node.desired, state, signal);
       else if (node.posted !== posted && !(await kubelet.postStatus(node.desired, state, signal))) {
-        // The Node was deleted under a living kubelet, which does not register a second time.
+        // The Node was deleted while the kubelet runs. A kubelet does not register twice.
         update({ dueMs: clock.monotonicMs() + heartbeatMs, posted, conditionTypes });
         return;
       }
@@ -93,7 +93,8 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       if (signal.aborted) return;
       const isGone = isNotFound(error) && node.hasJoined;
       update({ dueMs: clock.monotonicMs() + (isGone ? heartbeatMs : retryMs) });
-      if (!isGone) log("debug", "simulated node: call failed and will be tried again", { node: name, error });
+      if (!isGone)
+        log("debug", "simulated node: Failed to update the Node or its Lease, will retry", { node: name, error });
     }
   };
 
@@ -104,7 +105,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     } catch (error) {
       if (isNotFound(error)) goneSinceMs.delete(name);
       else if (!signal.aborted)
-        log("debug", "simulated node: removal failed and will be tried again", { node: name, error });
+        log("debug", "simulated node: Failed to delete the Node, will retry", { node: name, error });
     }
   };
 
@@ -114,25 +115,25 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
       const readiness = await markSilentNodes(api, clock, silenceMs, signal);
       for (const [name, node] of nodes) {
         const stored = readiness.get(name);
-        // After a pause of the whole process its living nodes were called silent: they speak up again.
+        // After a pause of the whole process, running nodes were marked Unknown. They report again.
         if (node.hasJoined && stored !== undefined && stored !== wanted(name, node).ready) {
           nodes.set(name, { ...node, posted: undefined, dueMs: 0 });
         }
       }
     } catch (error) {
-      if (!signal.aborted) log("debug", "simulated nodes: lifecycle pass failed and will be tried again", { error });
+      if (!signal.aborted) log("debug", "simulated nodes: Failed to check the nodes' leases, will retry", { error });
     }
   };
 
-  const pass = async (signal: AbortSignal): Promise<void> => {
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
     const now = clock.monotonicMs();
     const work: (() => Promise<void>)[] = [];
     const active = current();
     for (const [name, node] of nodes) {
-      if (isSilenced(name, active) || (!node.hasJoined && !mayJoin(name, active))) continue;
-      // A trouble that comes, goes or flaps is reported at once, as a kubelet reports what changes.
-      const isNews = node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
-      if (node.dueMs <= now || isNews) work.push(() => advance(name, node, signal));
+      if (isKubeletStopped(name, active) || (!node.hasJoined && !mayJoin(name, active))) continue;
+      // A change by a fault is reported at once, as a kubelet reports changes.
+      const hasChanged = node.posted !== undefined && node.posted !== JSON.stringify(wanted(name, node));
+      if (node.dueMs <= now || hasChanged) work.push(() => advance(name, node, signal));
     }
     if (removeWithVm) {
       for (const [name, since] of goneSinceMs) if (now - since >= removeAfterMs) work.push(() => remove(name, signal));
@@ -174,7 +175,7 @@ export function createSimulatedNodes(options: SimulatedNodesOptions): SimulatedN
     },
     async start(signal) {
       while (!signal.aborted) {
-        await pass(signal);
+        await reconcile(signal);
         try {
           await clock.sleep(tickMs, signal);
         } catch {

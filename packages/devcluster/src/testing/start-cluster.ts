@@ -4,7 +4,7 @@ import { createSimulatedNodes, type SimulatedNodes } from "../simulated-nodes/si
 import { createWorkloads } from "../workloads/workloads.ts";
 import { startServer, type TestServer } from "./start-server.ts";
 
-/** A server with nodes and workloads that are quick about everything, and share the troubles of the server. */
+/** A server with nodes and workloads that have short delays and share the cluster faults of the server. */
 export interface TestCluster extends TestServer {
   /** Says which nodes there are from now on. Each has a label `zone` with its name. */
   join(...names: readonly string[]): void;
@@ -18,8 +18,8 @@ export async function startCluster({ silenceMs = 60_000 } = {}): Promise<TestClu
   const server = await startServer();
   const api = createApiClient({ server: server.url });
   const stopping = new AbortController();
-  const { troubles } = server.server;
-  const common = { api, clock: systemClock, troubles };
+  const { clusterFaults } = server.server;
+  const common = { api, clock: systemClock, clusterFaults };
   const nodes = createSimulatedNodes({ ...common, joinDelayMs: 0, heartbeatMs: 300, silenceMs });
   const workloads = createWorkloads({ ...common, podStartMs: 20, podStopMs: 100, attachMs: 50, detachMs: 50 });
   const running = Promise.all([nodes.start(stopping.signal), workloads.start(stopping.signal)]);

@@ -2,7 +2,7 @@ import type { StoredObject } from "../objects/stored-object.ts";
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { decodeObject } from "../resources/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
+import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import { badRequest, conflict, invalid, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
@@ -37,20 +37,20 @@ export interface ApplyOptions extends WriteOptions {
  * another value is a conflict (409), unless `force` takes it over. Creates the object when there is none.
  */
 export function applyObject(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   body: Json | undefined,
   options: ApplyOptions,
 ): Outcome {
   const applied = readConfiguration(definition, ref, body, options);
-  const live = find(machinery, definition, ref);
+  const live = find(context, definition, ref);
   const write: TrackedWrite = {
     manager: options.manager,
     operation: "Apply",
     subresource: options.subresource,
     apiVersion: apiVersionOf(definition),
-    time: rfc3339(machinery.clock.now()),
+    time: rfc3339(context.clock.now()),
   };
   if (live === undefined) {
     if (options.subresource !== "") throw notFound(definition, ref.name);
@@ -59,11 +59,11 @@ export function applyObject(
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(definition, ref.name, why);
     }
-    return createApplied(machinery, definition, ref, applied, write, options);
+    return createApplied(context, definition, ref, applied, write, options);
   }
   const state = shown(definition, live);
   const plan = planApply(definition, state, applied, write, options.force);
-  return updateObject(machinery, definition, {
+  return updateObject(context, definition, {
     ref,
     subresource: options.subresource,
     options,
@@ -116,20 +116,20 @@ function beforeFirstApply(definition: ResourceDefinition, live: JsonObject, writ
 }
 
 function createApplied(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   applied: JsonObject,
   write: TrackedWrite,
   options: ApplyOptions,
 ): Outcome {
-  const candidate = newObject(machinery, definition, ref.namespace, decodeObject(definition, applied).object);
+  const candidate = newObject(context, definition, ref.namespace, decodeObject(definition, applied).object);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
   const { object, warnings } = admit(definition, inStore, undefined, options, { doubled: [], unknown: [] });
   const present = fieldTreeOf(object, definition.schema);
   const fields = intersection(fieldTreeOf(applied, definition.schema), present);
   const tracked = completed(definition, withManagers(object, [{ ...write, fields }]));
-  const stored = options.dryRun ? tracked : machinery.store.put(definition.collection, tracked);
+  const stored = options.dryRun ? tracked : context.store.put(definition.collection, tracked);
   return { code: 201, body: shown(definition, stored), warnings };
 }
 

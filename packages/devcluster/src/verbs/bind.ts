@@ -1,24 +1,24 @@
 import { at, entriesOf, type Json, type JsonObject, objectFrom, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import { find, type Machinery, type ObjectRef } from "../resources/server-context.ts";
+import { find, type ServerContext, type ObjectRef } from "../resources/server-context.ts";
 import { withCondition } from "../objects/conditions.ts";
-import { ApiFault, conflict, notFound } from "../errors/status-error.ts";
+import { StatusError, conflict, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 
 /** Binds a pod to a node, as a scheduler does. A pod is bound once: 409 for one that has a node already. */
 export function bindPod(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   body: Json | undefined,
 ): Outcome {
-  const pod = find(machinery, definition, ref);
+  const pod = find(context, definition, ref);
   if (pod === undefined) throw notFound(definition, ref.name);
   const target = stringAt(body, "target", "name") ?? "";
   if (target === "") {
-    throw new ApiFault(500, "", "target.name: Required value");
+    throw new StatusError(500, "", "target.name: Required value");
   }
   const binding = { group: "", plural: "pods/binding", kind: "Binding" };
   const present = stringAt(pod, "spec", "nodeName") ?? "";
@@ -28,13 +28,13 @@ export function bindPod(
   if (pod.metadata.deletionTimestamp !== undefined) {
     throw conflict(binding, ref.name, `pod ${ref.name} is being deleted, cannot be assigned to a host`);
   }
-  const now = rfc3339(machinery.clock.now());
+  const now = rfc3339(context.clock.now());
   const placed = withField(pod, ["spec", "nodeName"], target);
   const annotations = { ...pod.metadata.annotations, ...annotationsOf(body) };
   const annotated =
     Object.keys(annotations).length === 0 ? placed : withField(placed, ["metadata", "annotations"], annotations);
   const scheduled = withCondition(annotated, { type: "PodScheduled", status: "True", lastProbeTime: null }, now);
-  commit(machinery, definition, pod, scheduled);
+  commit(context, definition, pod, scheduled);
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 

@@ -3,7 +3,7 @@ import { trackManagedFields } from "../managed-fields/managed-fields.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { decodeObject } from "../resources/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { type Machinery, shown } from "../resources/server-context.ts";
+import { type ServerContext, shown } from "../resources/server-context.ts";
 import { isTrue } from "../objects/conditions.ts";
 import { alreadyExists, forbidden, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
@@ -19,7 +19,7 @@ const generateAttempts = 8;
 
 /** Creates an object, under its own name or a generated one. */
 export function createObject(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   namespace: string,
   body: Json | undefined,
@@ -27,15 +27,15 @@ export function createObject(
 ): Outcome {
   const { object: sent, unknown } = decodeObject(definition, checkIdentity(definition, body, { namespace }));
   refuseVersionOnCreate(sent);
-  requireStandingDefinition(machinery, definition, stringAt(sent, "metadata", "name") ?? "");
-  requireNamespace(machinery, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
-  const candidate = newObject(machinery, definition, namespace, sent);
+  requireStandingDefinition(context, definition, stringAt(sent, "metadata", "name") ?? "");
+  requireNamespace(context, definition, namespace, stringAt(sent, "metadata", "name") ?? "");
+  const candidate = newObject(context, definition, namespace, sent);
   const inStore = definition.view === undefined ? candidate : definition.view.store(candidate);
   const { object, warnings } = admit(definition, inStore, undefined, options, {
     doubled: duplicatesOf(body),
     unknown,
   });
-  const { store } = machinery;
+  const { store } = context;
   const present = store.get(definition.collection, namespace, object.metadata.name);
   if (present !== undefined) throw alreadyExists(definition, object.metadata.name, isBeingDeleted(present));
   const tracked = completed(
@@ -45,7 +45,7 @@ export function createObject(
       operation: "Update",
       subresource: "",
       apiVersion: apiVersionOf(definition),
-      time: rfc3339(machinery.clock.now()),
+      time: rfc3339(context.clock.now()),
     }),
   );
   const stored = options.dryRun ? tracked : store.put(definition.collection, tracked);
@@ -53,7 +53,7 @@ export function createObject(
 }
 
 /** Throws when the kind of a new object is on its way out; only custom kinds have a definition. */
-function requireStandingDefinition({ store }: Machinery, definition: ResourceDefinition, name: string): void {
+function requireStandingDefinition({ store }: ServerContext, definition: ResourceDefinition, name: string): void {
   const { plural, group } = definition;
   const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", `${plural}.${group}`);
   if (isTrue(crd, "Terminating"))
@@ -62,7 +62,7 @@ function requireStandingDefinition({ store }: Machinery, definition: ResourceDef
 
 /** Throws when the namespace of a new object is missing or on its way out. */
 export function requireNamespace(
-  { store }: Machinery,
+  { store }: ServerContext,
   definition: ResourceDefinition,
   namespace: string,
   name: string,
@@ -83,12 +83,12 @@ export function requireNamespace(
 
 /** The object with the metadata that the server owes it; what a client may not choose is dropped. */
 export function newObject(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   namespace: string,
   sent: JsonObject,
 ): JsonObject {
-  const { clock, random } = machinery;
+  const { clock, random } = context;
   const {
     resourceVersion: _version,
     deletionTimestamp: _deletion,
@@ -104,7 +104,7 @@ export function newObject(
     ...rest,
     metadata: {
       ...metadata,
-      name: nameFor(machinery, definition, namespace, metadata),
+      name: nameFor(context, definition, namespace, metadata),
       ...(definition.namespaced ? { namespace } : {}),
       uid: random.uuid(),
       creationTimestamp: rfc3339(clock.now()),
@@ -115,7 +115,7 @@ export function newObject(
 }
 
 function nameFor(
-  { store, random }: Machinery,
+  { store, random }: ServerContext,
   definition: ResourceDefinition,
   namespace: string,
   metadata: JsonObject,

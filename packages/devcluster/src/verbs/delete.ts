@@ -3,7 +3,7 @@ import { plainText, quoted } from "../json/quoting.ts";
 import { namespaceOf, type StoredObject } from "../objects/stored-object.ts";
 import { at, field, isArray, type Json, type JsonObject, stringAt, withField } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
+import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
 import {
   badRequest,
   type Cause,
@@ -94,12 +94,12 @@ function propagationProblems(propagation: string | undefined, hasOrphan: boolean
 
 /** Deletes an object, or marks it as being deleted while finalizers hold it. */
 export function deleteObject(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   options: DeleteOptions,
 ): Outcome {
-  const live = find(machinery, definition, ref);
+  const live = find(context, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
   if (definition.collection === "namespaces." && protectedNamespaces.has(ref.name)) {
     throw forbidden(definition, ref.name, "this namespace may not be deleted");
@@ -111,18 +111,16 @@ export function deleteObject(
   const graceSeconds = definition.collection === "pods." ? podGraceSeconds(live, options) : 0;
   const holdsNamespace = definition.collection === "namespaces.";
   if (finalizers.length > 0 || holdsNamespace || graceSeconds > 0) {
-    const marked = markDeleted(machinery, definition, live, finalizers, graceSeconds);
-    const next = isDefinition ? withTerminating(marked, rfc3339(machinery.clock.now())) : marked;
-    return { code: 200, body: shown(definition, options.dryRun ? next : commit(machinery, definition, live, next)) };
+    const marked = markDeleted(context, definition, live, finalizers, graceSeconds);
+    const next = isDefinition ? withTerminating(marked, rfc3339(context.clock.now())) : marked;
+    return { code: 200, body: shown(definition, options.dryRun ? next : commit(context, definition, live, next)) };
   }
   if (definition.collection === "pods.") {
-    const last = markDeleted(machinery, definition, live, [], 0);
-    const gone = options.dryRun
-      ? last
-      : machinery.store.remove(definition.collection, namespaceOf(live), ref.name, last);
+    const last = markDeleted(context, definition, live, [], 0);
+    const gone = options.dryRun ? last : context.store.remove(definition.collection, namespaceOf(live), ref.name, last);
     return { code: 200, body: shown(definition, gone ?? last) };
   }
-  if (!options.dryRun) machinery.store.remove(definition.collection, namespaceOf(live), ref.name);
+  if (!options.dryRun) context.store.remove(definition.collection, namespaceOf(live), ref.name);
   return {
     code: 200,
     body: successStatus({
@@ -196,7 +194,7 @@ function withTerminating(crd: StoredObject, now: string): StoredObject {
 }
 
 function markDeleted(
-  { clock }: Machinery,
+  { clock }: ServerContext,
   definition: ResourceDefinition,
   live: StoredObject,
   finalizers: readonly string[],

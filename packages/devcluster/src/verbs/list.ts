@@ -1,9 +1,16 @@
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
-import type { Machinery } from "../resources/server-context.ts";
+import type { ServerContext } from "../resources/server-context.ts";
 import { parseFieldSelector } from "../selectors/field-selector.ts";
 import { parseLabelSelector } from "../selectors/label-selector.ts";
-import { ApiFault, badRequest, continueExpired, expired, isApiFault, listExpired } from "../errors/status-error.ts";
+import {
+  StatusError,
+  badRequest,
+  continueExpired,
+  expired,
+  isStatusError,
+  listExpired,
+} from "../errors/status-error.ts";
 import { checkListOptions } from "../request/list-options.ts";
 
 /** Tells whether an object belongs into a list or watch. */
@@ -31,7 +38,7 @@ export function readSelectors(
 
 /** Reads a resourceVersion. Throws 400 (or `fault`) when it is not a whole number, 504 when it lies in the future, as etcd does. */
 export function readVersion(
-  { store }: Machinery,
+  { store }: ServerContext,
   text: string | null,
   prefix = "",
   fault = badRequest,
@@ -46,34 +53,34 @@ export function readVersion(
   if (version <= store.resourceVersion) return version;
   const message = `Timeout: Too large resource version: ${version}, current: ${store.resourceVersion}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
-  throw new ApiFault(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
+  throw new StatusError(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
 }
 
 /** Checks the resourceVersion of a get, which is only a lower bound there. Throws 500 for one that is no number. */
-export function checkVersionOfGet(machinery: Machinery, text: string | null): void {
+export function checkVersionOfGet(context: ServerContext, text: string | null): void {
   try {
-    readVersion(machinery, text);
+    readVersion(context, text);
   } catch (error) {
-    if (isApiFault(error) && error.code === 400) throw new ApiFault(500, "", error.message);
+    if (isStatusError(error) && error.code === 400) throw new StatusError(500, "", error.message);
     throw error;
   }
 }
 
 /** Lists one page: all of it without `limit`; a `continue` token goes on at the version of the first page. */
 export function listPage(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   namespace: string | undefined,
   query: URLSearchParams,
 ): Page {
   checkListOptions(query);
   const matches = readSelectors(definition, query, undefined);
-  const { store } = machinery;
+  const { store } = context;
   const token = readToken(query.get("continue"), store.resourceVersion);
   if (token !== undefined && !["", "0"].includes(query.get("resourceVersion") ?? "")) {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
-  const asked = readVersion(machinery, query.get("resourceVersion"), "invalid resource version: ");
+  const asked = readVersion(context, query.get("resourceVersion"), "invalid resource version: ");
   const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
   // Version 0 is answered out of the watch cache, which knows no pages.
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
@@ -83,7 +90,7 @@ export function listPage(
     try {
       return store.scanAt(definition.collection, namespace, version, token?.after);
     } catch (error) {
-      if (!isApiFault(error) || error.code !== 410) throw error;
+      if (!isStatusError(error) || error.code !== 410) throw error;
       throw token === undefined ? listExpired() : continueExpired(writeToken(inconsistent, token.after));
     }
   })();
@@ -131,7 +138,7 @@ function readToken(text: string | null, current: number): { version: number; aft
       }
     }
   } catch (error) {
-    if (error instanceof ApiFault) throw error;
+    if (error instanceof StatusError) throw error;
   }
   throw badRequest("continue key is not valid: it was not made by this server");
 }

@@ -1,10 +1,10 @@
 import { arrayAt, entriesOf, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { quoted, plainText } from "../json/quoting.ts";
-import { ApiFault, badRequest, type Cause, invalid } from "../errors/status-error.ts";
+import { StatusError, badRequest, type Cause, invalid } from "../errors/status-error.ts";
 import { builtInNames } from "../kinds/built-in-names.ts";
 import { apiVersionOf } from "../resources/resource-definition.ts";
-import { labelValueFaults, nameFaults, qualifiedNameFaults } from "../objects/names.ts";
+import { labelValueErrors, nameErrors, qualifiedNameErrors } from "../objects/names.ts";
 
 /** Annotations of one object together may not be larger than this. */
 const annotationsLimitBytes = 256 * 1024;
@@ -121,7 +121,7 @@ export function requireNameInBody(body: JsonObject, name: string): void {
 /** 500 without a reason, as the storage layer of kube-apiserver answers a create that names a version. */
 export function refuseVersionOnCreate(body: JsonObject): void {
   if (stringAt(body, "metadata", "resourceVersion")) {
-    throw new ApiFault(500, "", "resourceVersion should not be set on objects to be created");
+    throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
   }
 }
 
@@ -131,17 +131,17 @@ function nameProblems(
   rule: ResourceDefinition["nameRule"],
   checked = name,
 ): readonly Cause[] {
-  return nameFaults(checked, rule).map((why) => wrong(path, name, why));
+  return nameErrors(checked, rule).map((why) => wrong(path, name, why));
 }
 
 function qualifiedNameProblems(path: string, key: string, checked = key): readonly Cause[] {
-  return qualifiedNameFaults(checked).map((why) => wrong(path, key, why));
+  return qualifiedNameErrors(checked).map((why) => wrong(path, key, why));
 }
 
 function labelProblems(key: string, value: Json): readonly Cause[] {
   const problems = qualifiedNameProblems("metadata.labels", key);
   if (typeof value !== "string") return problems;
-  return [...problems, ...labelValueFaults(value).map((why) => wrong("metadata.labels", value, why))];
+  return [...problems, ...labelValueErrors(value).map((why) => wrong("metadata.labels", value, why))];
 }
 
 function controllerProblems(owners: readonly Json[]): readonly Cause[] {

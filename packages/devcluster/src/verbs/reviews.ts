@@ -1,9 +1,9 @@
-import type { Authorizer, Wish } from "../access/authorize.ts";
+import type { Authorizer, AccessAttributes } from "../access/authorize.ts";
 import type { PolicyRule } from "../access/rbac-rules.ts";
 import type { User } from "../access/user.ts";
 import type { ReviewKind } from "../access/review-kinds.ts";
 import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
-import { ApiFault, badRequest } from "../errors/status-error.ts";
+import { StatusError, badRequest } from "../errors/status-error.ts";
 
 /** Who asks, and who decides. */
 export interface Access {
@@ -18,7 +18,7 @@ export interface ReviewContext extends Access {
 }
 
 /** Answers a review: what the caller, or the subject that it names, may do. */
-export function answerReview(
+export function evaluateReview(
   { group, version, kind }: ReviewKind,
   body: Json | undefined,
   context: ReviewContext,
@@ -47,7 +47,7 @@ function statusOf(kind: string, spec: JsonObject, { user, authorizer }: ReviewCo
     }
     default: {
       const subject = kind === "SelfSubjectAccessReview" ? user : subjectOf(spec);
-      const reason = authorizer.reason(subject, wishOf(spec));
+      const reason = authorizer.reason(subject, accessAttributesOf(spec));
       return { allowed: reason !== undefined, ...(reason ? { reason } : {}) };
     }
   }
@@ -68,7 +68,7 @@ function subjectOf(spec: JsonObject): User {
   return { name, groups };
 }
 
-function wishOf(spec: JsonObject): Wish {
+function accessAttributesOf(spec: JsonObject): AccessAttributes {
   const resource = spec["resourceAttributes"];
   const path = spec["nonResourceAttributes"];
   if (isObject(resource) === isObject(path)) {
@@ -79,7 +79,7 @@ function wishOf(spec: JsonObject): Wish {
       causes: [{ reason: "FieldValueInvalid", message, field: "spec.resourceAttributes" }],
     };
     const text = `.authorization.k8s.io "" is invalid: spec.resourceAttributes: ${message}`;
-    throw new ApiFault(422, "Invalid", text, details);
+    throw new StatusError(422, "Invalid", text, details);
   }
   const text = (key: string): string => stringAt(isObject(resource) ? resource : path, key) ?? "";
   return {

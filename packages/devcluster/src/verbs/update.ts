@@ -4,8 +4,8 @@ import { type TrackedWrite, trackManagedFields } from "../managed-fields/managed
 import { arrayAt, jsonEqual, type JsonObject, objectAt, stringAt, withField } from "../json/json.ts";
 import { decodeObject } from "../resources/decode-object.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { find, type Machinery, type ObjectRef, shown } from "../resources/server-context.ts";
-import { ApiFault, conflict, invalid, isApiFault, notFound } from "../errors/status-error.ts";
+import { find, type ServerContext, type ObjectRef, shown } from "../resources/server-context.ts";
+import { StatusError, conflict, invalid, isStatusError, notFound } from "../errors/status-error.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { admit, completed } from "./admit.ts";
 import { duplicatesOf } from "../resources/field-validation.ts";
@@ -28,9 +28,9 @@ export interface Update {
 }
 
 /** Changes an existing object: optimistic concurrency, separated status, generation, finalizers, validation. */
-export function updateObject(machinery: Machinery, definition: ResourceDefinition, update: Update): Outcome {
+export function updateObject(context: ServerContext, definition: ResourceDefinition, update: Update): Outcome {
   const { ref, subresource, options } = update;
-  const live = find(machinery, definition, ref);
+  const live = find(context, definition, ref);
   if (live === undefined) throw notFound(definition, ref.name);
   const changed = update.change(shown(definition, live));
   const isPatch = update.isReplace !== true && update.track === undefined;
@@ -55,13 +55,13 @@ export function updateObject(machinery: Machinery, definition: ResourceDefinitio
     subresource,
     apiVersion: apiVersionOf(definition),
     // Kubernetes notes no time for a change of the scale.
-    time: subresource === "scale" ? "" : rfc3339(machinery.clock.now()),
+    time: subresource === "scale" ? "" : rfc3339(context.clock.now()),
   };
   const trackUpdate = (before: StoredObject, after: PreparedObject): PreparedObject =>
     trackManagedFields(definition, before, after, write);
   const tracked = (update.track ?? trackUpdate)(live, object, write);
   const next = bumpGeneration(definition, live, completed(definition, tracked));
-  const stored = options.dryRun ? next : commit(machinery, definition, live, next);
+  const stored = options.dryRun ? next : commit(context, definition, live, next);
   return { code: 200, body: shown(definition, stored), warnings };
 }
 
@@ -74,7 +74,7 @@ function readable<T>(isPatch: boolean, read: () => T): T {
     return read();
   } catch (error) {
     const why =
-      isPatch && isApiFault(error) ? /^[^:]* cannot be handled as an? [^:]*: (.*)$/s.exec(error.message) : null;
+      isPatch && isStatusError(error) ? /^[^:]* cannot be handled as an? [^:]*: (.*)$/s.exec(error.message) : null;
     if (why === null) throw error;
     const message = `Invalid value: "the patched object": ${why[1]}`;
     const nothing = { group: "", plural: "", kind: "" };
@@ -84,7 +84,7 @@ function readable<T>(isPatch: boolean, read: () => T): T {
 
 /** Writes a changed object, or lets it go when it was only waiting for its last finalizer. An equal one is not written. */
 export function commit(
-  { store }: Machinery,
+  { store }: ServerContext,
   definition: ResourceDefinition,
   live: StoredObject,
   next: JsonObject,
@@ -138,7 +138,7 @@ function checkPreconditions(
   const sent = stringAt(wanted, "metadata", "resourceVersion");
   const version = sent === "0" ? undefined : sent;
   if (version && !/^\d+$/.test(version)) {
-    throw new ApiFault(500, "", `strconv.ParseUint: parsing ${quoted(version)}: invalid syntax`);
+    throw new StatusError(500, "", `strconv.ParseUint: parsing ${quoted(version)}: invalid syntax`);
   }
   if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
   if (!version && isReplace && !definition.unconditionalUpdate) {

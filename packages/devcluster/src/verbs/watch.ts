@@ -5,8 +5,8 @@ import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Representation } from "../request/negotiation.ts";
 import { type JsonObject, jsonText } from "../json/json.ts";
 import { apiVersionOf, type ResourceDefinition } from "../resources/resource-definition.ts";
-import { type Machinery, shown } from "../resources/server-context.ts";
-import { ApiFault, isApiFault } from "../errors/status-error.ts";
+import { type ServerContext, shown } from "../resources/server-context.ts";
+import { StatusError, isStatusError } from "../errors/status-error.ts";
 import type { StoreEvent } from "../storage/store-event.ts";
 import { textIn, textOf } from "../storage/object-text.ts";
 import { type IncludedObject, partialObject, tableOf } from "../resources/table.ts";
@@ -14,7 +14,7 @@ import { checkListOptions } from "../request/list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
 
 /** For a watch, unlike for a list, a version that is no number is a fault of the server. */
-const withoutReason = (message: string): ApiFault => new ApiFault(500, "", message);
+const withoutReason = (message: string): StatusError => new StatusError(500, "", message);
 
 /** A client that has this much unread is cut off; it comes back with its last version. */
 const unreadLimitBytes = 16 * 1024 * 1024;
@@ -42,12 +42,12 @@ export interface WatchRequest {
  * it, the one that arrives as an ERROR event inside of the stream.
  */
 export async function serveWatch(
-  machinery: Machinery,
+  context: ServerContext,
   request: WatchRequest,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock } = machinery;
+  const { store, clock } = context;
   const { definition, namespace, query } = request;
   checkListOptions(query);
   const matches = readSelectors(definition, query, request.name);
@@ -55,8 +55,8 @@ export async function serveWatch(
     (namespace === undefined || object.metadata.namespace === namespace) && matches(object);
   const timeoutSeconds = readSeconds(query.get("timeoutSeconds"));
   const bookmarks = query.get("allowWatchBookmarks") === "true" || query.get("allowWatchBookmarks") === "1";
-  const encode = createEncoder(machinery, request);
-  const asked = readVersion(machinery, query.get("resourceVersion"), "", withoutReason);
+  const encode = createEncoder(context, request);
+  const asked = readVersion(context, query.get("resourceVersion"), "", withoutReason);
   const initial = wantsInitialEvents(query, asked);
 
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ export async function serveWatch(
     if (isOver || stream === undefined) return;
     stream.line(line);
     if (stream.unreadBytes <= unreadLimitBytes) return;
-    machinery.log("warn", "watch client is too slow and was cut off", { resource: definition.plural });
+    context.log("warn", "watch client is too slow and was cut off", { resource: definition.plural });
     finish();
     response.destroy();
   };
@@ -113,7 +113,7 @@ export async function serveWatch(
     try {
       for (const event of store.since(definition.collection, asked ?? 0)) deliver(event);
     } catch (error) {
-      if (!isApiFault(error)) throw error;
+      if (!isStatusError(error)) throw error;
       send(`${jsonText({ type: "ERROR", object: error.toStatus() })}\n`);
       finish();
       return;
@@ -162,7 +162,7 @@ interface Encoder {
   bookmark(resourceVersion: number, annotations: JsonObject | undefined): JsonObject;
 }
 
-function createEncoder({ clock }: Machinery, request: WatchRequest): Encoder {
+function createEncoder({ clock }: ServerContext, request: WatchRequest): Encoder {
   const { definition, representation, include } = request;
   const apiVersion = apiVersionOf(definition);
   let isFirst = true;

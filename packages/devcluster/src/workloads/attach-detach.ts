@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { arrayAt, at, field, type JsonObject, stringAt } from "../json/json.ts";
-import { isNamed, troublesOf } from "../cluster-faults/cluster-faults.ts";
+import { isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
 import { isTrue } from "../objects/conditions.ts";
 import { isOutOfService } from "./kubelets.ts";
 import { csiDriverOf, uniqueVolumeName, volumesOf } from "./pod-volumes.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, ofPod, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, podEvent, type View } from "./view.ts";
 
 const attacher = "attachdetach-controller";
 
@@ -57,8 +57,10 @@ function attach(view: View, volume: Item, node: string): readonly Action[] {
   const elsewhere = view.attachments.some((one) => stringAt(one, "spec", "source", "persistentVolumeName") === name);
   if (isShared || !elsewhere) return [{ do: "create", kind: "attachments", object: newAttachment(volume, node) }];
   const message = `Multi-Attach error for volume "${name}" Volume is already exclusively attached to one node and can't be attached to another`;
-  const says = usersOf(view, volume, node).map((pod) => ofPod(pod, attacher, "FailedAttachVolume", message, "Warning"));
-  return view.isNew(`multi-attach/${name}/${node}`) ? [{ do: "say", says }] : [];
+  const events = usersOf(view, volume, node).map((pod) =>
+    podEvent(pod, attacher, "FailedAttachVolume", message, "Warning"),
+  );
+  return view.isNew(`multi-attach/${name}/${node}`) ? [{ do: "record", events }] : [];
 }
 
 function usersOf(view: View, volume: Item, node: string): readonly Item[] {
@@ -81,7 +83,7 @@ function advance(view: View, attachment: Item, isUsed: boolean, times: VolumeTim
   const volumeName = stringAt(attachment, "spec", "source", "persistentVolumeName") ?? "";
   const volume = view.volumes.find(({ metadata }) => metadata.name === volumeName);
   const isStuck = (kind: "never-detaches" | "never-attaches"): boolean =>
-    troublesOf(view.troubles, kind).some(
+    faultsOfKinds(view.faults, kind).some(
       ({ nodes, volumes }) => isNamed(nodes, nodeName) && isNamed(volumes, volumeName),
     );
   const finalizer = finalizerOf(stringAt(attachment, "spec", "attacher") ?? "");
@@ -100,8 +102,8 @@ function advance(view: View, attachment: Item, isUsed: boolean, times: VolumeTim
   if (!view.due(`attach/${uid}`, times.attachDelayMs)) return [];
   const message = `AttachVolume.Attach succeeded for volume "${volumeName}"`;
   const users = volume === undefined ? [] : usersOf(view, volume, nodeName);
-  const says = users.map((pod) => ofPod(pod, attacher, "SuccessfulAttachVolume", message));
-  return statusPatch("attachments", attachment, { attached: true }).map((patch) => ({ ...patch, says }));
+  const events = users.map((pod) => podEvent(pod, attacher, "SuccessfulAttachVolume", message));
+  return statusPatch("attachments", attachment, { attached: true }).map((patch) => ({ ...patch, events }));
 }
 
 function reportVolumes(

@@ -2,7 +2,7 @@ import { at, jsonEqual, type JsonObject, objectAt, stringAt } from "../json/json
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { claimKeysOf, waitsForConsumer } from "./pod-volumes.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, keyOfItem, type Saying, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, keyOfItem, type ObjectEvent, type View } from "./view.ts";
 
 /**
  * Binds claims to volumes, and makes a CSI volume for a claim of a storage class that has none: the simplest binder and
@@ -19,8 +19,8 @@ export function bindClaims(view: View): readonly Action[] {
     if (storageClass === undefined || stringAt(claim, "spec", "volumeName")) return [];
     const provisioner = stringAt(storageClass, "provisioner") ?? "";
     const done = `Successfully provisioned volume ${volumeNameFor(claim)}`;
-    const says = [ofClaim(claim, provisioner, "ProvisioningSucceeded", done)];
-    return [{ do: "create", kind: "volumes", object: newVolume(claim, storageClass), says }];
+    const events = [claimEvent(claim, provisioner, "ProvisioningSucceeded", done)];
+    return [{ do: "create", kind: "volumes", object: newVolume(claim, storageClass), events }];
   });
 }
 
@@ -31,11 +31,11 @@ function hasConsumer({ pods }: View, claim: Item): boolean {
 
 function waiting(view: View, claim: Item): readonly Action[] {
   const message = "waiting for first consumer to be created before binding";
-  const says = [ofClaim(claim, "persistentvolume-controller", "WaitForFirstConsumer", message)];
-  return view.isNew(`consumer/${claim.metadata.uid}`) ? [{ do: "say", says }] : [];
+  const events = [claimEvent(claim, "persistentvolume-controller", "WaitForFirstConsumer", message)];
+  return view.isNew(`consumer/${claim.metadata.uid}`) ? [{ do: "record", events }] : [];
 }
 
-function ofClaim(about: Item, from: string, reason: string, message: string): Saying {
+function claimEvent(about: Item, from: string, reason: string, message: string): ObjectEvent {
   return { about, kind: "PersistentVolumeClaim", apiVersion: "v1", from, type: "Normal", reason, message };
 }
 
@@ -61,7 +61,7 @@ function claimKeyOf(volume: Item): string | undefined {
   return name === undefined ? undefined : `${stringAt(volume, "spec", "claimRef", "namespace") ?? ""}/${name}`;
 }
 
-/** One step at a time, so that a pass that fails half way is taken up by the next one. */
+/** One step at a time, so that the next reconcile continues after a failure. */
 function bind(claim: Item, volume: Item): readonly Action[] {
   if (stringAt(volume, "spec", "claimRef", "uid") !== claim.metadata.uid) {
     return [{ do: "patch", kind: "volumes", item: volume, patch: { spec: { claimRef: referenceTo(claim) } } }];

@@ -62,7 +62,7 @@ test("a kubelet that stops: the node is tainted, its pods are evicted when their
   await runPod("brief", { nodeSelector: { zone: "a" }, tolerations });
   await runPod("patient", { nodeSelector: { zone: "a" } });
   await expect.poll(() => isRunning("brief"), wait).toBe(true);
-  const trouble = cluster.server.troubles.add({ kind: "kubelet-stops", nodes: ["a"] });
+  const fault = cluster.server.clusterFaults.add({ kind: "kubelet-stops", nodes: ["a"] });
   await expect.poll(() => isNodeReady("a"), wait).toBe("Unknown");
   await expect
     .poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait)
@@ -85,7 +85,7 @@ test("a kubelet that stops: the node is tainted, its pods are evicted when their
   await cluster.patch("/api/v1/nodes/a", { spec: { taints: [...taints, outOfService] } });
   await expect.poll(() => codeOf(`${pods}/brief`), wait).toBe(404);
   await expect.poll(() => codeOf(`${pods}/patient`), wait).toBe(404);
-  trouble.remove();
+  fault.remove();
   await expect.poll(() => isNodeReady("a"), wait).toBe("True");
   await expect.poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait).toEqual([outOfService]);
 });
@@ -114,7 +114,7 @@ test("a volume that never comes off its node: its pod cannot start elsewhere, an
   expect(await said("first")).toContainEqual(
     expect.stringMatching(/SuccessfulAttachVolume: AttachVolume.Attach succeeded/),
   );
-  const trouble = cluster.server.troubles.add({ kind: "never-detaches", nodes: ["a"] });
+  const fault = cluster.server.clusterFaults.add({ kind: "never-detaches", nodes: ["a"] });
   await cluster.call("DELETE", `${pods}/first`);
   await runPod("second", { volumes, nodeSelector: { zone: "b" } });
   await expect
@@ -122,7 +122,7 @@ test("a volume that never comes off its node: its pod cannot start elsewhere, an
     .toContainEqual(expect.stringMatching(/^Warning FailedAttachVolume: Multi-Attach error for volume "pvc-/));
   expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "a" }, status: { attached: true } }]);
   expect(await isRunning("second")).toBe(false);
-  trouble.remove();
+  fault.remove();
   await expect.poll(() => isRunning("second"), wait).toBe(true);
   expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "b" } }]);
   await cluster.call("DELETE", `${pods}/second?gracePeriodSeconds=1`);
@@ -132,17 +132,17 @@ test("a volume that never comes off its node: its pod cannot start elsewhere, an
 
 test("pods that never end, never start or lose their readiness do so as long as they are told to", async () => {
   cluster.join("a");
-  const { troubles } = cluster.server;
-  const start = troubles.add({ kind: "pod-never-starts", names: ["late"] });
+  const { clusterFaults } = cluster.server;
+  const start = clusterFaults.add({ kind: "pod-never-starts", names: ["late"] });
   await runPod("late");
   await runPod("stays", { terminationGracePeriodSeconds: 1 });
   await expect.poll(() => isRunning("stays"), wait).toBe(true);
   expect(await isRunning("late")).toBe(false);
   start.remove();
   await expect.poll(() => isRunning("late"), wait).toBe(true);
-  troubles.add({ kind: "pod-not-ready", labels: { app: "late" } });
+  clusterFaults.add({ kind: "pod-not-ready", labels: { app: "late" } });
   await expect.poll(() => isRunning("late"), wait).toBe(false);
-  const ending = troubles.add({ kind: "pod-never-ends", namespaces: ["default"], names: ["stays"] });
+  const ending = clusterFaults.add({ kind: "pod-never-ends", namespaces: ["default"], names: ["stays"] });
   await cluster.call("DELETE", `${pods}/stays`);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(await codeOf(`${pods}/stays`)).toBe(200);
@@ -167,14 +167,14 @@ test("a pod that a finalizer holds ends and stays, without its kubelet going on 
 });
 
 test("nodes flap, have conditions of others, and do not join, as they are told over HTTP", async () => {
-  const troubles = "/millwright/troubles";
-  const post = (trouble: JsonObject) => cluster.call("POST", troubles, trouble);
+  const path = "/millwright/cluster-faults";
+  const post = (fault: JsonObject) => cluster.call("POST", path, fault);
   const late = (await post({ kind: "never-joins", nodes: ["b"] })).body;
   expect(late).toMatchObject({ kind: "never-joins", nodes: ["b"], id: expect.any(String) });
   cluster.join("a", "b");
   await expect.poll(() => isNodeReady("a"), wait).toBe("True");
   expect(await codeOf("/api/v1/nodes/b")).toBe(404);
-  await cluster.call("DELETE", `${troubles}/${stringAt(late, "id")}`);
+  await cluster.call("DELETE", `${path}/${stringAt(late, "id")}`);
   await expect.poll(() => isNodeReady("b"), wait).toBe("True");
 
   await post({ kind: "node-condition", nodes: ["a"], type: "ReadonlyFilesystem", reason: "FilesystemIsReadOnly" });
@@ -190,8 +190,8 @@ test("nodes flap, have conditions of others, and do not join, as they are told o
     }, wait)
     .toBeGreaterThan(3);
   expect(await isNodeReady("a")).toBe("True");
-  expect(await items(troubles)).toHaveLength(2);
-  await cluster.call("DELETE", troubles);
+  expect(await items(path)).toHaveLength(2);
+  await cluster.call("DELETE", path);
   await expect.poll(condition, wait).toMatchObject({ status: "False" });
   await expect.poll(() => isNodeReady("b"), wait).toBe("True");
 });
@@ -204,8 +204,8 @@ test.each([
   [{ kind: "node-flaps", everyMs: 1 }, /^everyMs: .*from 50 to/],
   [{ kind: "node-condition", type: "Ready" }, /^type: .*other than Ready/],
   [{ kind: "pod-not-ready", labels: { a: 1 } }, /^labels\.a: .*expected a string/],
-])("a trouble that makes no sense is refused with what is expected: %j", async (trouble, message) => {
-  const answer = await cluster.call("POST", "/millwright/troubles", trouble);
+])("an invalid cluster fault is rejected with what is expected: %j", async (fault, message) => {
+  const answer = await cluster.call("POST", "/millwright/cluster-faults", fault);
   expect(answer.code).toBe(400);
   expect(answer.body["message"]).toMatch(message);
 });

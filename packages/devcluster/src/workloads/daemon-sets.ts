@@ -19,7 +19,7 @@ const ownTolerations = [
 ].map((name) => ({ key: `node.kubernetes.io/${name}`, operator: "Exists" }));
 
 /** Keeps one pod of each DaemonSet on every node that it is for, cordoned and broken ones included. */
-export function keepDaemonSets(view: View): readonly Action[] {
+export function reconcileDaemonSets(view: View): readonly Action[] {
   return view.daemonSets.flatMap((set): readonly Action[] => {
     const revision = templateHash(set);
     const pods = controlledBy(set, view.pods);
@@ -50,7 +50,7 @@ function isFor(set: Item, node: Item): boolean {
 }
 
 function newPod(set: Item, nodeName: string, revision: string) {
-  // A name that belongs to the node: a pass that does not see its own pod yet cannot make a second one.
+  // The name is derived from the node: a reconcile whose cache lacks the pod cannot create a second one.
   const hash = createHash("sha256").update(`${nodeName} ${revision}`).digest("hex").slice(0, 5);
   const tolerations = [...arrayAt(set, "spec", "template", "spec", "tolerations"), ...ownTolerations];
   const identity = { name: `${set.metadata.name}-${hash}`, labels: { [revisionLabel]: revision } };

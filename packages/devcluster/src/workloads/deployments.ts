@@ -5,7 +5,7 @@ import { rfc3339 } from "../objects/timestamps.ts";
 import { ownerReference, templateHash } from "./pod-from-template.ts";
 import { controlledBy } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, type Saying, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, type ObjectEvent, type View } from "./view.ts";
 
 const hashLabel = "pod-template-hash";
 
@@ -13,7 +13,7 @@ const hashLabel = "pod-template-hash";
  * Keeps one ReplicaSet for each Deployment. A changed template gets a ReplicaSet of its own, at full size at once; the former
  * one is emptied when the new one is ready. There is no surge, no pausing, no history: drains need none of that.
  */
-export function keepDeployments(view: View): readonly Action[] {
+export function reconcileDeployments(view: View): readonly Action[] {
   return view.deployments.flatMap((deployment): readonly Action[] => {
     const sets = controlledBy(deployment, view.replicaSets);
     const hash = templateHash(deployment);
@@ -22,8 +22,11 @@ export function keepDeployments(view: View): readonly Action[] {
     if (isDeleting(deployment)) return status;
     const wanted = at(deployment, "spec", "replicas") ?? 1;
     if (current === undefined) {
-      const says = [scaled(deployment, "up", `${deployment.metadata.name}-${hash}`, 0, wanted)];
-      return [{ do: "create", kind: "replicaSets", object: newReplicaSet(deployment, hash, wanted), says }, ...status];
+      const events = [scaled(deployment, "up", `${deployment.metadata.name}-${hash}`, 0, wanted)];
+      return [
+        { do: "create", kind: "replicaSets", object: newReplicaSet(deployment, hash, wanted), events },
+        ...status,
+      ];
     }
     const isComplete = Number(at(current, "status", "readyReplicas") ?? 0) >= Number(wanted);
     const former = sets.filter((set) => set !== current && isComplete);
@@ -35,13 +38,13 @@ export function keepDeployments(view: View): readonly Action[] {
 function scaleTo(deployment: Item, set: Item, replicas: Json): readonly Action[] {
   const before = at(set, "spec", "replicas") ?? 1;
   if (before === replicas) return [];
-  const says = [
+  const events = [
     scaled(deployment, Number(before) < Number(replicas) ? "up" : "down", set.metadata.name, before, replicas),
   ];
-  return [{ do: "patch", kind: "replicaSets", item: set, patch: { spec: { replicas } }, says }];
+  return [{ do: "patch", kind: "replicaSets", item: set, patch: { spec: { replicas } }, events }];
 }
 
-function scaled(about: Item, direction: "up" | "down", set: string, from: Json, to: Json): Saying {
+function scaled(about: Item, direction: "up" | "down", set: string, from: Json, to: Json): ObjectEvent {
   const message = `Scaled ${direction} replica set ${set} from ${plainText(from)} to ${plainText(to)}`;
   const [kind, apiVersion] = ["Deployment", "apps/v1"];
   return {

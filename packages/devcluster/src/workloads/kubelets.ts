@@ -1,6 +1,6 @@
 import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
-import type { Trouble } from "../cluster-faults/cluster-fault.ts";
-import { isInSecondHalf, isNamed, troublesOf } from "../cluster-faults/cluster-faults.ts";
+import type { ClusterFault } from "../cluster-faults/cluster-fault.ts";
+import { isInBadHalf, isNamed, faultsOfKinds } from "../cluster-faults/cluster-faults.ts";
 import { isTrue, withCondition } from "../objects/conditions.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { disrupt } from "./disrupt.ts";
@@ -8,26 +8,26 @@ import { outOfServiceTaint } from "./taints.ts";
 import { attachedVolumes, volumesOf } from "./pod-volumes.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
-import { type Action, isDeleting, type Item, ofPod, type Saying, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, podEvent, type ObjectEvent, type View } from "./view.ts";
 
-/** How long pods take. */
+/** How long pods take to start and to end. */
 export interface PodTimes {
   readonly startDelayMs: number;
   readonly stopDelayMs: number;
 }
 
-/** How long a pod takes to end after it was told to, in seconds; never longer than its grace. */
+/** How long a pod takes to end after its deletion, in seconds; never longer than its grace period. */
 export const stopAfterAnnotation = "simulation.millwright.dev/stop-after-seconds";
 /** `"false"` keeps a running pod from being ready. */
 export const readyAnnotation = "simulation.millwright.dev/ready";
-/** How long the containers of a pod run until they end by themselves, in seconds. Without it they run for ever. */
+/** How long the containers of a pod run until they exit, in seconds. Default: for ever. */
 export const finishAfterAnnotation = "simulation.millwright.dev/finish-after-seconds";
-/** What they end with: default 0. */
+/** Their exit code. Default 0. */
 export const exitCodeAnnotation = "simulation.millwright.dev/exit-code";
 
 /**
  * What kubelets do for the pods of their nodes: run them once their volumes are there, report readiness, end them within
- * their grace. The kubelet of a node that is not Ready does nothing; its pods are no longer ready, and go with the Node.
+ * their grace period. The kubelet of a node that is not Ready does nothing; its pods are not ready and are deleted with the Node.
  */
 export function runPods(view: View, times: PodTimes): readonly Action[] {
   const nodes = new Map(view.nodes.map((node) => [node.metadata.name, node]));
@@ -40,8 +40,8 @@ export function runPods(view: View, times: PodTimes): readonly Action[] {
       if (isDeleting(pod) && isOutOfService(node)) return [forceEnd(pod)];
       return isTrue(pod, "Ready") ? reportReady(view, pod, false) : [];
     }
-    // What the kubelet says of itself is old when it has stopped a moment ago.
-    if (troublesOf(view.troubles, "kubelet-stops").some(({ nodes: names }) => isNamed(names, nodeName))) return [];
+    // The condition Ready is stale right after the kubelet has stopped.
+    if (faultsOfKinds(view.faults, "kubelet-stops").some(({ nodes: names }) => isNamed(names, nodeName))) return [];
     if (isDeleting(pod)) return endPod(view, pod, times);
     if (isFinished(pod)) return [];
     if (stringAt(pod, "status", "phase") !== "Running") return startPod(view, pod, node, times);
@@ -52,7 +52,7 @@ export function runPods(view: View, times: PodTimes): readonly Action[] {
   });
 }
 
-/** The end of a pod that ends by itself; undefined for others, and while it runs. Pods that are always restarted never end. */
+/** The status of a pod whose containers exit; undefined for others, and while they run. Pods with restartPolicy Always never end. */
 function finishPod(view: View, pod: Item): readonly Action[] | undefined {
   const seconds = Number(at(pod, "metadata", "annotations", finishAfterAnnotation) ?? Number.NaN);
   if (!Number.isFinite(seconds) || stringAt(pod, "spec", "restartPolicy") === "Always") return undefined;
@@ -81,7 +81,7 @@ function finishPod(view: View, pod: Item): readonly Action[] | undefined {
   });
 }
 
-/** Pods of a Node that is gone are removed, as the garbage collector of pods does. */
+/** Pods of a deleted Node are removed, as by the pod garbage collector. */
 function endOrphan(view: View, pod: Item): readonly Action[] {
   if (!view.due(`orphan/${pod.metadata.uid}`, 1_000)) return [];
   const why = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
@@ -92,39 +92,43 @@ function forceEnd(item: Item): Action {
   return { do: "delete", kind: "pods", item, graceSeconds: 0 };
 }
 
-/** Whether somebody vouches that a node is shut down: its pods end without its kubelet. */
+/** Whether a node has the taint out-of-service: its pods end without its kubelet. */
 export function isOutOfService(node: Item): boolean {
   return arrayAt(node, "spec", "taints").some((taint) => field(taint, "key") === outOfServiceTaint);
 }
 
 function endPod(view: View, pod: Item, { stopDelayMs }: PodTimes): readonly Action[] {
-  const says = view.isNew(`killing/${pod.metadata.uid}`) ? containersOf(pod, "Killing", stopping) : [];
-  const said: readonly Action[] = says.length === 0 ? [] : [{ do: "say", says }];
-  if (isHeld(view, pod, "pod-never-ends")) return said;
+  const events = view.isNew(`killing/${pod.metadata.uid}`) ? containersOf(pod, "Killing", stopping) : [];
+  const killing: readonly Action[] = events.length === 0 ? [] : [{ do: "record", events }];
+  if (isHeld(view, pod, "pod-never-ends")) return killing;
   const own = Number(at(pod, "metadata", "annotations", stopAfterAnnotation) ?? Number.NaN);
   const graceMs = Number(at(pod, "metadata", "deletionGracePeriodSeconds") ?? 0) * 1000;
   const wantedMs = Number.isFinite(own) ? own * 1000 : stopDelayMs;
-  // A pod that ends and is held by a finalizer of somebody else has no grace left and is not ended twice.
-  if (!view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs)) || graceMs === 0) return said;
-  return [...said, forceEnd(pod)];
+  // A pod that has ended and is kept by another client's finalizer has no grace period left and does not end twice.
+  if (!view.due(`stop/${pod.metadata.uid}`, Math.min(wantedMs, graceMs)) || graceMs === 0) return killing;
+  return [...killing, forceEnd(pod)];
 }
 
 const stopping = (name: string): string => `Stopping container ${name}`;
 
-/** One saying of the kubelet for each container. */
-function containersOf(pod: Item, reason: string, message: (name: string, image: string) => string): readonly Saying[] {
+/** One event of the kubelet for each container. */
+function containersOf(
+  pod: Item,
+  reason: string,
+  message: (name: string, image: string) => string,
+): readonly ObjectEvent[] {
   return arrayAt(pod, "spec", "containers").map((container) =>
-    ofPod(pod, "kubelet", reason, message(stringAt(container, "name") ?? "", stringAt(container, "image") ?? "")),
+    podEvent(pod, "kubelet", reason, message(stringAt(container, "name") ?? "", stringAt(container, "image") ?? "")),
   );
 }
 
-/** Whether a pod suffers from a trouble. */
+/** Whether a fault affects a pod. */
 function isHeld(view: View, pod: Item, kind: "pod-never-ends" | "pod-never-starts" | "pod-not-ready"): boolean {
-  return troublesOf(view.troubles, kind).some((trouble) => strikesPod(trouble, pod));
+  return faultsOfKinds(view.faults, kind).some((fault) => affectsPod(fault, pod));
 }
 
-function strikesPod(
-  { namespaces, names, labels }: Omit<Extract<Trouble, { readonly kind: "pod-not-ready" }>, "kind">,
+function affectsPod(
+  { namespaces, names, labels }: Omit<Extract<ClusterFault, { readonly kind: "pod-not-ready" }>, "kind">,
   { metadata }: Item,
 ): boolean {
   const own = field(metadata, "labels");
@@ -150,7 +154,7 @@ function startPod(view: View, pod: Item, node: Item, { startDelayMs }: PodTimes)
       kind: "pods",
       item: pod,
       subresource: "status",
-      says: [
+      events: [
         ...containersOf(pod, "Pulled", (_, image) => `Container image "${image}" already present on machine`),
         ...containersOf(pod, "Created", () => "Container created"),
         ...containersOf(pod, "Started", () => "Container started"),
@@ -209,10 +213,10 @@ function containerStatus(container: Json, before: Json | undefined, ready: boole
 function isWantedReady(view: View, pod: Item): boolean {
   if (at(pod, "metadata", "annotations", readyAnnotation) === "false" || isHeld(view, pod, "pod-not-ready"))
     return false;
-  const flaps = troublesOf(view.troubles, "pod-flaps").filter((trouble) => strikesPod(trouble, pod));
+  const flaps = faultsOfKinds(view.faults, "pod-flaps").filter((fault) => affectsPod(fault, pod));
   const nowMs = view.now.getTime();
   for (const { everyMs } of flaps) view.due(`flap/${pod.metadata.uid}/${Math.floor(nowMs / everyMs)}`, everyMs);
-  return !flaps.some(({ everyMs }) => isInSecondHalf(everyMs, nowMs));
+  return !flaps.some(({ everyMs }) => isInBadHalf(everyMs, nowMs));
 }
 
 function addressOf(node: Item): string | undefined {

@@ -2,7 +2,7 @@ import { stringAt } from "../json/json.ts";
 import { statusPatch } from "./status-patch.ts";
 import { type Action, isDeleting, type View } from "./view.ts";
 
-/** Deletes volumes whose claim is gone, where their reclaim policy says so and nothing has them attached; the others are Released. */
+/** Deletes volumes whose claim was deleted, if their reclaim policy is Delete and they are detached; the others become Released. */
 export function releaseVolumes(view: View): readonly Action[] {
   const claims = new Set(view.claims.map(({ metadata }) => metadata.uid));
   const attached = new Set(

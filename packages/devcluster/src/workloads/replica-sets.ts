@@ -4,11 +4,11 @@ import { controlledBy, isActive, isReady, nodeNameOf } from "./pod-state.ts";
 import { statusPatch } from "./status-patch.ts";
 import { type Action, isDeleting, type Item, type View } from "./view.ts";
 
-/** The most pods that one pass makes or removes for one set, so that a typing error does not fill the cluster at once. */
+/** The most pods that one reconcile creates or deletes for one set, so that a typo does not fill the cluster at once. */
 const burst = 50;
 
 /** Keeps as many pods as each ReplicaSet wants. Pods on their way out do not count: their replacement comes at once. */
-export function keepReplicaSets(view: View): readonly Action[] {
+export function reconcileReplicaSets(view: View): readonly Action[] {
   return view.replicaSets.flatMap((set): readonly Action[] => {
     const pods = controlledBy(set, view.pods).filter(isActive);
     const ready = pods.filter(isReady).length;

@@ -4,7 +4,7 @@ import { rfc3339 } from "../objects/timestamps.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { repellingTaint, taintsOf } from "./taints.ts";
 import { claimProblem } from "./pod-volumes.ts";
-import { type Action, isDeleting, type Item, ofPod, type View } from "./view.ts";
+import { type Action, isDeleting, type Item, podEvent, type View } from "./view.ts";
 
 const scheduler = "default-scheduler";
 const tooMany = "Too many pods";
@@ -45,7 +45,7 @@ export function schedulePods(view: View): readonly Action[] {
     counts.set(best, (counts.get(best) ?? 0) + 1);
     const { namespace = "", name } = pod.metadata;
     const assigned = `Successfully assigned ${namespace}/${name} to ${best}`;
-    return [{ do: "bind", pod, nodeName: best, says: [ofPod(pod, scheduler, "Scheduled", assigned)] }];
+    return [{ do: "bind", pod, nodeName: best, events: [podEvent(pod, scheduler, "Scheduled", assigned)] }];
   });
 }
 
@@ -66,7 +66,7 @@ function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
   return podCount >= room ? tooMany : undefined;
 }
 
-/** Why a pod fits on no node, as kube-scheduler 1.35 says it. */
+/** Why a pod fits on no node, in the words of kube-scheduler 1.35. */
 function whyNowhere(nodeCount: number, refusals: ReadonlyMap<string, number>): string {
   if (nodeCount === 0) return "no nodes available to schedule pods";
   const reasons = [...refusals].map(([why, count]) => `${count} ${why}`).toSorted();
@@ -88,6 +88,6 @@ function unschedulable(pod: Item, message: string, now: Date): readonly Action[]
   const next = withCondition(pod, wanted, rfc3339(now));
   if (next === pod) return [];
   const conditions = arrayAt(next, "status", "conditions");
-  const says = [ofPod(pod, scheduler, "FailedScheduling", message, "Warning")];
-  return [{ do: "patch", kind: "pods", item: pod, patch: { status: { conditions } }, subresource: "status", says }];
+  const events = [podEvent(pod, scheduler, "FailedScheduling", message, "Warning")];
+  return [{ do: "patch", kind: "pods", item: pod, patch: { status: { conditions } }, subresource: "status", events }];
 }

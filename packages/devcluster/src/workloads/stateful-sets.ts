@@ -10,7 +10,7 @@ const revisionLabel = "controller-revision-hash";
  * Keeps the pods of StatefulSets: fixed names, each with its own claims, one after the other in their order. A pod whose
  * former self is still there waits for it to be gone; what is too many, or of an older template, goes from the end.
  */
-export function keepStatefulSets(view: View): readonly Action[] {
+export function reconcileStatefulSets(view: View): readonly Action[] {
   return view.statefulSets.flatMap((set): readonly Action[] => {
     const pods = controlledBy(set, view.pods);
     const revision = templateHash(set);

@@ -2,7 +2,7 @@ import { arrayAt, field, type Json } from "../json/json.ts";
 import { disrupt } from "./disrupt.ts";
 import { isFinished, nodeNameOf } from "./pod-state.ts";
 import { tolerates } from "./taints.ts";
-import { type Action, isDeleting, ofPod, type View } from "./view.ts";
+import { type Action, isDeleting, podEvent, type View } from "./view.ts";
 
 /**
  * Deletes pods from nodes with a NoExecute taint: at once where they do not tolerate it, after the shortest `tolerationSeconds`
@@ -27,7 +27,7 @@ export function evictFromTaintedNodes(view: View): readonly Action[] {
       message: "Taint manager: deleting due to NoExecute taint",
     };
     return disrupt(view, pod, condition, { do: "delete", kind: "pods", item: pod }, [
-      ofPod(pod, "taint-eviction-controller", "TaintManagerEviction", message),
+      podEvent(pod, "taint-eviction-controller", "TaintManagerEviction", message),
     ]);
   });
 }

@@ -2,7 +2,7 @@ import { arrayAt, field, type Json, jsonEqual, type JsonObject, stringAt } from 
 import { conditionOf } from "../objects/conditions.ts";
 import { rfc3339 } from "../objects/timestamps.ts";
 import { notReadyTaint, unreachableTaint } from "./taints.ts";
-import { type Action, isDeleting, type Saying, type View } from "./view.ts";
+import { type Action, isDeleting, type ObjectEvent, type View } from "./view.ts";
 
 const own: ReadonlySet<string> = new Set([notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"]);
 
@@ -25,9 +25,9 @@ export function taintNodes(view: View): readonly Action[] {
     const added = wanted.filter((one) => !present.some(isSameAs(one)));
     const taints = [...kept, ...added];
     if (jsonEqual(taints, present)) return [];
-    const isNews = state !== undefined && added.some(({ key }) => key === state);
-    const says = isNews && !present.some((one) => isState(one)) ? [notReady(node)] : [];
-    return [{ do: "patch", kind: "nodes", item: node, patch: { spec: { taints } }, says }];
+    const isNewState = state !== undefined && added.some(({ key }) => key === state);
+    const events = isNewState && !present.some((one) => isState(one)) ? [notReady(node)] : [];
+    return [{ do: "patch", kind: "nodes", item: node, patch: { spec: { taints } }, events }];
   });
 }
 
@@ -44,7 +44,7 @@ function isState(taint: Json): boolean {
   return key === notReadyTaint || key === unreachableTaint;
 }
 
-function notReady(about: Saying["about"]): Saying {
+function notReady(about: ObjectEvent["about"]): ObjectEvent {
   const message = `Node ${about.metadata.name} status is now: NodeNotReady`;
   return {
     about,

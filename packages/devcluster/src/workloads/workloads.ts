@@ -2,23 +2,23 @@ import { type ApiClient, createEventRecorder, createInformer, type EventRecorder
 import { type Clock, type Random, systemRandom } from "@millwright/base";
 import { isObject } from "../json/json.ts";
 import type { Log } from "@millwright/kube";
-import { act, type Writes } from "./act.ts";
+import { runAction, type Writes } from "./run-action.ts";
 import { attachVolumes } from "./attach-detach.ts";
-import { createBell } from "./bell.ts";
+import { createChangeSignal } from "./change-signal.ts";
 import { bindClaims } from "./bind-claims.ts";
-import { createTroubles, type Troubles } from "../cluster-faults/cluster-faults.ts";
-import { keepDaemonSets } from "./daemon-sets.ts";
-import { keepDeployments } from "./deployments.ts";
+import { createClusterFaults, type ClusterFaults } from "../cluster-faults/cluster-faults.ts";
+import { reconcileDaemonSets } from "./daemon-sets.ts";
+import { reconcileDeployments } from "./deployments.ts";
 import { createDueTimes } from "./due-times.ts";
 import { runPods } from "./kubelets.ts";
-import { keepReplicaSets } from "./replica-sets.ts";
+import { reconcileReplicaSets } from "./replica-sets.ts";
 import { resources, type ResourceKey } from "./watched-resources.ts";
 import { releaseVolumes } from "./release-volumes.ts";
 import { schedulePods } from "./scheduler.ts";
-import { keepStatefulSets } from "./stateful-sets.ts";
+import { reconcileStatefulSets } from "./stateful-sets.ts";
 import { evictFromTaintedNodes } from "./taint-eviction.ts";
 import { taintNodes } from "./taint-nodes.ts";
-import { type Action, type Item, keyOfItem, type Saying, type View } from "./view.ts";
+import { type Action, type Item, keyOfItem, type ObjectEvent, type View } from "./view.ts";
 
 /** Options of {@link createWorkloads}. */
 export interface WorkloadsOptions {
@@ -27,48 +27,48 @@ export interface WorkloadsOptions {
   readonly clock: Clock;
   /** Default: the system's randomness; it spreads retries only. */
   readonly random?: Random;
-  /** From a pod being bound (and its volumes attached) to it running. Default 500 ms. */
+  /** From the binding of a pod (and the attachment of its volumes) to its start. Default 500 ms. */
   readonly podStartMs?: number;
-  /** From a pod being told to end to its end, unless its grace is shorter. Default 1 s. */
+  /** From the deletion of a pod to its end, unless its grace period is shorter. Default 1 s. */
   readonly podStopMs?: number;
   /** Default 500 ms. */
   readonly attachMs?: number;
   /** Default 500 ms. */
   readonly detachMs?: number;
-  /** What goes wrong on demand, shared with the simulated nodes: `server.troubles` of an API server of ours. Default: nothing. */
-  readonly troubles?: Troubles;
+  /** Faults, shared with the simulated nodes, such as `clusterFaults` of an API server of this package. Default: none. */
+  readonly clusterFaults?: ClusterFaults;
   readonly log?: Log;
 }
 
-/** What runs in a cluster, simulated. */
+/** The simulated workloads of a cluster. */
 export interface Workloads {
-  /** Runs until the signal aborts; resolves after the last call has ended. Never rejects: failed calls are tried again. */
+  /** Runs until the signal aborts; resolves after the last call has ended. Never rejects: failed calls are retried. */
   start(signal: AbortSignal): Promise<void>;
 }
 
-/** Two passes are at least this far apart, so that a burst of changes is one pass. */
+/** The least time between two reconciles, so that a burst of changes is handled by one. */
 const settleMs = 20;
 const retryMs = 500;
 const parallelCalls = 8;
 
 /**
  * Creates the scheduler, the kubelets' pods, the controllers of ReplicaSets, Deployments, StatefulSets and DaemonSets, and the
- * coming and going of volumes: enough that a drain of real workloads looks right. All of it is a client of the API server.
- * Nodes come from `createSimulatedNodes` or from anybody else who keeps their condition Ready.
+ * provisioning, attachment and deletion of volumes: enough for realistic drains. All of it is a client of the API server.
+ * Nodes come from `createSimulatedNodes` or from another client that maintains their condition Ready.
  */
 export function createWorkloads(options: WorkloadsOptions): Workloads {
   const { api, clock, random = systemRandom, log = () => {} } = options;
-  const { troubles = createTroubles() } = options;
+  const { clusterFaults = createClusterFaults() } = options;
   const { podStartMs = 500, podStopMs = 1_000, attachMs = 500, detachMs = 500 } = options;
   const podTimes = { startDelayMs: podStartMs, stopDelayMs: podStopMs };
   const volumeTimes = { attachDelayMs: attachMs, detachDelayMs: detachMs };
   const times = createDueTimes(() => clock.monotonicMs());
 
   const plan = (view: View): readonly Action[] => [
-    ...keepDeployments(view),
-    ...keepReplicaSets(view),
-    ...keepStatefulSets(view),
-    ...keepDaemonSets(view),
+    ...reconcileDeployments(view),
+    ...reconcileReplicaSets(view),
+    ...reconcileStatefulSets(view),
+    ...reconcileDaemonSets(view),
     ...taintNodes(view),
     ...evictFromTaintedNodes(view),
     ...bindClaims(view),
@@ -84,30 +84,30 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
       const stopping = AbortSignal.any([signal, stop.signal]);
       const informers = createInformers(api, clock, random);
       const running = Object.values(informers).map((informer) => informer.run(stopping));
-      const bell = createBell();
+      const changes = createChangeSignal();
       const endings = [
-        troubles.subscribe(() => bell.ring()),
-        ...Object.values(informers).map(({ store }) => store.subscribe(() => bell.ring(), { replay: false })),
+        clusterFaults.subscribe(() => changes.notify()),
+        ...Object.values(informers).map(({ store }) => store.subscribe(() => changes.notify(), { replay: false })),
       ];
-      const events = createSpeakers(api, clock, random);
+      const recorders = createEventRecorders(api, clock, random);
       const writes: Writes = {
         applied: (kind, object) => informers[kind].store.applyWrite(object),
         deleted: (kind, { metadata: { name, namespace, uid } }) =>
           informers[kind].store.applyDelete({ name, namespace, uid }),
-        say: events.say,
+        record: recorders.record,
       };
-      const pass = async (): Promise<boolean> => {
+      const reconcile = async (): Promise<boolean> => {
         let hasFailed = false;
-        const actions = plan(viewOf(informers, clock.now(), times, troubles));
+        const actions = plan(viewOf(informers, clock.now(), times, clusterFaults));
         const queue = actions.values();
         const worker = async (): Promise<void> => {
           for (const action of queue) {
             if (signal.aborted) return;
             try {
-              await act(api, action, writes, signal);
+              await runAction(api, action, writes, signal);
             } catch (error) {
               hasFailed = true;
-              if (!signal.aborted) log("debug", "workloads: a call failed and will be tried again", { action, error });
+              if (!signal.aborted) log("debug", "workloads: Failed to write, will retry", { action, error });
             }
           }
         };
@@ -117,18 +117,18 @@ export function createWorkloads(options: WorkloadsOptions): Workloads {
       try {
         await Promise.all(Object.values(informers).map((informer) => informer.synced(signal)));
         while (!signal.aborted) {
-          bell.reset();
-          const hasFailed = await pass();
-          const dueMs = times.endPass();
+          changes.reset();
+          const hasFailed = await reconcile();
+          const dueMs = times.endReconcile();
           const waitMs = hasFailed ? retryMs : dueMs;
-          await bell.wait(clock, waitMs, signal);
+          await changes.wait(clock, waitMs, signal);
           await clock.sleep(settleMs, signal);
         }
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
         for (const end of endings) end();
-        events.close();
+        recorders.close();
         stop.abort();
         await Promise.allSettled(running);
       }
@@ -152,11 +152,11 @@ function createInformers(api: ApiClient, clock: Clock, random: Random) {
   };
 }
 
-/** One recorder for each component that says something. */
-function createSpeakers(api: ApiClient, clock: Clock, random: Random) {
+/** One event recorder for each component. */
+function createEventRecorders(api: ApiClient, clock: Clock, random: Random) {
   const recorders = new Map<string, EventRecorder>();
   return {
-    say({ from, about, kind, apiVersion, ...event }: Saying): void {
+    record({ from, about, kind, apiVersion, ...event }: ObjectEvent): void {
       let recorder = recorders.get(from);
       if (recorder === undefined) {
         recorder = createEventRecorder({ api, component: from, clock, random });
@@ -174,7 +174,7 @@ function viewOf(
   informers: ReturnType<typeof createInformers>,
   now: Date,
   times: Pick<View, "due" | "isNew">,
-  troubles: Troubles,
+  clusterFaults: ClusterFaults,
 ): View {
   const items = (kind: ResourceKey): readonly Item[] =>
     informers[kind].store
@@ -195,7 +195,7 @@ function viewOf(
     now,
     due: times.due,
     isNew: times.isNew,
-    troubles: troubles.list().map(({ trouble }) => trouble),
+    faults: clusterFaults.list().map(({ fault }) => fault),
   };
 }
 

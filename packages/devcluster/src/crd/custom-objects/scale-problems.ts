@@ -20,7 +20,7 @@ function countProblems(object: JsonObject, path: string): readonly Cause[] {
   if (fault !== undefined) return [invalidValue(path, 0, fault)];
   if (value === undefined) return [];
   if (typeof value !== "number" || !Number.isInteger(value))
-    return [invalidValue(path, 0, accessFault(path, value, "int64"))];
+    return [invalidValue(path, 0, accessorError(path, value, "int64"))];
   if (value < 0) return [invalidValue(path, value, "should be a non-negative integer")];
   return value > largest ? [invalidValue(path, value, `should be less than or equal to ${largest}`)] : [];
 }
@@ -29,7 +29,7 @@ function textProblems(object: JsonObject, path: string): readonly Cause[] {
   const { value, fault } = read(object, path);
   if (fault !== undefined) return [invalidValue(path, "", fault)];
   if (value === undefined || typeof value === "string") return [];
-  return [invalidValue(path, "", accessFault(path, value, "string"))];
+  return [invalidValue(path, "", accessorError(path, value, "string"))];
 }
 
 function read(object: JsonObject, path: string): { readonly value?: Json | undefined; readonly fault?: string } {
@@ -38,7 +38,7 @@ function read(object: JsonObject, path: string): { readonly value?: Json | undef
   for (const [index, step] of steps.entries()) {
     if (!isObject(current)) {
       const place = `.${steps.slice(0, index + 1).join(".")}`;
-      return { fault: accessFault(place, current ?? null, "map[string]interface{}") };
+      return { fault: accessorError(place, current ?? null, "map[string]interface{}") };
     }
     if (!Object.hasOwn(current, step)) return {};
     current = current[step];
@@ -47,7 +47,7 @@ function read(object: JsonObject, path: string): { readonly value?: Json | undef
 }
 
 /** In the words of Go's accessors. */
-function accessFault(path: string, value: Json, expected: string): string {
+function accessorError(path: string, value: Json, expected: string): string {
   return `${path} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected ${expected}`;
 }
 

@@ -1,8 +1,8 @@
-import { label1035Faults } from "../../objects/names.ts";
+import { label1035Errors } from "../../objects/names.ts";
 import { arrayAt, at, type JsonObject, stringAt } from "../../json/json.ts";
 import { plainText, quoted } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
-import { nameFaults } from "../../objects/names.ts";
+import { nameErrors } from "../../objects/names.ts";
 import { invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 
 /** What is wrong with the name, group, scope and names of a definition. */
@@ -22,14 +22,14 @@ const approval = "api-approved.kubernetes.io";
 export function groupProblems(crd: JsonObject): readonly Cause[] {
   const group = stringAt(crd, "spec", "group") ?? "";
   const scope = stringAt(crd, "spec", "scope") ?? "";
-  const groupFaults = group === "" ? [required("spec.group")] : groupSyntax(group);
+  const groupErrors = group === "" ? [required("spec.group")] : groupSyntax(group);
   const scopes =
     scope === "" ? [required("spec.scope")] : [notSupported("spec.scope", scope, ["Cluster", "Namespaced"])];
-  return [...groupFaults, ...(scope === "Cluster" || scope === "Namespaced" ? [] : scopes)];
+  return [...groupErrors, ...(scope === "Cluster" || scope === "Namespaced" ? [] : scopes)];
 }
 
 function groupSyntax(group: string): readonly Cause[] {
-  const faults = nameFaults(group, "subdomain").map((why) => invalidValue("spec.group", group, why));
+  const faults = nameErrors(group, "subdomain").map((why) => invalidValue("spec.group", group, why));
   if (faults.length > 0 || group.includes(".")) return faults;
   return [invalidValue("spec.group", group, "should be a domain with at least one dot")];
 }
@@ -52,18 +52,18 @@ export function servedNameProblems(crd: JsonObject): readonly Cause[] {
     const value = text(key);
     return value === ""
       ? [required(`spec.names.${key}`)]
-      : label1035Faults(value).map((why) => invalidValue(`spec.names.${key}`, value, why));
+      : label1035Errors(value).map((why) => invalidValue(`spec.names.${key}`, value, why));
   };
   const asKind = (key: string): readonly Cause[] => {
     const value = text(key);
     if (value === "") return [required(`spec.names.${key}`)];
-    return label1035Faults(value.toLowerCase()).map((why) =>
+    return label1035Errors(value.toLowerCase()).map((why) =>
       invalidValue(`spec.names.${key}`, value, `may have mixed case, but should otherwise match: ${why}`),
     );
   };
   const asLabels = (key: string): readonly Cause[] =>
     arrayAt(names, key).flatMap((item, index) =>
-      label1035Faults(plainText(item)).map((why) => invalidValue(`spec.names.${key}[${index}]`, plainText(item), why)),
+      label1035Errors(plainText(item)).map((why) => invalidValue(`spec.names.${key}[${index}]`, plainText(item), why)),
     );
   const sameKind =
     text("kind") !== "" && text("kind") === text("listKind")

@@ -4,7 +4,7 @@ import { ruleProblems } from "../rules/rule-tree.ts";
 import { invalidValue, required } from "../../errors/field-errors.ts";
 import { defaultProblems } from "./default-problems.ts";
 import { shownVersions } from "./names.ts";
-import { label1035Faults } from "../../objects/names.ts";
+import { label1035Errors } from "../../objects/names.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { columnProblems, selectableProblems, subresourceProblems } from "./served-parts.ts";
 
@@ -20,7 +20,7 @@ function ownProblems(version: Json, path: string): readonly Cause[] {
   const causes: Cause[] =
     name === ""
       ? [required(`${path}.name`)]
-      : label1035Faults(name).map((why) => invalidValue(`${path}.name`, name, why));
+      : label1035Errors(name).map((why) => invalidValue(`${path}.name`, name, why));
   if (!isObject(at(version, "schema", "openAPIV3Schema"))) causes.push(required(`${path}.schema.openAPIV3Schema`));
   const warning = stringAt(version, "deprecationWarning");
   if (warning !== undefined && field(version, "deprecated") !== true) {
@@ -46,7 +46,7 @@ function togetherProblems(crd: JsonObject, versions: readonly Json[]): readonly 
 /** The first version is also the `spec.version` of old clients, and named so. */
 function firstNameProblems([first]: readonly Json[]): readonly Cause[] {
   const name = stringAt(first, "name") ?? "";
-  return name === "" ? [] : label1035Faults(name).map((why) => invalidValue("spec.version", name, why));
+  return name === "" ? [] : label1035Errors(name).map((why) => invalidValue("spec.version", name, why));
 }
 
 /** What stands in all versions alike is named without a version, as kube-apiserver's own form of a definition has it. */

@@ -1,7 +1,7 @@
 import { arrayAt, at, entriesOf, field, jsonEqual, type JsonObject, objectAt, stringAt } from "../../json/json.ts";
 import { quoted, plainText } from "../../json/quoting.ts";
 import { badRequest, type Cause } from "../../errors/status-error.ts";
-import { qualifiedNameFaults } from "../../objects/names.ts";
+import { qualifiedNameErrors } from "../../objects/names.ts";
 import type { SchemaPipeline } from "../../resources/resource-definition.ts";
 
 /** What a built-in kind adds to the checks that are the same for all. */
@@ -226,7 +226,7 @@ export const nodePipeline = builtInPipeline({
     ...arrayAt(node, "spec", "taints").flatMap((taint, index): Cause[] => {
       const effect = stringAt(taint, "effect") ?? "";
       const key = stringAt(taint, "key") ?? "";
-      const keyProblems = qualifiedNameFaults(key).map((why) => ({
+      const keyProblems = qualifiedNameErrors(key).map((why) => ({
         reason: "FieldValueInvalid",
         message: `Invalid value: ${quoted(key)}: ${why}`,
         field: `metadata.taints[${index}].key`,

@@ -11,7 +11,7 @@ import {
 } from "../../json/json.ts";
 import { quoted } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
-import { qualifiedNameFaults } from "../../objects/names.ts";
+import { qualifiedNameErrors } from "../../objects/names.ts";
 import { builtInPipeline } from "./built-in-pipeline.ts";
 import { podConditionProblems, podUpdateProblems } from "./pod-updates.ts";
 
@@ -136,7 +136,7 @@ export const podPipeline = builtInPipeline({
       const changes = podUpdateProblems(objectAt(complete(pod), "spec"), objectAt(complete(live), "spec"));
       return [...podProblems(pod), ...changes];
     }
-    return podConditionProblems(pod, qualifiedNameFaults);
+    return podConditionProblems(pod, qualifiedNameErrors);
   },
 });
 

@@ -19,7 +19,7 @@ test.each([
   [{ tolerations: [{ key: "k", operator: "Exists", tolerationSeconds: 5 }, { key: "more" }] }],
   [{ schedulingGates: [] }],
   [{ nodeSelector: { zone: "a" } }],
-])("lets a pod that waits at a gate become %j", (change) => {
+])("lets a pod that waits at a handler become %j", (change) => {
   expect(problems(change)).toEqual([]);
 });
 
@@ -40,7 +40,7 @@ test("lets the grace of a pod become one only where it was negative", () => {
   expect(problems({ terminationGracePeriodSeconds: 1 }, negative)).toEqual([]);
 });
 
-test("does not let the node selector of a pod change that waits at no gate", () => {
+test("does not let the node selector of a pod change that waits at no handler", () => {
   const { schedulingGates: _gates, ...free } = live;
   expect(isObject(free) && problems({ nodeSelector: { zone: "a" } }, free)).toHaveLength(1);
 });

@@ -69,16 +69,16 @@ function tolerationProblems(next: JsonObject, live: JsonObject): readonly Cause[
 }
 
 function gateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
-  const before = new Set(arrayAt(live, "schedulingGates").map((gate) => stringAt(gate, "name")));
-  return arrayAt(next, "schedulingGates").flatMap((gate, index) => {
-    const name = stringAt(gate, "name") ?? "";
-    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
+  const before = new Set(arrayAt(live, "schedulingGates").map((handler) => stringAt(handler, "name")));
+  return arrayAt(next, "schedulingGates").flatMap((handler, index) => {
+    const name = stringAt(handler, "name") ?? "";
+    const why = `only deletion is allowed, but found new scheduling handler '${name}'`;
     return before.has(name) ? [] : [forbidden(`spec.schedulingGates[${index}].name`, why)];
   });
 }
 
 const free: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
-/** What a pod that waits at a gate may still be told. */
+/** What a pod that waits at a handler may still be told. */
 const freeWhileGated: ReadonlySet<string> = new Set(["nodeSelector", "affinity"]);
 
 function changedFields(next: JsonObject, live: JsonObject): readonly string[] {

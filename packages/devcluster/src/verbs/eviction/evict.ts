@@ -3,10 +3,10 @@ import { arrayAt, at, field, isObject, type Json, objectAt, stringAt, withField 
 import type { ResourceDefinition } from "../../resources/resource-definition.ts";
 import { withAllowance } from "./budget-status.ts";
 import { updateBudgetStatus } from "./update-budget-status.ts";
-import { find, type Machinery, type ObjectRef } from "../../resources/server-context.ts";
+import { find, type ServerContext, type ObjectRef } from "../../resources/server-context.ts";
 import { conditionOf, withCondition } from "../../objects/conditions.ts";
 import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
-import { ApiFault, badRequest, conflict, internalError, notFound } from "../../errors/status-error.ts";
+import { StatusError, badRequest, conflict, internalError, notFound } from "../../errors/status-error.ts";
 import { rfc3339 } from "../../objects/timestamps.ts";
 import { type DeleteOptions, deleteObject, readDeleteOptions } from "../delete.ts";
 import type { Outcome } from "../outcome.ts";
@@ -19,7 +19,7 @@ const budgetsCollection = "poddisruptionbudgets.policy";
  * `DisruptionBudget`. A pod that is finished, pending or being deleted never counts against a budget.
  */
 export function evictPod(
-  machinery: Machinery,
+  context: ServerContext,
   definition: ResourceDefinition,
   ref: ObjectRef,
   body: Json | undefined,
@@ -35,14 +35,14 @@ export function evictPod(
   }
   if (named !== ref.name) throw badRequest("name in URL does not match name in Eviction object");
   const options = readDeleteOptions(field(body, "deleteOptions"), new URLSearchParams());
-  const pod = find(machinery, definition, ref);
+  const pod = find(context, definition, ref);
   if (pod === undefined) throw notFound(definition, ref.name);
   if (countsForBudgets(pod)) {
-    const budgets = machinery.store
+    const budgets = context.store
       .list(budgetsCollection, ref.namespace)
       .filter((budget) => matcherOfSelectorObject(selectorOf(budget))(pod.metadata.labels));
     if (budgets.length > 1) {
-      throw new ApiFault(
+      throw new StatusError(
         500,
         "",
         "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
@@ -50,12 +50,12 @@ export function evictPod(
     }
     const [budget] = budgets;
     if (budget !== undefined && !mayBeEvictedAnyway(pod, budget))
-      spendDisruption(machinery, budget, ref.name, options.dryRun);
+      spendDisruption(context, budget, ref.name, options.dryRun);
   }
   if (!options.dryRun) checkPreconditions(pod, options);
-  const isMarked = !options.dryRun && markEvicted(machinery, definition, pod);
+  const isMarked = !options.dryRun && markEvicted(context, definition, pod);
   // The mark has changed the version that the caller named.
-  deleteObject(machinery, definition, ref, isMarked ? { ...options, resourceVersion: undefined } : options);
+  deleteObject(context, definition, ref, isMarked ? { ...options, resourceVersion: undefined } : options);
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
@@ -78,20 +78,20 @@ function checkPreconditions(pod: StoredObject, { uid, resourceVersion }: DeleteO
 }
 
 /** Notes on a pod that it goes because of an eviction. Returns whether that changed it. */
-function markEvicted(machinery: Machinery, definition: ResourceDefinition, pod: StoredObject): boolean {
+function markEvicted(context: ServerContext, definition: ResourceDefinition, pod: StoredObject): boolean {
   const condition = {
     type: "DisruptionTarget",
     status: "True",
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   } as const;
-  const marked = withCondition(pod, condition, rfc3339(machinery.clock.now()));
+  const marked = withCondition(pod, condition, rfc3339(context.clock.now()));
   if (marked === pod) return false;
   // Go writes the time of a probe that was never made.
   const conditions = arrayAt(marked, "status", "conditions").map((one) =>
     isObject(one) ? { lastProbeTime: null, ...one } : one,
   );
-  commit(machinery, definition, pod, withField(marked, ["status", "conditions"], conditions));
+  commit(context, definition, pod, withField(marked, ["status", "conditions"], conditions));
   return true;
 }
 
@@ -113,7 +113,7 @@ function mayBeEvictedAnyway(pod: StoredObject, budget: StoredObject): boolean {
   return healthy >= desired && desired > 0;
 }
 
-function spendDisruption(machinery: Machinery, budget: StoredObject, podName: string, dryRun: boolean): void {
+function spendDisruption(context: ServerContext, budget: StoredObject, podName: string, dryRun: boolean): void {
   const before = objectAt(budget, "status");
   const allowed = Number(field(before, "disruptionsAllowed") ?? 0);
   const { name } = budget.metadata;
@@ -124,14 +124,14 @@ function spendDisruption(machinery: Machinery, budget: StoredObject, podName: st
   }
   if (allowed <= 0) throw tooManyDisruptions(whyNoDisruption(budget));
   if (dryRun) return;
-  const definition = machinery.registry.findKind("policy", "PodDisruptionBudget");
+  const definition = context.registry.findKind("policy", "PodDisruptionBudget");
   if (definition === undefined) throw internalError("the kind PodDisruptionBudget is not served");
-  const now = machinery.clock.now();
+  const now = context.clock.now();
   // The budget counts the pod as gone from here on, until it is, or until that has taken too long.
   const disruptedPods = { ...objectAt(before, "disruptedPods"), [podName]: rfc3339(now) };
   const spent = { ...before, disruptionsAllowed: allowed - 1, disruptedPods };
   const status = allowed > 1 ? spent : withAllowance(spent, now);
-  updateBudgetStatus(machinery, definition, budget, status, "kube-apiserver");
+  updateBudgetStatus(context, definition, budget, status, "kube-apiserver");
 }
 
 function whyNoDisruption(budget: StoredObject): string {
@@ -148,8 +148,8 @@ function whyNoDisruption(budget: StoredObject): string {
     : `The disruption budget ${name} does not allow evicting pods currently`;
 }
 
-function tooManyDisruptions(message: string, headers: Readonly<Record<string, string>> = {}): ApiFault {
-  return new ApiFault(
+function tooManyDisruptions(message: string, headers: Readonly<Record<string, string>> = {}): StatusError {
+  return new StatusError(
     429,
     "TooManyRequests",
     "Cannot evict pod as it would violate the pod's disruption budget.",

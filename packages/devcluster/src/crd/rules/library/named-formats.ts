@@ -1,6 +1,6 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
-import { labelValueFaults, nameFaults, qualifiedNameFaults } from "../../../objects/names.ts";
-import { label1035Faults } from "../../../objects/names.ts";
+import { labelValueErrors, nameErrors, qualifiedNameErrors } from "../../../objects/names.ts";
+import { label1035Errors } from "../../../objects/names.ts";
 import { stringFormats } from "../../formats/formats.ts";
 
 type Check = (text: string) => readonly string[];
@@ -16,19 +16,19 @@ const asPrefix =
   (text) =>
     check(text.endsWith("-") ? `${text.slice(0, -1)}a` : text);
 
-const label: Check = (text) => nameFaults(text, "label");
-const subdomain: Check = (text) => nameFaults(text, "subdomain");
+const label: Check = (text) => nameErrors(text, "label");
+const subdomain: Check = (text) => nameErrors(text, "subdomain");
 
 /** The formats that rules know by name. Source: Kubernetes documentation, "Kubernetes format library". */
 const checks: Readonly<Record<string, Check>> = {
   dns1123Label: label,
   dns1123Subdomain: subdomain,
-  dns1035Label: label1035Faults,
-  qualifiedName: qualifiedNameFaults,
+  dns1035Label: label1035Errors,
+  qualifiedName: qualifiedNameErrors,
   dns1123LabelPrefix: asPrefix(label),
   dns1123SubdomainPrefix: asPrefix(subdomain),
-  dns1035LabelPrefix: asPrefix(label1035Faults),
-  labelValue: labelValueFaults,
+  dns1035LabelPrefix: asPrefix(label1035Errors),
+  labelValue: labelValueErrors,
   uri: byFormat("uri", "invalid URI"),
   uuid: byFormat("uuid", "does not match the UUID format"),
   byte: byFormat("byte", "invalid base64"),

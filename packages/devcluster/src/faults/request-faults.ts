@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "@millwright/base";
-import { ApiFault } from "../errors/status-error.ts";
+import { StatusError } from "../errors/status-error.ts";
 import type { RequestEffect } from "./fault.ts";
-import { loseAnswer, resetConnection } from "./lost-answers.ts";
+import { loseResponse, resetConnection } from "./lost-responses.ts";
 
 const reasons: Readonly<Record<number, string>> = {
   400: "BadRequest",
@@ -22,7 +22,7 @@ const reasons: Readonly<Record<number, string>> = {
  * Lets the effects of faults strike a request. Resolves with `served: false` when the request is not to be served any
  * more (its connection is reset or stays silent); throws the Status that a fault wants.
  */
-export async function strikeRequest(
+export async function applyRequestFaults(
   effects: readonly RequestEffect[],
   response: ServerResponse,
   clock: Clock,
@@ -34,9 +34,9 @@ export async function strikeRequest(
         await clock.sleep(effect.ms, signal);
         break;
       case "status":
-        throw faultStatus(effect);
+        throw errorOfFault(effect);
       case "reset":
-        if (effect.when === "after") loseAnswer(response);
+        if (effect.when === "after") loseResponse(response);
         else {
           resetConnection(response);
           return "done";
@@ -54,12 +54,12 @@ export async function strikeRequest(
 }
 
 /** The Status of a `status` fault. */
-export function faultStatus(effect: Extract<RequestEffect, { kind: "status" }>): ApiFault {
+export function errorOfFault(effect: Extract<RequestEffect, { kind: "status" }>): StatusError {
   const { code, reason = reasons[code] ?? "", message = `fault on demand: ${code}` } = effect;
   const seconds = effect.retryAfterSeconds ?? (code === 429 ? 1 : undefined);
   return seconds === undefined
-    ? new ApiFault(code, reason, message)
-    : new ApiFault(code, reason, message, { retryAfterSeconds: seconds }, { "retry-after": String(seconds) });
+    ? new StatusError(code, reason, message)
+    : new StatusError(code, reason, message, { retryAfterSeconds: seconds }, { "retry-after": String(seconds) });
 }
 
 /** The reason that goes with a code. */

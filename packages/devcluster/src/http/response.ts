@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { isAnswerLost } from "../faults/lost-answers.ts";
+import { resetIfLost } from "../faults/lost-responses.ts";
 import type { JsonObject } from "../json/json.ts";
-import type { ApiFault } from "../errors/status-error.ts";
+import type { StatusError } from "../errors/status-error.ts";
 import { textOf } from "../storage/object-text.ts";
 
 /** Sends a JSON answer; warnings become `Warning` headers, which kubectl prints. */
@@ -11,7 +11,7 @@ export function sendJson(
   body: JsonObject,
   options: { readonly warnings?: readonly string[] | undefined; readonly contentType?: string } = {},
 ): void {
-  if (isAnswerLost(response)) return;
+  if (resetIfLost(response)) return;
   const text = textOf(body);
   response.statusCode = code;
   response.setHeader("content-type", options.contentType ?? "application/json");
@@ -29,20 +29,20 @@ export function sendJson(
 
 /** Sends plain text, as health checks and unknown paths do. */
 export function sendText(response: ServerResponse, code: number, text: string): void {
-  if (isAnswerLost(response)) return;
+  if (resetIfLost(response)) return;
   response.writeHead(code, { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text) });
   response.end(text);
 }
 
 /** Sends bytes of another media type. */
 export function sendBytes(response: ServerResponse, code: number, body: Buffer, contentType: string): void {
-  if (isAnswerLost(response)) return;
+  if (resetIfLost(response)) return;
   response.writeHead(code, { "content-type": contentType, "content-length": body.length });
   response.end(body);
 }
 
 /** Sends a refusal as a Status. */
-export function sendFault(response: ServerResponse, fault: ApiFault): void {
+export function sendError(response: ServerResponse, fault: StatusError): void {
   for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);
   sendJson(response, fault.code, fault.toStatus());
 }

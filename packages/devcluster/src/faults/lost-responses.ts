@@ -4,12 +4,12 @@ import { TLSSocket } from "node:tls";
 const lost = new WeakSet<ServerResponse>();
 
 /** From here on the answer of a request is lost: its connection is reset where the answer would be sent. */
-export function loseAnswer(response: ServerResponse): void {
+export function loseResponse(response: ServerResponse): void {
   lost.add(response);
 }
 
 /** Resets the connection when the answer is to be lost; tells whether it did. */
-export function isAnswerLost(response: ServerResponse): boolean {
+export function resetIfLost(response: ServerResponse): boolean {
   if (!lost.has(response)) return false;
   resetConnection(response);
   return true;

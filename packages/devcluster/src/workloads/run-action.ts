@@ -1,23 +1,23 @@
 import { type ApiClient, type KubeObject, isAlreadyExists, isConflict, isNotFound } from "@millwright/kube";
 import { isObject, type JsonObject } from "../json/json.ts";
 import { resources, type ResourceKey } from "./watched-resources.ts";
-import type { Action, Item, Saying } from "./view.ts";
+import type { Action, Item, ObjectEvent } from "./view.ts";
 
-/** Where answers of own writes go, so that the next pass sees them, and what is said about them. */
+/** Receives the results of writes, so that the next reconcile sees them, and the events about them. */
 export interface Writes {
   applied(kind: ResourceKey, object: KubeObject): void;
   deleted(kind: ResourceKey, item: Item): void;
-  say(saying: Saying): void;
+  record(event: ObjectEvent): void;
 }
 
 /**
  * Carries an action out. What another has done in the meantime is no failure: the next pass looks again. All patches name
  * the version that was decided by, so that nothing that was not seen is overwritten.
  */
-export async function act(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
+export async function runAction(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
   try {
     await attempt(api, action, writes, signal);
-    for (const saying of action.says ?? []) writes.say(saying);
+    for (const event of action.events ?? []) writes.record(event);
   } catch (error) {
     if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) throw error;
   }
@@ -25,7 +25,7 @@ export async function act(api: ApiClient, action: Action, writes: Writes, signal
 
 async function attempt(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
   switch (action.do) {
-    case "say":
+    case "record":
       return;
     case "create":
       writes.applied(action.kind, await api.create(resources[action.kind], asKubeObject(action.object), { signal }));
@@ -40,7 +40,7 @@ async function attempt(api: ApiClient, action: Action, writes: Writes, signal: A
         body: binding,
         signal,
       });
-      // The answer is no pod: the pod itself is read, so that the next pass does not bind it again.
+      // The response is not a pod. The pod is read, so that the next reconcile does not bind it again.
       writes.applied("pods", await api.get(resources.pods, { namespace, name }, { signal }));
       return;
     }
@@ -58,9 +58,9 @@ async function attempt(api: ApiClient, action: Action, writes: Writes, signal: A
     case "delete": {
       const { name, namespace, uid } = action.item.metadata;
       const grace = action.graceSeconds === undefined ? {} : { gracePeriodSeconds: action.graceSeconds };
-      const answer: unknown = await api.delete(resources[action.kind], { namespace, name }, { uid, signal, ...grace });
+      const deleted: unknown = await api.delete(resources[action.kind], { namespace, name }, { uid, signal, ...grace });
       if (action.graceSeconds === 0) writes.deleted(action.kind, action.item);
-      else if (isDeletingObject(answer)) writes.applied(action.kind, answer);
+      else if (isDeletingObject(deleted)) writes.applied(action.kind, deleted);
       return;
     }
   }
