@@ -42,7 +42,7 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     await deleteCrd(fleet.api, "Machine");
     await eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description);
-      expect(texts).toEqual([expect.stringMatching(/^Deletion held/), expect.stringMatching(/^Deletion held/)]);
+      expect(texts).toEqual([expect.stringMatching(/^Deletion paused/), expect.stringMatching(/^Deletion paused/)]);
     }, LONG);
     const saved = await exportObjects(fleet.api, "Machine");
     await removeFinalizers(fleet.api, "Machine");

@@ -36,7 +36,8 @@ describe("millwright run whose definitions are deleted", () => {
     eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts).toHaveLength(count);
-      for (const text of texts) expect(text).toMatch(new RegExp(`^Deletion held.*${crdNameOf(kind)} is being deleted`));
+      for (const text of texts)
+        expect(text).toMatch(new RegExp(`^Deletion paused.*${crdNameOf(kind)} is being deleted`));
     }, LONG);
   const stands = async (): Promise<string> => {
     const { items } = await fleet.api.list(machineSetResource, { namespace });
@@ -157,7 +158,7 @@ describe("millwright run whose definitions are deleted", () => {
     await controllers.waitFor(/A CustomResourceDefinition is being deleted/, LONG);
     await eventually(async () => {
       const held = (await fleet.machines()).filter(({ status }) =>
-        status?.lastOperation?.description?.startsWith("Deletion held"),
+        status?.lastOperation?.description?.startsWith("Deletion paused"),
       );
       expect(held.length).toBeGreaterThanOrEqual(2);
     }, LONG);

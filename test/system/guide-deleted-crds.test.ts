@@ -47,14 +47,14 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     const [deletedAt = "", said = ""] = commands("See it", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
-      expect((await kubectl(words(said))).match(/Deletion held/g)).toHaveLength(2);
+      expect((await kubectl(words(said))).match(/Deletion paused/g)).toHaveLength(2);
     }, LONG);
     const [machine] = await installation.machines();
     const told = startMillwright(["describe", "machine", machine?.metadata.name ?? ""], {
       KUBECONFIG: installation.kubeconfig,
     });
     await told.ended;
-    expect(told.output()).toContain("Deletion:        Deletion held");
+    expect(told.output()).toContain("Deletion:        Deletion paused");
 
     const file = JSON.stringify({
       apiVersion: "v1",
@@ -89,7 +89,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     await deleteCrd(installation.api, "Machine");
     await eventually(async () => {
       const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
-      expect(texts.filter((text) => text.startsWith("Deletion held"))).toHaveLength(2);
+      expect(texts.filter((text) => text.startsWith("Deletion paused"))).toHaveLength(2);
     }, LONG);
     const [meant = ""] = commands("Let it go", "kubectl");
     await kubectl(words(meant));

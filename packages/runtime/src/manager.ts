@@ -3,7 +3,6 @@ import {
   createCapacityController,
   createControlCaches,
   createCrdGuard,
-  createCrdWatch,
   createMachineClassController,
   createMachineController,
   createMachineDeploymentController,
@@ -104,10 +103,9 @@ export function createManager(options: ManagerOptions): Manager {
   const events = createEventRecorder({ api: control, component: "millwright", clock, random, log });
   const caches = createControlCaches({ api: control, clock, random, log, namespace });
   const targetCaches = target === undefined ? undefined : createTargetCaches({ api: target, clock, random, log });
-  const watchedDefinitions = createCrdWatch({ api: control, clock, random, log });
   const guarded = [caches.machines, caches.sets, caches.deployments];
-  const definitions = createCrdGuard(
-    watchedDefinitions,
+  const crdGuard = createCrdGuard(
+    { api: control, clock, random, log },
     guarded.map(({ store }) => store),
   );
   const context: ControllerContext = {
@@ -116,7 +114,7 @@ export function createManager(options: ManagerOptions): Manager {
     caches,
     ...(target === undefined || targetCaches === undefined ? {} : { target: { api: target, caches: targetCaches } }),
     matchVm: createMatchVm(options.drivers, log),
-    definitions,
+    crdGuard,
     events,
     clock,
     random,
@@ -167,7 +165,7 @@ export function createManager(options: ManagerOptions): Manager {
       if (!signal.aborted) throw error;
       return;
     }
-    const metrics = createLeaderMetrics({ caches, definitions, clock });
+    const metrics = createLeaderMetrics({ caches, crdGuard, clock });
     leaderMetrics = metrics;
     try {
       await Promise.all(controllers.map((controller) => controller.start(signal)));
@@ -192,10 +190,10 @@ export function createManager(options: ManagerOptions): Manager {
       const both = AbortSignal.any([signal, stop.signal]);
       const parts = [
         ...informers.map((informer) => informer.run(both)),
-        watchedDefinitions.run(both),
+        crdGuard.run(both),
         runControllers(both),
         ...(leadership === undefined ? [] : [untilLost(leadership.lost, both)]),
-        reportReadiness({ ...named, customresourcedefinitions: watchedDefinitions }, clock, log, both),
+        reportReadiness({ ...named, customresourcedefinitions: crdGuard }, clock, log, both),
       ];
       try {
         await Promise.all(parts);

@@ -38,8 +38,8 @@ const report: MachineReport = {
 
 describe("renderMachine", () => {
   it("says of a machine that is kept though it is on its way out why that is", () => {
-    const held = "Deletion held: a definition is being deleted";
-    expect(renderMachine({ ...report, held }, now)).toContain(`Deletion:        ${held}\n`);
+    const deletionPaused = "Deletion paused: CustomResourceDefinition machines.machine.sapcloud.io is being deleted";
+    expect(renderMachine({ ...report, deletionPaused }, now)).toContain(`Deletion:        ${deletionPaused}\n`);
     expect(renderMachine(report, now)).not.toContain("Deletion:");
   });
 

@@ -33,7 +33,7 @@ function headLines(report: MachineReport, now: Date): readonly string[] {
     ["Class:", `${machineClass.name || "-"}${machineClass.exists ? "" : " (does not exist)"}`],
     ["VM:", plain(report.providerId) || "-"],
     ["Node:", `${node.name || "-"}${nodeTexts[node.state]}`],
-    ...(report.held === undefined ? [] : [["Deletion:", plain(report.held)]]),
+    ...(report.deletionPaused === undefined ? [] : [["Deletion:", plain(report.deletionPaused)]]),
     [
       "Last operation:",
       said === "" ? "-" : `${said}${when === "" ? "" : `, ${when} ago`}${text === "" ? "" : `\n${text}`}`,

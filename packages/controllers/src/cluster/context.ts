@@ -24,8 +24,8 @@ export interface ControllerContext {
   readonly log: Log;
   /** Whether a Node is that of a VM. Default: `matchNodeByProviderId`. */
   readonly matchVm?: MatchVm;
-  /** Absent: what the deletion of a CustomResourceDefinition takes along is deleted, VMs too. */
-  readonly definitions?: CrdGuard;
+  /** Absent: objects that are deleted with their CustomResourceDefinition are deleted, VMs too. */
+  readonly crdGuard?: CrdGuard;
   /** Default: Cluster API's conditions, computed with the default settings of machines. */
   readonly conditions?: ConditionOptions;
 }

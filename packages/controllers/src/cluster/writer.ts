@@ -30,12 +30,12 @@ export interface WriterOptions<T extends ApiObject> {
   readonly api: ApiClient;
   readonly type: ResourceType;
   readonly store: Pick<ReadonlyStore<T>, "applyWrite" | "applyDelete">;
-  /** Learns which deletions are our own. Default: nobody. */
-  readonly definitions?: Pick<CrdGuard, "noteAsked" | "takeBack"> | undefined;
+  /** Learns which deletions are our own. Default: none. */
+  readonly crdGuard?: Pick<CrdGuard, "recordDeletion" | "forgetDeletion"> | undefined;
 }
 
 /** Makes what writes objects of one kind and puts the answers into their store. */
-export function createWriter<T extends ApiObject>({ api, type, store, definitions }: WriterOptions<T>): Writer<T> {
+export function createWriter<T extends ApiObject>({ api, type, store, crdGuard }: WriterOptions<T>): Writer<T> {
   const patchWith = async (
     ref: ObjectRef,
     patch: object,
@@ -57,7 +57,7 @@ export function createWriter<T extends ApiObject>({ api, type, store, definition
     patch: (ref, patch) => patchWith(ref, patch, { kind: "merge" }),
     patchStatus: (ref, status, kind = "merge") => patchWith(ref, { status }, { kind, subresource: "status" }),
     async delete(ref, uid) {
-      definitions?.noteAsked(uid);
+      crdGuard?.recordDeletion(uid);
       try {
         const answer = await api.delete(type, ref, { uid, propagation: "Background" });
         // While finalizers hold it the answer is the object with its deletion timestamp; else it is a status, or the last state.
@@ -67,7 +67,7 @@ export function createWriter<T extends ApiObject>({ api, type, store, definition
         if (isHeld && keyOf(answer) === keyFor(ref)) store.applyWrite(answer as ApiObject as T);
         else store.applyDelete({ ...ref, uid });
       } catch (error) {
-        if (!mayHaveHappened(error)) definitions?.takeBack(uid);
+        if (!mayHaveHappened(error)) crdGuard?.forgetDeletion(uid);
         if (!isNotFound(error)) throw error;
         store.applyDelete({ ...ref, uid });
       }

@@ -15,13 +15,12 @@ import { createWriter } from "../cluster/writer.ts";
 import { aMachine, aMachineSet, beingDeleted, named, ownedBy, refOf, testNamespace } from "../testing/builders.ts";
 import { createCrdGuard, kindsOf } from "./crd-guard.ts";
 import { type CrdGuard } from "../model/crd-guard.ts";
-import { createCrdWatch } from "./crd-watch.ts";
-import { definitionName } from "../model/crd-state.ts";
+import { crdName } from "../model/crd-state.ts";
 
-const machines = definitionName("Machine");
-const sets = definitionName("MachineSet");
+const machines = crdName("Machine");
+const sets = crdName("MachineSet");
 
-describe("the guard of deletions", () => {
+describe("the CRD guard", () => {
   let clock: VirtualClock;
   let api: FakeApi;
   let stop: AbortController;
@@ -51,9 +50,8 @@ describe("the guard of deletions", () => {
   const start = async (): Promise<CrdGuard> => {
     const options = { api, clock, random: seededRandom(3), log };
     caches = createControlCaches({ ...options, namespace: testNamespace });
-    const watch = createCrdWatch(options);
-    const guard = createCrdGuard(watch, [caches.machines.store, caches.sets.store]);
-    void watch.run(stop.signal);
+    const guard = createCrdGuard(options, [caches.machines.store, caches.sets.store]);
+    void guard.run(stop.signal);
     for (const cache of [caches.machines, caches.sets]) void cache.run(stop.signal);
     await settle();
     await guard.synced(stop.signal);
@@ -64,29 +62,29 @@ describe("the guard of deletions", () => {
     if (found === undefined) throw new Error(`there is no machine ${name}`);
     return found;
   };
-  const questions = (): number => api.calls.filter(({ verb }) => verb === "get").length;
-  const refusal = new ApiError({ status: 403, reason: "Forbidden", message: "may not" });
+  const reads = (): number => api.calls.filter(({ verb }) => verb === "get").length;
+  const forbidden = new ApiError({ status: 403, reason: "Forbidden", message: "may not" });
 
-  it("asks once about all deletions that were seen before, and about later ones anew", async () => {
+  it("reads the CRD once for all deletions that were observed before, and again for later ones", async () => {
     declare(machines);
     for (const name of ["a", "b", "c"]) api.seed(machineResource, aMachine(named(name), beingDeleted()));
     api.seed(machineResource, aMachine(named("late"), { metadata: { finalizers: ["x"] } }));
     const guard = await start();
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "ask" });
-    await guard.ask("Machine", machine("a"));
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "unknown" });
+    await guard.refresh("Machine", machine("a"));
     for (const name of ["a", "b", "c"])
-      expect(guard.holdOf("Machine", machine(name), false)).toEqual({ verdict: "goes" });
-    expect(questions()).toBe(1);
+      expect(guard.deletionVerdictOf("Machine", machine(name), false)).toEqual({ verdict: "proceed" });
+    expect(reads()).toBe(1);
     await api.delete(machineResource, refOf("late"));
     await settle();
-    expect(guard.holdOf("Machine", machine("late"), false)).toEqual({ verdict: "ask" });
+    expect(guard.deletionVerdictOf("Machine", machine("late"), false)).toEqual({ verdict: "unknown" });
   });
 
-  it("holds a machine whose deletion was seen before that of the definition", async () => {
+  it("pauses a machine whose deletion was observed before that of the CRD", async () => {
     declare(machines);
     api.seed(machineResource, aMachine(named("a"), { metadata: { finalizers: ["x"] } }));
     const guard = await start();
-    // The watch of definitions is late.
+    // The watch of CRDs is late.
     const late = new ApiError({ status: 500, reason: "InternalError", message: "late" });
     for (const verb of ["watch", "list"] as const)
       api.inject({ verb, type: customResourceDefinitionResource, error: late, times: 100 });
@@ -95,84 +93,86 @@ describe("the guard of deletions", () => {
     await api.delete(customResourceDefinitionResource, { name: machines });
     await api.delete(machineResource, refOf("a"));
     await settle(3_000);
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "ask" });
-    await guard.ask("Machine", machine("a"));
-    expect(guard.holdOf("Machine", machine("a"), false)).toMatchObject({
-      verdict: "held",
-      definition: { name: machines, state: "going" },
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "unknown" });
+    await guard.refresh("Machine", machine("a"));
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toMatchObject({
+      verdict: "paused",
+      crd: { name: machines, state: "terminating" },
     });
   });
 
-  it("asks nothing about deletions of its own process, unless the server refused them", async () => {
+  it("reads no CRD for deletions of its own process, unless the API server rejected them", async () => {
     declare(machines);
     for (const name of ["a", "b"])
       api.seed(machineResource, aMachine(named(name), { metadata: { finalizers: ["x"] } }));
     const guard = await start();
     const { store } = caches.machines;
-    const writer = createWriter<Machine>({ api, type: machineResource, store, definitions: guard });
+    const writer = createWriter<Machine>({ api, type: machineResource, store, crdGuard: guard });
     await writer.delete(refOf("a"), machine("a").metadata.uid ?? "");
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "goes" });
-    api.inject({ verb: "delete", error: refusal });
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
+    api.inject({ verb: "delete", error: forbidden });
     await expect(writer.delete(refOf("b"), machine("b").metadata.uid ?? "")).rejects.toThrow("may not");
     await api.delete(machineResource, refOf("b"));
     await settle();
-    expect(guard.holdOf("Machine", machine("b"), false)).toEqual({ verdict: "ask" });
-    expect(questions()).toBe(0);
+    expect(guard.deletionVerdictOf("Machine", machine("b"), false)).toEqual({ verdict: "unknown" });
+    expect(reads()).toBe(0);
   });
 
-  it("tells each change of a definition once, follows what people write on it, and forgets nothing when it is gone", async () => {
+  it("reports each change of a CRD once, follows its annotation, and remembers it when it is deleted", async () => {
     declare(machines);
     api.seed(machineResource, aMachine(named("a"), beingDeleted()));
     const guard = await start();
     const changes: string[] = [];
     guard.onChange((kind) => changes.push(`${kind} ${guard.stateOf(kind).state}`));
-    expect(guard.stateOf("Machine")).toMatchObject({ state: "standing" });
-    expect(guard.stateOf("MachineSet")).toEqual({ name: sets, state: "unguarded" });
+    expect(guard.stateOf("Machine")).toMatchObject({ state: "established" });
+    expect(guard.stateOf("MachineSet")).toEqual({ name: sets, state: "unknown" });
     await api.delete(customResourceDefinitionResource, { name: machines });
     await settle();
     const annotate = { metadata: { annotations: { [annotationKeys.allowCrdDeletion]: "true" } } };
     await api.patch(customResourceDefinitionResource, { name: machines }, annotate, { kind: "merge" });
     await settle();
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "goes" });
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
     const finalizers = { metadata: { finalizers: null } };
     await api.patch(customResourceDefinitionResource, { name: machines }, finalizers, { kind: "merge" });
     await settle();
-    expect(guard.stateOf("Machine")).toEqual({ name: machines, state: "gone" });
-    await guard.ask("Machine", machine("a"));
-    expect(guard.holdOf("Machine", machine("a"), false).verdict).toBe("held");
+    expect(guard.stateOf("Machine")).toEqual({ name: machines, state: "deleted" });
+    await guard.refresh("Machine", machine("a"));
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false).verdict).toBe("paused");
     declare(machines);
     await settle();
-    expect(changes).toEqual(["Machine going", "Machine going", "Machine gone", "Machine standing"]);
+    expect(changes).toEqual(["Machine terminating", "Machine terminating", "Machine deleted", "Machine established"]);
     expect(lines.map((line) => line.slice(0, line.indexOf(" {")))).toEqual([
-      "warn A CustomResourceDefinition is being deleted; its objects and their VMs are held",
-      "warn A CustomResourceDefinition is being deleted; its objects and their VMs go with it, as its annotation says",
-      "warn A CustomResourceDefinition is gone",
-      "info A CustomResourceDefinition is there again",
+      "warn A CustomResourceDefinition is being deleted; deletions of its objects and their VMs are paused",
+      "warn A CustomResourceDefinition is being deleted; its annotation allows to delete its objects and VMs",
+      "warn A CustomResourceDefinition was deleted",
+      "info A CustomResourceDefinition was recreated",
     ]);
   });
 
-  it("goes on as MCM does where definitions may not be read, and says once which right is missing", async () => {
-    const forbidden = { error: refusal, times: 100 };
+  it("works as MCM does where CRDs cannot be read, and logs the missing right once", async () => {
+    const always = { error: forbidden, times: 100 };
     for (const verb of ["list", "watch", "get"] as const)
-      api.inject({ verb, type: customResourceDefinitionResource, ...forbidden });
+      api.inject({ verb, type: customResourceDefinitionResource, ...always });
     api.seed(machineResource, aMachine(named("a"), beingDeleted()));
     const guard = await start();
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "goes" });
-    const said = lines.filter((line) => line.includes("CustomResourceDefinitions cannot be read"));
-    expect(said).toEqual([expect.stringContaining("get, list, watch customresourcedefinitions.apiextensions.k8s.io")]);
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "proceed" });
+    const logged = lines.filter((line) => line.includes("Cannot read CustomResourceDefinitions"));
+    expect(logged).toEqual([
+      expect.stringContaining("get, list, watch customresourcedefinitions.apiextensions.k8s.io"),
+    ]);
   });
 
-  it("rather does nothing than the wrong thing while the server does not answer", async () => {
+  it("decides nothing while the API server does not respond", async () => {
     declare(machines);
     api.seed(machineResource, aMachine(named("a"), beingDeleted()));
     const guard = await start();
     const broken = new ApiError({ status: 500, reason: "InternalError", message: "broken" });
     api.inject({ verb: "get", error: broken });
-    await expect(guard.ask("Machine", machine("a"))).rejects.toThrow("broken");
-    expect(guard.holdOf("Machine", machine("a"), false)).toEqual({ verdict: "ask" });
+    await expect(guard.refresh("Machine", machine("a"))).rejects.toThrow("broken");
+    expect(guard.deletionVerdictOf("Machine", machine("a"), false)).toEqual({ verdict: "unknown" });
   });
 
-  it("looks at the definition of what controls an object as well", () => {
+  it("considers the CRD of an object's controller too", () => {
     const set = aMachineSet();
     expect(kindsOf("Machine", aMachine(named("a"), ownedBy(set)))).toEqual(["Machine", "MachineSet"]);
     expect(kindsOf("Machine", aMachine(named("a")))).toEqual(["Machine"]);

@@ -18,7 +18,7 @@ const isRelevantChange = (old: Machine | undefined, current: Machine | undefined
 
 /** Makes the controller of MachineClasses: a class stays as long as machines need it, for only the class says how their VMs are deleted. */
 export function createMachineClassController(context: ControllerContext, workers: number): Controller {
-  const { caches, namespace, control, definitions } = context;
+  const { caches, namespace, control, crdGuard } = context;
   const keyOf = (name: string): string => `${namespace}/${name}`;
   const controller = createHoldingController<MachineClass>(context, {
     name: "machine-class",
@@ -28,8 +28,8 @@ export function createMachineClassController(context: ControllerContext, workers
     workers,
     store: caches.classes.store,
     writer: createWriter({ api: control, type: machineClassResource, store: caches.classes.store }),
-    waitFor: [caches.classes, caches.machines, ...(definitions === undefined ? [] : [definitions])],
-    isDefinitionFalling: () => definitions !== undefined && isTerminatingOrDeleted(definitions.stateOf("MachineClass")),
+    waitFor: [caches.classes, caches.machines, ...(crdGuard === undefined ? [] : [crdGuard])],
+    isPausedByCrd: () => crdGuard !== undefined && isTerminatingOrDeleted(crdGuard.stateOf("MachineClass")),
     referrers: (name) => caches.machines.store.byIndex("class", name).map(({ metadata }) => metadata.name),
     unreadable: () =>
       caches.machines.store
@@ -37,7 +37,7 @@ export function createMachineClassController(context: ControllerContext, workers
         .filter(isUnreadable)
         .map(({ metadata }) => metadata.name),
   });
-  definitions?.onChange(() => {
+  crdGuard?.onChange(() => {
     for (const { metadata } of caches.classes.store.list(namespace)) controller.enqueue(keyOf(metadata.name));
   });
   watchTriggers({ store: caches.classes.store, controller, keys: ({ metadata }) => [keyOf(metadata.name)] });

@@ -16,8 +16,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { nodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
-import type { CrdState } from "../model/crd-state.ts";
-import { decideWhenKnown } from "../crd-guard/paused-owner.ts";
+import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { addFinalizerPatch, removeFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
@@ -27,6 +26,7 @@ import { decideMachineDeployment } from "./decide.ts";
 import { createMachineSetMaker } from "./sets/make-machine-set.ts";
 import { isRelevantNodeChange } from "./nodes/node-changes.ts";
 import { observeMachineDeployment } from "./observe.ts";
+import { decidePaused } from "./paused-by-crd.ts";
 import { createNodePatcher } from "./nodes/patch-nodes.ts";
 import type {
   MachineDeploymentAction,
@@ -46,7 +46,7 @@ export function createMachineDeploymentController(
   workers: number,
   { disablesScaleDown = true }: MachineDeploymentControllerOptions = {},
 ): Controller {
-  const { caches, namespace, control, clock, definitions } = context;
+  const { caches, namespace, control, clock, crdGuard } = context;
   const deployments = createWriter<MachineDeployment>({
     api: control,
     type: machineDeploymentResource,
@@ -57,7 +57,7 @@ export function createMachineDeploymentController(
     api: control,
     type: machineSetResource,
     store: caches.sets.store,
-    definitions,
+    crdGuard,
   });
 
   const observe = (deployment: MachineDeployment, now: Date): MachineDeploymentSnapshot =>
@@ -117,10 +117,9 @@ export function createMachineDeploymentController(
     }
   };
 
-  const decide = (deployment: MachineDeployment, standstill: CrdState | undefined): MachineDeploymentDecision => {
+  const decide = (deployment: MachineDeployment): MachineDeploymentDecision => {
     const now = clock.now();
-    const snapshot = { ...observe(deployment, now), standstill };
-    if (standstill !== undefined) return decideMachineDeployment(snapshot, now);
+    const snapshot = observe(deployment, now);
     const surroundings = observeConditionInputs(context, deployment, [...snapshot.machines.values()].flat());
     return withDeploymentConditions(decideMachineDeployment(snapshot, now), snapshot, surroundings, now);
   };
@@ -164,19 +163,20 @@ export function createMachineDeploymentController(
         }),
     ],
     reconcile: async (key) => {
-      const considered = await decideWhenKnown({
-        guard: definitions,
+      const decided = await decideGuarded({
+        guard: crdGuard,
         kind: "MachineDeployment",
-        below: ["MachineSet", "Machine"],
+        ownedKinds: ["MachineSet", "Machine"],
         read: () => caches.deployments.store.get(key),
-        decide: (deployment, standstill) => ({ deployment, decided: decide(deployment, standstill) }),
+        decide,
+        decidePaused: (deployment, crd) => decidePaused(deployment, crd, clock.now()),
       });
-      if (considered === undefined) {
+      if (decided === undefined) {
         pace.forget(key);
         return { done: true };
       }
-      const { deployment, decided } = considered;
-      const decision = pace.hold(key, deployment.status, decided);
+      const { object: deployment } = decided;
+      const decision = pace.hold(key, deployment.status, decided.decision);
       const confirmOwner = confirmOwnerOnce(control, machineDeploymentResource, deployment);
       return carryOut(decision, (action) => act(deployment, action, confirmOwner), {
         object: deployment,

@@ -1,6 +1,6 @@
 import { annotationKeys, finalizers, type MachineDeployment } from "@millwright/core";
 import { refusalOf } from "../conditions/spec-valid.ts";
-import { awaitedMachines } from "../machine-set/awaited-machines.ts";
+import { expectedReplicasOf } from "../machine-set/expected-replicas.ts";
 import { decideCanaryFailure } from "./gates/canary-failure.ts";
 import { decideNodes } from "./nodes/decide-nodes.ts";
 import { decideCreation, decideSets, deletionOf } from "./decide-sets.ts";
@@ -19,7 +19,6 @@ import {
 } from "./state/snapshot.ts";
 import { statusOf } from "./status.ts";
 import { boundsOf } from "./state/rollout-bounds.ts";
-import { decideStandstill } from "./paused-by-crd.ts";
 
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -112,7 +111,6 @@ function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits = unlimited } = snapshot;
-  if (snapshot.standstill !== undefined) return decideStandstill(snapshot, snapshot.standstill, now);
   if (deployment.metadata.deletionTimestamp != null) return decideDeletion(snapshot, now);
   if (problems.length > 0) {
     const status = statusOf(snapshot, viewSets(snapshot), undefined, now);
@@ -124,7 +122,7 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   const freezes = decideFreezeSync(snapshot);
   if (freezes.length > 0) return { actions: freezes, because: [] };
   // Their machines come back as they were; what they lack looks like unavailability until then.
-  if (snapshot.claim.owned.some((set) => awaitedMachines(set) !== undefined))
+  if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined))
     return { actions: [], status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
   const marks = decideScalerMarks(snapshot, now);
   // What is marked counts once it is stored: the writes bring the next pass.

@@ -47,10 +47,9 @@ export type MachineSetActor = (
 
 /** Makes what carries out the actions of sets. */
 export function createMachineSetActor({ context, sets, expectations, again }: MachineSetActorOptions): MachineSetActor {
-  const { caches, namespace, control, random } = context;
-  const { definitions } = context;
+  const { caches, namespace, control, random, crdGuard } = context;
   const store = caches.machines.store;
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store, definitions });
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
 
   /**
    * Whether a machine was made although the server answered with a fault; it is done with the request by then, so a look decides. Without any answer

@@ -19,8 +19,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createWriter } from "../cluster/writer.ts";
 import { createStatusUpdateThrottle } from "../conditions/status-update-throttle.ts";
 import { observeConditionInputs } from "../conditions/owner/condition-inputs.ts";
-import type { CrdState } from "../model/crd-state.ts";
-import { decideWhenKnown } from "../crd-guard/paused-owner.ts";
+import { decideGuarded } from "../crd-guard/decide-guarded.ts";
 import { confirmOwnerOnce } from "../ownership/confirm-owner.ts";
 import { createOwningController } from "../ownership/owning-controller.ts";
 import { defaultOvershootMargins, type OvershootMargins } from "../safety/overshoot-limits.ts";
@@ -28,6 +27,7 @@ import { createMachineSetActor } from "./act.ts";
 import { withSetConditions } from "./conditions.ts";
 import { changesReplicas, decideMachineSet } from "./decide.ts";
 import { observeMachineSet } from "./observe.ts";
+import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot, Pending } from "./snapshot.ts";
 import type { ReplicaFailure } from "./status.ts";
 
@@ -51,7 +51,7 @@ export function createMachineSetController(
   workers: number,
   margins: OvershootMargins = defaultOvershootMargins,
 ): Controller {
-  const { caches, namespace, control, clock } = context;
+  const { caches, namespace, control, clock, crdGuard } = context;
   const sets = createWriter<MachineSet>({ api: control, type: machineSetResource, store: caches.sets.store });
   /** Refused creations and deletions by key of the set, until one succeeds or none is wanted; they show as the condition ReplicaFailure. */
   const failures = new Map<string, ReplicaFailure>();
@@ -97,14 +97,13 @@ export function createMachineSetController(
     }
   };
 
-  const decide = (set: MachineSet, standstill: CrdState | undefined): MachineSetDecision => {
+  const decide = (set: MachineSet): MachineSetDecision => {
     const key = keyOf(set);
-    const ofMachines = context.definitions?.stateOf("Machine");
-    const isLossMeant = ofMachines !== undefined && "isMeant" in ofMachines && ofMachines.isMeant;
+    const machineCrd = crdGuard?.stateOf("Machine");
     const memory = {
-      standstill,
-      isLossMeant,
-      isKindEnding: ofMachines?.state === "going",
+      isCrdDeletionAllowed:
+        machineCrd !== undefined && "isDeletionAllowed" in machineCrd && machineCrd.isDeletionAllowed,
+      isCrdTerminating: machineCrd?.state === "terminating",
       failure: failures.get(key),
       pending: pendingOf(key),
       countBefore: counts.get(key),
@@ -112,7 +111,6 @@ export function createMachineSetController(
     };
     const snapshot: MachineSetSnapshot = { ...observeMachineSet(context, set), ...memory };
     const now = clock.now();
-    if (standstill !== undefined) return decideMachineSet(snapshot, now);
     const surroundings = observeConditionInputs(context, set, snapshot.claim.owned);
     return withSetConditions(decideMachineSet(snapshot, now), snapshot, surroundings, now);
   };
@@ -146,22 +144,23 @@ export function createMachineSetController(
         .filter(({ spec }) => spec.template.spec.class?.name === name)
         .map(keyOf),
     reconcile: async (key) => {
-      const considered = await decideWhenKnown({
-        guard: context.definitions,
+      const decided = await decideGuarded({
+        guard: crdGuard,
         kind: "MachineSet",
-        below: ["Machine"],
+        ownedKinds: ["Machine"],
         read: () => caches.sets.store.get(key),
-        decide: (set, standstill) => ({ set, standstill, decided: decide(set, standstill) }),
+        decide,
+        decidePaused: (each, crd) => decidePaused(each, observeMachineSet(context, each).claim.owned, crd, clock.now()),
       });
-      if (considered === undefined) {
+      if (decided === undefined) {
         failures.delete(key);
         counts.delete(key);
         expectations.forget(key);
         pace.forget(key);
         return { done: true };
       }
-      const { set, standstill, decided } = considered;
-      const decision = pace.hold(key, set.status, decided);
+      const { object: set } = decided;
+      const decision = pace.hold(key, set.status, decided.decision);
       if (!changesReplicas(decision.actions)) failures.delete(key);
       const confirmOwner = confirmOwnerOnce(control, machineSetResource, set);
       const refused: Refusals = { errors: [], failure: undefined };
@@ -174,11 +173,11 @@ export function createMachineSetController(
           if (refused.failure === undefined) return status;
           failures.set(key, refused.failure);
           // The passes after this one may fail, too: this is the moment to show it.
-          return decide(set, standstill).status;
+          return decide(set).status;
         },
       });
       // Not before everything is done: a pass that failed to freeze the set must find it grown again.
-      if (decided.status?.replicas !== undefined) counts.set(key, decided.status.replicas);
+      if (decided.decision.status?.replicas !== undefined) counts.set(key, decided.decision.status.replicas);
       if (refused.failure === undefined && changesReplicas(decision.actions) && failures.delete(key))
         controller.enqueue(key);
       if (refused.errors.length > 0) throw refused.errors[0];

@@ -1,6 +1,6 @@
 import { annotationKeys, type Machine, type MachineSet } from "@millwright/core";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
-import { isAwaiting } from "./awaited-machines.ts";
+import { isMissingMachines } from "./expected-replicas.ts";
 import { type AutoPreservation, planAutoPreservation, withPreservation } from "./plan-auto-preservation.ts";
 import { type Blockade, planReplicas } from "./plan-replicas.ts";
 import type { MachineSetAction, MachineSetSnapshot } from "./snapshot.ts";
@@ -46,12 +46,13 @@ export function decideMembers(
   isFrozen: boolean,
   now: Date,
 ): MembersDecision {
-  const { set, claim, pending, nodes, isLossMeant = false, isKindEnding = false } = snapshot;
+  const { set, claim, pending, nodes, isCrdDeletionAllowed = false, isCrdTerminating = false } = snapshot;
   const adoptions = claim.adopt.map(({ metadata }): MachineSetAction => ({
     kind: "AdoptMachine",
     name: metadata.name,
   }));
-  if (!isLossMeant && isAwaiting(set, claim.owned)) return { actions: adoptions, blocked: "machines are awaited" };
+  if (!isCrdDeletionAllowed && isMissingMachines(set, claim.owned))
+    return { actions: adoptions, blocked: "machines are awaited" };
   const preservation = planAutoPreservation(set, claim.owned, nodes);
   const { create, remove, blocked } = planReplicas({
     set,
@@ -80,7 +81,7 @@ export function decideMembers(
       .map((machine) => patchOf(set, machine, preservation)),
     ...notYetDeleted(remove).map(deletionOf),
     // Machines about to be adopted count as soon as they are ours; creating before would overshoot.
-    ...(create > 0 && claim.adopt.length === 0 && !isKindEnding
+    ...(create > 0 && claim.adopt.length === 0 && !isCrdTerminating
       ? [{ kind: "CreateMachines", count: create } as const]
       : []),
   ];

@@ -4,10 +4,9 @@ import { isFailed } from "../model/phase.ts";
 import { machinesWhere } from "../machine-lists/machines-where.ts";
 import { decideFreeze, type Freeze } from "../safety/freeze-set.ts";
 import { defaultOvershootMargins, overshootLimits } from "../safety/overshoot-limits.ts";
-import { arrivedPatch, awaitedMachines, isAwaiting } from "./awaited-machines.ts";
+import { noExpectedReplicasPatch, expectedReplicasOf, isMissingMachines } from "./expected-replicas.ts";
 import { decideMembers, deletionOf, notYetDeleted } from "./decide-members.ts";
 import type { MachineSetAction, MachineSetDecision, MachineSetSnapshot } from "./snapshot.ts";
-import { decideStandstill } from "./paused-by-crd.ts";
 import { machineSetStatus } from "./status.ts";
 
 const hasFinalizer = (set: MachineSet): boolean => set.metadata.finalizers?.includes(finalizers.machine) === true;
@@ -37,8 +36,8 @@ function wakeOf({ claim, pending }: MachineSetSnapshot, now: Date): { readonly r
 }
 
 /** Whether the set has all that it waited for, so that the note goes. */
-const isArrived = ({ set, claim, isLossMeant = false }: MachineSetSnapshot): boolean =>
-  awaitedMachines(set) !== undefined && (isLossMeant || !isAwaiting(set, claim.owned));
+const isArrived = ({ set, claim, isCrdDeletionAllowed = false }: MachineSetSnapshot): boolean =>
+  expectedReplicasOf(set) !== undefined && (isCrdDeletionAllowed || !isMissingMachines(set, claim.owned));
 
 /**
  * Decides what a MachineSet does next: claim its machines, keep their number, hand down what may change in place, and on its own
@@ -46,7 +45,6 @@ const isArrived = ({ set, claim, isLossMeant = false }: MachineSetSnapshot): boo
  */
 export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): MachineSetDecision {
   const { set, claim, problems, deployment, pending, margins = defaultOvershootMargins } = snapshot;
-  if (snapshot.standstill !== undefined) return decideStandstill(snapshot, snapshot.standstill, now);
   const wake = wakeOf(snapshot, now);
   // A failure stands only as long as there is something left to try.
   const statusWith = (actions: readonly MachineSetAction[], freeze?: Freeze): MachineSetStatus => {
@@ -67,7 +65,9 @@ export function decideMachineSet(snapshot: MachineSetSnapshot, now: Date): Machi
   const freeze = decideFreeze(set, controlled, limits, snapshot.countBefore);
   const room = limits.upper - controlled - (pending?.count ?? 0);
   const members = decideMembers(snapshot, room, freeze.isFrozen, now);
-  const patches = [freeze.patch, isArrived(snapshot) ? arrivedPatch : undefined].filter((each) => each !== undefined);
+  const patches = [freeze.patch, isArrived(snapshot) ? noExpectedReplicasPatch : undefined].filter(
+    (each) => each !== undefined,
+  );
   const patch = patches.map((each): MachineSetAction => ({ kind: "PatchSet", patch: each }));
   return {
     ...members,

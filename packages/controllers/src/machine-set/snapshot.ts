@@ -2,7 +2,6 @@ import type { FieldProblem, Machine, MachineDeployment, MachineSet, MachineSetSt
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
 import type { Decision } from "../model/decision.ts";
-import type { CrdState } from "../model/crd-state.ts";
 import type { OvershootMargins } from "../safety/overshoot-limits.ts";
 import type { Blockade } from "./plan-replicas.ts";
 import type { ReplicaFailure } from "./status.ts";
@@ -25,12 +24,10 @@ export interface MachineSetSnapshot {
   readonly failure?: ReplicaFailure | undefined;
   /** Requests that got no answer and whose effect has not been seen. */
   readonly pending?: Pending | undefined;
-  /** The definition because of which the set stands still. Default: none. */
-  readonly standstill?: CrdState | undefined;
-  /** Whether somebody wrote on the definition of machines that they may be lost: then none of them are waited for. Default: not. */
-  readonly isLossMeant?: boolean;
-  /** Whether the definition of machines is being deleted, so that the API server takes no new ones. Default: not. */
-  readonly isKindEnding?: boolean;
+  /** Whether the CRD of machines allows that they are deleted with it: then none of them are waited for. Default: not. */
+  readonly isCrdDeletionAllowed?: boolean;
+  /** Whether the CRD of machines is terminating, so that the API server accepts no new ones. Default: not. */
+  readonly isCrdTerminating?: boolean;
   /** Default: `defaultOvershootMargins`. */
   readonly margins?: OvershootMargins | undefined;
 }

@@ -40,10 +40,9 @@ export function createMachineExecutor(
   context: ControllerContext,
   { operations, driver, settings, remediations, evictions, volumeIds, enqueue }: MachineExecutorOptions,
 ): MachineExecutor {
-  const { control, caches, target } = context;
-  const { definitions } = context;
+  const { control, caches, target, crdGuard } = context;
   const store = caches.machines.store;
-  const machines = createWriter<Machine>({ api: control, type: machineResource, store, definitions });
+  const machines = createWriter<Machine>({ api: control, type: machineResource, store, crdGuard });
 
   /** Decisions about nodes are only made where there is a target cluster. */
   const onTarget = (): Target => {

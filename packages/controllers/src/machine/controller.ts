@@ -46,8 +46,8 @@ export interface MachineControllerOptions {
 }
 
 /** What has to be read before anything can be decided. */
-const isIncomplete = ({ resolved, hold }: ReturnType<typeof observeMachine>): boolean =>
-  resolved.unread.length > 0 || hold?.verdict === "ask";
+const isIncomplete = ({ resolved, deletionVerdict }: ReturnType<typeof observeMachine>): boolean =>
+  resolved.unread.length > 0 || deletionVerdict?.verdict === "unknown";
 
 /** Secrets that changed while they were read are read again, so often. */
 const MAX_READS = 3;
@@ -102,7 +102,7 @@ export function createMachineController(
       caches.machines,
       caches.classes,
       caches.secrets,
-      ...(context.definitions === undefined ? [] : [context.definitions]),
+      ...(context.crdGuard === undefined ? [] : [context.crdGuard]),
       ...(target === undefined ? [] : Object.values(target.caches)),
     ],
     clock,
@@ -112,9 +112,12 @@ export function createMachineController(
       let seen = observe(key);
       for (let reads = 0; seen !== undefined && isIncomplete(seen); reads++) {
         if (reads === MAX_READS)
-          throw new Error("the Secrets of the MachineClass, or the definitions, change faster than they can be read");
+          throw new Error(
+            "Secrets of the MachineClass, or CustomResourceDefinitions, change faster than they can be read",
+          );
         await caches.secrets.read(seen.resolved.unread);
-        if (seen.hold?.verdict === "ask") await context.definitions?.ask("Machine", seen.snapshot.machine);
+        if (seen.deletionVerdict?.verdict === "unknown")
+          await context.crdGuard?.refresh("Machine", seen.snapshot.machine);
         // Observed and decided in one turn of the event loop: of two machines that both saw a replacement allowed, one would see it too late.
         seen = observe(key);
       }
@@ -157,7 +160,7 @@ const noEvictions = { view: () => undefined };
 
 /** Machines, their classes and the secrets of those wake machines. */
 function wireControlCluster(
-  { caches, namespace, definitions }: ControllerContext,
+  { caches, namespace, crdGuard }: ControllerContext,
   controller: Controller,
   operations: Operations,
   reported: ReportedStates,
@@ -178,7 +181,7 @@ function wireControlCluster(
     operations.forget(old.metadata.uid);
     reported.forget(old.metadata.uid);
   });
-  definitions?.onChange(() => {
+  crdGuard?.onChange(() => {
     for (const machine of caches.machines.store.list(namespace))
       if (machine.metadata.deletionTimestamp !== undefined) controller.enqueue(keyOf(machine));
   });

@@ -7,7 +7,7 @@ import { unmetPrecondition } from "./creation/reject-machine.ts";
 import { plannedIntent } from "./creation/start-creation.ts";
 import { withTokenRemoval } from "./creation/token-removal.ts";
 import { decideDeletion } from "./deletion/decide-deletion.ts";
-import { decideHeld } from "./deletion/held.ts";
+import { decidePausedDeletion } from "./deletion/paused.ts";
 import { decideHealth } from "./health/decide-health.ts";
 import { decideNodeSync } from "./node-sync/decide-node-sync.ts";
 import { decideInPlace } from "./in-place/decide-in-place.ts";
@@ -35,8 +35,8 @@ export function decideMachine(snapshot: MachineSnapshot, now: Date): MachineDeci
     const decision = decideMachine({ ...snapshot, operation: undefined }, now);
     return { ...decision, actions: [{ kind: "CancelOperation" }, ...decision.actions] };
   }
-  if (machine.metadata.deletionTimestamp != null && snapshot.heldBy !== undefined)
-    return decideHeld(snapshot, snapshot.heldBy, now);
+  if (machine.metadata.deletionTimestamp != null && snapshot.pausedBy !== undefined)
+    return decidePausedDeletion(snapshot, snapshot.pausedBy, now);
   if (machine.metadata.deletionTimestamp != null) return withTokenRemoval(snapshot, decideDeletion(snapshot, now));
   if (machine.metadata.finalizers?.includes(finalizers.machine) !== true) {
     return { actions: [{ kind: "PatchMachine", patch: firstPatch(snapshot) }], because: [] };

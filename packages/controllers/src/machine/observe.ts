@@ -13,7 +13,7 @@ import type { ControllerContext } from "../cluster/context.ts";
 import { createMatchNode, findNode, machinesMatching } from "../cluster/node-match.ts";
 import { type FoundNode, type MatchNode } from "../model/node-match.ts";
 import type { Node } from "../model/node-objects.ts";
-import type { Hold } from "../model/crd-guard.ts";
+import type { DeletionVerdict } from "../model/crd-guard.ts";
 import type { DrainView } from "../drain/drain-view.ts";
 import type { EvictionQueue } from "../drain/eviction-queue.ts";
 import { observeDrain } from "../drain/observe-drain.ts";
@@ -119,11 +119,15 @@ function drainOf(
 const asksForToken = (secret: SecretData): boolean =>
   containsPlaceholder(secret[userDataKey]?.reveal() ?? "", userDataPlaceholders.bootstrapToken);
 
-/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `hold` wants to be asked for. */
+/** Reads everything that a decision about the machine looks at, from caches alone. Of no use for a decision while `resolved.unread` names secrets, or `deletionVerdict` is unknown. */
 export function observeMachine(
   machine: Machine,
   { context, operations, reported, remediations, driver, settings, evictions, volumeIds }: MachineSources,
-): { readonly snapshot: MachineSnapshot; readonly resolved: ResolvedClass; readonly hold: Hold | undefined } {
+): {
+  readonly snapshot: MachineSnapshot;
+  readonly resolved: ResolvedClass;
+  readonly deletionVerdict: DeletionVerdict | undefined;
+} {
   const target = context.target?.caches;
   const resolved = resolveFor(machine, context, driver);
   const match = createMatchNode(context.caches, context.namespace, context.matchVm);
@@ -140,12 +144,16 @@ export function observeMachine(
   const deleted = isDeleting(machine) ? node : undefined;
   const operation = operations.get(machine.metadata.uid ?? "");
   const shapeProblems = shapeProblemsOf(machine);
-  const hold = context.definitions?.holdOf("Machine", machine, markedStage({ machine }) !== undefined);
+  const deletionVerdict = context.crdGuard?.deletionVerdictOf(
+    "Machine",
+    machine,
+    markedStage({ machine }) !== undefined,
+  );
   const snapshot: MachineSnapshot = {
     machine,
     isReadable: shapeProblems.length === 0,
     problems: shapeProblems.length > 0 ? shapeProblems : validateMachine(machine),
-    heldBy: hold?.verdict === "held" ? hold.definition : undefined,
+    pausedBy: deletionVerdict?.verdict === "paused" ? deletionVerdict.crd : undefined,
     classView: resolved.view,
     inputs: resolved.inputs,
     hasTarget: target !== undefined,
@@ -168,5 +176,5 @@ export function observeMachine(
     operation,
     settings,
   };
-  return { snapshot, resolved, hold };
+  return { snapshot, resolved, deletionVerdict };
 }

@@ -1,35 +1,40 @@
 import { annotationKeys, type MachineKind, machineKinds } from "@millwright/core";
 import { type ApiObject, describeType } from "@millwright/kube";
 
-/** How the CustomResourceDefinition of one of our kinds stands. Times are wall clock, milliseconds. */
+/** The state of the CustomResourceDefinition of one of our kinds. Times are wall clock, milliseconds. */
 export type CrdState = { readonly name: string } & (
   | {
-      readonly state: "standing";
+      readonly state: "established";
       readonly createdAt: number;
-      /** Whether somebody wrote on it that what its deletion takes away may go. */
-      readonly isMeant: boolean;
+      /** Whether its annotation allows that the objects of the kind are deleted with it. */
+      readonly isDeletionAllowed: boolean;
     }
   /** It is being deleted, and the API server deletes all objects of its kind. */
-  | { readonly state: "going"; readonly createdAt: number; readonly deletedAt: number; readonly isMeant: boolean }
-  /** It was there before, and is not any more. */
-  | { readonly state: "gone" }
-  /** Nothing is known of it: it may not be read, or the kind is served without one. What happens then is what MCM does. */
-  | { readonly state: "unguarded" }
+  | {
+      readonly state: "terminating";
+      readonly createdAt: number;
+      readonly deletedAt: number;
+      readonly isDeletionAllowed: boolean;
+    }
+  /** It was there before and does not exist any more. */
+  | { readonly state: "deleted" }
+  /** It cannot be read, or the kind is served without one. Deletions are then carried out as by MCM. */
+  | { readonly state: "unknown" }
 );
 
-/** The name of a kind's definition: `machines.machine.sapcloud.io`. */
-export const definitionName = (kind: MachineKind): string => describeType(machineKinds[kind]);
+/** The name of a kind's CustomResourceDefinition: `machines.machine.sapcloud.io`. */
+export const crdName = (kind: MachineKind): string => describeType(machineKinds[kind]);
 
-/** What a definition that is there says of itself. */
-export function stateOfDefinition({ metadata }: ApiObject, name: string): CrdState {
-  const isMeant = metadata.annotations?.[annotationKeys.allowCrdDeletion] === "true";
+/** The state of a CustomResourceDefinition that exists. */
+export function crdStateOf({ metadata }: ApiObject, name: string): CrdState {
+  const isDeletionAllowed = metadata.annotations?.[annotationKeys.allowCrdDeletion] === "true";
   const createdAt = Date.parse(metadata.creationTimestamp ?? "") || 0;
   const deletedAt = Date.parse(metadata.deletionTimestamp ?? "");
   return Number.isNaN(deletedAt)
-    ? { name, state: "standing", createdAt, isMeant }
-    : { name, state: "going", createdAt, deletedAt, isMeant };
+    ? { name, state: "established", createdAt, isDeletionAllowed }
+    : { name, state: "terminating", createdAt, deletedAt, isDeletionAllowed };
 }
 
-/** Whether objects of the kind are lost, or about to be, without anybody having said that they may be. */
-export const isTerminatingOrDeleted = (definition: CrdState): boolean =>
-  definition.state === "gone" || (definition.state === "going" && !definition.isMeant);
+/** Whether objects of the kind are lost, or about to be, without an annotation that allows it. */
+export const isTerminatingOrDeleted = (crd: CrdState): boolean =>
+  crd.state === "deleted" || (crd.state === "terminating" && !crd.isDeletionAllowed);

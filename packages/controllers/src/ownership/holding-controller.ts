@@ -16,8 +16,8 @@ export interface HoldingControllerOptions<T extends ApiObject & Finalized> {
   readonly store: ReadonlyStore<T>;
   readonly writer: Writer<T>;
   readonly waitFor: Parameters<typeof createController>[0]["waitFor"];
-  /** Whether the definition of the kind is being deleted without anybody having said that its objects may go. */
-  readonly isDefinitionFalling?: () => boolean;
+  /** Whether the CRD of the kind is terminating or deleted, without an annotation that allows it. */
+  readonly isPausedByCrd?: () => boolean;
   /** Names of the objects that refer to one of that name. */
   readonly referrers: (name: string) => readonly string[];
   /** Names of objects of which nobody can tell to what they refer. Only asked before a finalizer goes. */
@@ -51,7 +51,7 @@ export function createHoldingController<T extends ApiObject & Finalized & { read
         name,
         isHeld,
         isGoing: deletionTimestamp != null,
-        isHeldByDefinition: options.isDefinitionFalling?.() ?? false,
+        isPausedByCrd: options.isPausedByCrd?.() ?? false,
         referrers,
         referrerKind,
         unreadable: isHeld && referrers.length === 0 ? options.unreadable() : [],

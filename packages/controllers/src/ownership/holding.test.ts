@@ -25,8 +25,8 @@ describe("decideHolding", () => {
       unreadable: [],
       isTold: false,
     } as const;
-    expect(decideHolding({ ...snapshot, isHeldByDefinition: true })).toEqual({ actions: [], because: [] });
-    expect(decideHolding({ ...snapshot, isGoing: false, isHeldByDefinition: true }).actions).toEqual([
+    expect(decideHolding({ ...snapshot, isPausedByCrd: true })).toEqual({ actions: [], because: [] });
+    expect(decideHolding({ ...snapshot, isGoing: false, isPausedByCrd: true }).actions).toEqual([
       { kind: "RemoveFinalizer" },
     ]);
   });

@@ -8,8 +8,8 @@ export interface HoldingSnapshot {
   /** Whether the object carries our finalizer. */
   readonly isHeld: boolean;
   readonly isGoing: boolean;
-  /** Whether it is on its way out only because its CustomResourceDefinition is. Default: not. */
-  readonly isHeldByDefinition?: boolean;
+  /** Whether it is terminating only because its CRD is. Default: not. */
+  readonly isPausedByCrd?: boolean;
   /** Names of the objects that refer to it. */
   readonly referrers: readonly string[];
   readonly referrerKind: "Machine" | "MachineClass";
@@ -41,11 +41,11 @@ function stays({ kind, name, referrers, referrerKind, unreadable }: HoldingSnaps
  * object that nobody refers to carries none; one that has to stay although somebody deletes it says so, once.
  */
 export function decideHolding(snapshot: HoldingSnapshot): Decision<HoldingAction, never> {
-  const { isHeld, isGoing, isHeldByDefinition = false, referrers, unreadable, isTold } = snapshot;
+  const { isHeld, isGoing, isPausedByCrd = false, referrers, unreadable, isTold } = snapshot;
   if (referrers.length > 0 && !isHeld)
     // The API server takes no new finalizer for an object that goes.
     return { actions: isGoing ? [] : [{ kind: "AddFinalizer" }], because: [] };
-  if (!isHeld || (isGoing && isHeldByDefinition)) return { actions: [], because: [] };
+  if (!isHeld || (isGoing && isPausedByCrd)) return { actions: [], because: [] };
   if (referrers.length === 0 && unreadable.length === 0) return { actions: [{ kind: "RemoveFinalizer" }], because: [] };
   return { actions: [], because: isGoing && !isTold ? [stays(snapshot)] : [] };
 }

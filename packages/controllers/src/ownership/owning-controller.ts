@@ -28,7 +28,7 @@ export function createOwningController<T extends ApiObject>(
   context: ControllerContext,
   { name, workers, store, keysOfClass, keysOfMachine, reconcile }: OwningControllerOptions<T>,
 ): Controller {
-  const { caches, namespace, target, definitions, clock, random, log } = context;
+  const { caches, namespace, target, crdGuard, clock, random, log } = context;
   const controller = createController({
     name,
     workers,
@@ -37,7 +37,7 @@ export function createOwningController<T extends ApiObject>(
       caches.sets,
       caches.machines,
       caches.classes,
-      ...(definitions === undefined ? [] : [definitions]),
+      ...(crdGuard === undefined ? [] : [crdGuard]),
       ...(target === undefined ? [] : [target.caches.nodes]),
     ],
     clock,
@@ -47,7 +47,7 @@ export function createOwningController<T extends ApiObject>(
   });
   const allKeys = (): readonly string[] => store.list(namespace).map(keyOf);
   watchTriggers({ store, controller, keys: (object) => [keyOf(object)] });
-  definitions?.onChange(() => {
+  crdGuard?.onChange(() => {
     for (const key of allKeys()) controller.enqueue(key);
   });
   watchConditionInputs(context, controller, { ofClass: keysOfClass, ofMachine: keysOfMachine, all: allKeys });

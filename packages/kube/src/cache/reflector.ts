@@ -43,6 +43,8 @@ export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOption
    * an object is parsed.
    */
   readonly keepManagedFields?: boolean | undefined;
+  /** Called with each error that ends a list or watch, before it is retried. Default: errors are only logged. */
+  readonly onError?: ((error: unknown) => void) | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -223,6 +225,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       await consume(api.watch(type, from, signal));
     } catch (error) {
       if (signal.aborted) return;
+      options.onError?.(error);
       if (isApiError(error) && error.reason === "WatchSilent") {
         counts.silences++;
         if (!isAnswered) connectivity.failed(startedMs);

@@ -86,20 +86,20 @@ describe("describeMachine of a machine that goes with its definition", () => {
   it.each(["machines", "machinesets"])("says that it is kept, and what to do, when that of %s goes", async (name) => {
     const cluster = aCluster(aMachine(marked));
     declare(cluster, name, "2026-01-01T00:00:00Z");
-    const { held, next } = await ask(cluster);
-    expect(held).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
-    expect(next.controller).toContain("VM, node and object stay");
+    const { deletionPaused, next } = await ask(cluster);
+    expect(deletionPaused).toContain(`CustomResourceDefinition ${name}.machine.sapcloud.io is being deleted`);
+    expect(next.controller).toContain("VM, node and object are kept");
     expect(next.person).toContain("allow-crd-deletion=true");
   });
 
   it("says nothing of the kind when definitions stand, may not be read, or the machine is not on its way out", async () => {
     const cluster = aCluster(aMachine(marked));
     declare(cluster, "machines");
-    expect((await ask(cluster)).held).toBeUndefined();
+    expect((await ask(cluster)).deletionPaused).toBeUndefined();
     const refusal = new ApiError({ status: 403, reason: "Forbidden", message: "may not" });
     cluster.inject({ verb: "get", type: customResourceDefinitionResource, error: refusal, times: 2 });
-    expect((await ask(cluster)).held).toBeUndefined();
-    expect((await ask(aCluster())).held).toBeUndefined();
+    expect((await ask(cluster)).deletionPaused).toBeUndefined();
+    expect((await ask(aCluster())).deletionPaused).toBeUndefined();
   });
 
   it("fails when the server does not answer", async () => {

@@ -32,7 +32,7 @@ import {
   nodeResource,
 } from "@millwright/kube";
 import { explainFailure } from "./explain-failure.ts";
-import { heldBy } from "./held-by.ts";
+import { pausingCrd } from "./pausing-crd.ts";
 
 /** Which machine, and where to read about it. */
 export interface DescribeMachineOptions {
@@ -136,5 +136,5 @@ async function reportOf(options: DescribeMachineOptions): Promise<MachineReport>
     hasClass: machineClass !== undefined,
     settings: defaultMachineSettings,
   } as const;
-  return machineReport(facts, validateMachine(machine), clock.now(), await heldBy(machine, options));
+  return machineReport(facts, validateMachine(machine), clock.now(), await pausingCrd(machine, options));
 }

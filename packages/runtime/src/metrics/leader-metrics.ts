@@ -2,7 +2,7 @@ import type { ControlCaches, CrdGuard } from "@millwright/controllers";
 import type { Clock } from "@millwright/core";
 import { Registry } from "prom-client";
 import { countFlow } from "./count-flow.ts";
-import { measureHeldObjects } from "./held-objects.ts";
+import { measurePausedDeletions } from "./paused-deletions.ts";
 import { measureFleet } from "./measure-fleet.ts";
 
 /** The metrics of objects and of what happens to them. */
@@ -16,15 +16,15 @@ export interface LeaderMetrics {
 /** Makes what only the process that leads measures and counts: sums over several would have everything twice. It counts from now on. */
 export function createLeaderMetrics({
   caches,
-  definitions,
+  crdGuard,
   clock,
 }: {
   readonly caches: Pick<ControlCaches, "machines" | "sets" | "deployments" | "classes">;
-  readonly definitions: Pick<CrdGuard, "holdOf">;
+  readonly crdGuard: Pick<CrdGuard, "deletionVerdictOf">;
   readonly clock: Clock;
 }): LeaderMetrics {
   const registry = new Registry();
-  measureHeldObjects(registry, definitions, caches);
+  measurePausedDeletions(registry, crdGuard, caches);
   const readFleet = measureFleet(registry, caches);
   const end = countFlow(registry, caches, clock);
   const read = async (): Promise<string> => {

@@ -10,7 +10,7 @@ import {
 import type { DerivedCondition } from "../derived-condition.ts";
 import { apiTime } from "../../model/set-condition.ts";
 import type { CrdState } from "../../model/crd-state.ts";
-import { heldText, remedy } from "../../crd-guard/hold-texts.ts";
+import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";
 import { machineConditions } from "./machine-conditions.ts";
 import { isDeleting, isPreserved } from "../../model/phase.ts";
@@ -39,7 +39,7 @@ export interface MachineReport {
   readonly node: { readonly name: string; readonly state: "present" | "missing" | "unreachable" | "none" };
   readonly lastOperation?: LastOperation;
   /** Why the machine, though it is on its way out, is kept; absent when it is not. */
-  readonly held?: string;
+  readonly deletionPaused?: string;
   readonly conditions: readonly DerivedCondition[];
   /** The oldest first. */
   readonly history: readonly MachineHistoryEntry[];
@@ -95,13 +95,13 @@ const unknownPhase: PhaseGuide = {
 function nextOf(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
-  heldBy: CrdState | undefined,
+  pausedBy: CrdState | undefined,
   now: Date,
 ): MachineReport["next"] {
-  if (heldBy !== undefined) {
+  if (pausedBy !== undefined) {
     return {
-      controller: "Nothing: VM, node and object stay as they are until somebody decides.",
-      person: `To go on: ${remedy(heldBy)}.`,
+      controller: "Nothing: VM, node and object are kept until the deletion is confirmed or undone.",
+      person: `${remedy(pausedBy)}.`,
     };
   }
   if (problems.length > 0 && !isDeleting(facts.machine)) {
@@ -125,13 +125,13 @@ function nodeStateOf(facts: MachineFacts): MachineReport["node"]["state"] {
 /**
  * Puts together what is known about a machine. Pure: the same words as the controllers use, from the same objects.
  *
- * @param heldBy the definition because of which alone the machine is on its way out
+ * @param pausedBy the CRD because of which alone the machine is terminating
  */
 export function machineReport(
   facts: MachineFacts,
   problems: readonly FieldProblem[],
   now: Date,
-  heldBy?: CrdState,
+  pausedBy?: CrdState,
 ): MachineReport {
   const { machine, set, deployment, hasClass } = facts;
   const { name, namespace = "", labels } = machine.metadata;
@@ -147,10 +147,10 @@ export function machineReport(
     providerId: machine.spec.providerID ?? "",
     node: { name: nodeOf(facts)?.metadata.name ?? labels?.[labelKeys.node] ?? "", state: nodeStateOf(facts) },
     ...(lastOperation === undefined ? {} : { lastOperation }),
-    ...(heldBy === undefined ? {} : { held: heldText(heldBy) }),
+    ...(pausedBy === undefined ? {} : { deletionPaused: deletionPausedMessage(pausedBy) }),
     conditions: machineConditions(facts, now),
     history,
     problems,
-    next: nextOf(facts, problems, heldBy, now),
+    next: nextOf(facts, problems, pausedBy, now),
   };
 }

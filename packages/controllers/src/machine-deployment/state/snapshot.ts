@@ -2,7 +2,6 @@ import type { FieldProblem, Machine, MachineDeployment, MachineDeploymentStatus,
 import type { Claims } from "@millwright/kube";
 import type { NodesOfMachines } from "../../cluster/nodes-of-machines.ts";
 import type { Decision } from "../../model/decision.ts";
-import type { CrdState } from "../../model/crd-state.ts";
 import type { NodeChange } from "./node-patch.ts";
 import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
@@ -23,8 +22,6 @@ export interface MachineDeploymentSnapshot {
   readonly problems: readonly FieldProblem[];
   /** Names of machines that do not serve for long enough to count as available. Default: none. */
   readonly settling?: ReadonlySet<string>;
-  /** The definition because of which the deployment stands still. Default: none. */
-  readonly standstill?: CrdState | undefined;
   /** What holds the rollout back besides surge and unavailability. Default: nothing. */
   readonly limits?: RolloutGates;
 }

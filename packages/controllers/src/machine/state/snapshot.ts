@@ -17,8 +17,8 @@ export interface MachineSnapshot {
   readonly isReadable: boolean;
   /** What is wrong with the machine's own spec. */
   readonly problems: readonly FieldProblem[];
-  /** The definition because of which alone the machine is on its way out; its deletion is not carried out. Default: none. */
-  readonly heldBy?: CrdState | undefined;
+  /** The CRD because of which alone the machine is terminating; its deletion is not carried out. Default: none. */
+  readonly pausedBy?: CrdState | undefined;
   readonly classView: ClassView;
   /** Changes whenever the class or one of its secrets does: a failed driver call is worth another try then. */
   readonly inputs: string;

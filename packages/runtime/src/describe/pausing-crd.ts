@@ -1,4 +1,4 @@
-import { type CrdState, definitionHolding } from "@millwright/controllers";
+import { type CrdState, findPausingCrd } from "@millwright/controllers";
 import type { Machine } from "@millwright/core";
 import {
   type ApiClient,
@@ -9,11 +9,11 @@ import {
 } from "@millwright/kube";
 
 /**
- * The definition because of which a machine is on its way out without being deleted. Who may not read definitions is not told; the machine's last operation names it all the same.
+ * The CRD that pauses the deletion of a machine. Without the right to read CRDs none is found; the machine's last operation names it all the same.
  *
- * @throws ApiError when the API server does not answer
+ * @throws ApiError when the API server does not respond
  */
-export async function heldBy(
+export async function pausingCrd(
   machine: Machine,
   { control, signal }: { readonly control: Pick<ApiClient, "get">; readonly signal?: AbortSignal },
 ): Promise<CrdState | undefined> {
@@ -25,5 +25,5 @@ export async function heldBy(
       throw error;
     }
   };
-  return definitionHolding(machine, read);
+  return findPausingCrd(machine, read);
 }

@@ -1,6 +1,6 @@
 import { machineEventReasons } from "@millwright/core";
 import type { CrdState } from "../../model/crd-state.ts";
-import { heldText } from "../../crd-guard/hold-texts.ts";
+import { deletionPausedMessage } from "../../crd-guard/paused-messages.ts";
 import { type MachineDecision, nothing } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation } from "../../model/status-change.ts";
@@ -9,15 +9,15 @@ import { statusAt } from "./deletion-status.ts";
 import { markedStage } from "../../model/marked-stage.ts";
 
 /**
- * Keeps a machine that is on its way out because a definition was deleted: its VM, its node, its finalizer, and its phase, for the VM goes on serving. What it says names definition and
- * remedy. A deletion that had come to a stage stays at that stage. A VM that is being made is recorded, so that whoever takes the object over knows it.
+ * Keeps a machine that is terminating because of a CRD: its VM, its node, its finalizer, and its phase, since the VM is still in service. A deletion that had reached a stage stays at that
+ * stage. A VM that is being created is recorded, so that it is known when the object is recreated.
  */
-export function decideHeld(snapshot: MachineSnapshot, definition: CrdState, now: Date): MachineDecision {
+export function decidePausedDeletion(snapshot: MachineSnapshot, crd: CrdState, now: Date): MachineDecision {
   const { machine, operation } = snapshot;
   if (operation?.kind === "create" && operation.state === "running") return nothing;
   if (operation?.kind === "create" && operation.state === "done")
     return { actions: recordIds(snapshot, operation.result), because: [] };
-  const message = heldText(definition);
+  const message = deletionPausedMessage(crd);
   const stage = markedStage(snapshot);
   const status =
     stage === undefined

@@ -4,9 +4,9 @@ import { machineResource, machineSetResource, systemClock, systemRandom } from "
 import { createFakeApi } from "@millwright/kube/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { measureHeldObjects } from "./held-objects.ts";
+import { measurePausedDeletions } from "./paused-deletions.ts";
 
-it("counts what is held at the moment, by kind", async () => {
+it("counts the deletions that are paused, by kind", async () => {
   const namespace = "shoot";
   const api = createFakeApi();
   for (const name of ["a", "b", "c"]) api.seed(machineResource, { metadata: { name, namespace }, spec: {} });
@@ -20,17 +20,17 @@ it("counts what is held at the moment, by kind", async () => {
     void cache.run(stop.signal);
     await cache.synced(stop.signal);
   }
-  let held: readonly string[] = [];
-  const definitions: Pick<CrdGuard, "holdOf"> = {
-    holdOf: (_, { metadata: { name = "" } }, hasBegun) =>
-      held.includes(name) && !hasBegun
-        ? { verdict: "held", definition: { name: "d", state: "gone" } }
-        : { verdict: name === "c" ? "ask" : "goes" },
+  let paused: readonly string[] = [];
+  const crdGuard: Pick<CrdGuard, "deletionVerdictOf"> = {
+    deletionVerdictOf: (_, { metadata: { name = "" } }, hasStarted) =>
+      paused.includes(name) && !hasStarted
+        ? { verdict: "paused", crd: { name: "d", state: "deleted" } }
+        : { verdict: name === "c" ? "unknown" : "proceed" },
   };
   const registry = new Registry();
-  measureHeldObjects(registry, definitions, caches);
+  measurePausedDeletions(registry, crdGuard, caches);
   expect(await registry.metrics()).toContain('millwright_paused_deletions{kind="Machine"} 0');
-  held = ["a", "b", "begun"];
+  paused = ["a", "b", "begun"];
   const metrics = await registry.metrics();
   expect(metrics).toContain('millwright_paused_deletions{kind="Machine"} 2');
   expect(metrics).toContain('millwright_paused_deletions{kind="MachineSet"} 0');

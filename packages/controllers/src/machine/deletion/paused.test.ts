@@ -5,64 +5,64 @@ import { aMachine, aNode, beingDeleted, type Change, inPhase } from "../../testi
 import { aSnapshot, running, succeeded, testNow } from "../../testing/snapshots.ts";
 import { decideMachine } from "../decide.ts";
 
-const heldBy: CrdState = {
+const pausedBy: CrdState = {
   name: "machines.machine.sapcloud.io",
-  state: "going",
+  state: "terminating",
   createdAt: 0,
   deletedAt: testNow.getTime(),
-  isMeant: false,
+  isDeletionAllowed: false,
 };
-const goingMachine = (...changes: readonly Change<Machine>[]): Machine =>
+const terminatingMachine = (...changes: readonly Change<Machine>[]): Machine =>
   aMachine({ spec: { providerID: "mock:///1" } }, beingDeleted(), inPhase("Running"), ...changes);
 
-describe("a machine that is on its way out because of a definition", () => {
-  it("keeps VM, node, finalizer and phase, and says which definition it is and what to do", () => {
-    const machine = goingMachine({ metadata: { labels: { [labelKeys.node]: "node" } } });
+describe("a machine that is terminating because of a CRD", () => {
+  it("keeps VM, node, finalizer and phase, and names the CRD and the remedy", () => {
+    const machine = terminatingMachine({ metadata: { labels: { [labelKeys.node]: "node" } } });
     const decision = decideMachine(
-      aSnapshot({ machine, node: aNode({ metadata: { name: "node" } }), heldBy }),
+      aSnapshot({ machine, node: aNode({ metadata: { name: "node" } }), pausedBy }),
       testNow,
     );
     expect(decision.actions).toEqual([]);
     expect(decision.status?.currentStatus?.phase).toBe("Running");
     expect(decision.status?.lastOperation).toMatchObject({ type: "Delete", state: "Processing" });
     expect(decision.status?.lastOperation?.description).toMatch(
-      /^Deletion held.*machines\.machine\.sapcloud\.io is being deleted.*allow-crd-deletion=true$/,
+      /^Deletion paused: .*machines\.machine\.sapcloud\.io is being deleted.*allow-crd-deletion=true$/,
     );
     expect(decision.because).toEqual([
       { type: "Warning", reason: "DeletionPaused", message: decision.status?.lastOperation?.description },
     ]);
   });
 
-  it("says so once", () => {
-    const first = decideMachine(aSnapshot({ machine: goingMachine(), heldBy }), testNow);
-    const machine = { ...goingMachine(), status: first.status ?? {} };
-    const later = decideMachine(aSnapshot({ machine, heldBy }), new Date(testNow.getTime() + 60_000));
+  it("reports it once", () => {
+    const first = decideMachine(aSnapshot({ machine: terminatingMachine(), pausedBy }), testNow);
+    const machine = { ...terminatingMachine(), status: first.status ?? {} };
+    const later = decideMachine(aSnapshot({ machine, pausedBy }), new Date(testNow.getTime() + 60_000));
     expect(later).toEqual({ actions: [], status: first.status, because: [] });
   });
 
-  it("stays at the stage to which its deletion had come", () => {
+  it("keeps the stage of its deletion", () => {
     const description = "Drain successful. Initiate VM deletion";
-    const machine = goingMachine(inPhase("Terminating"), {
+    const machine = terminatingMachine(inPhase("Terminating"), {
       status: { lastOperation: { type: "Delete", description } },
     });
-    const { actions, status } = decideMachine(aSnapshot({ machine, heldBy }), testNow);
+    const { actions, status } = decideMachine(aSnapshot({ machine, pausedBy }), testNow);
     expect(actions).toEqual([]);
-    expect(status?.lastOperation?.description).toMatch(/^Deletion held.*\. Initiate VM deletion$/s);
+    expect(status?.lastOperation?.description).toMatch(/^Deletion paused: .*\. Initiate VM deletion$/s);
   });
 
-  it("waits for a VM that is being made, and records it", () => {
+  it("waits for a VM that is being created, and records it", () => {
     const machine = aMachine(beingDeleted());
-    expect(decideMachine(aSnapshot({ machine, heldBy, operation: running("create") }), testNow)).toEqual({
+    expect(decideMachine(aSnapshot({ machine, pausedBy, operation: running("create") }), testNow)).toEqual({
       actions: [],
       because: [],
     });
     const made = succeeded("create", { providerId: "mock:///2", nodeName: "node" });
-    const { actions } = decideMachine(aSnapshot({ machine, heldBy, operation: made }), testNow);
+    const { actions } = decideMachine(aSnapshot({ machine, pausedBy, operation: made }), testNow);
     expect(JSON.stringify(actions)).toContain("mock:///2");
   });
 
   it("starts no creation", () => {
-    const { actions } = decideMachine(aSnapshot({ machine: aMachine(beingDeleted()), heldBy }), testNow);
+    const { actions } = decideMachine(aSnapshot({ machine: aMachine(beingDeleted()), pausedBy }), testNow);
     expect(actions).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { shareFresh } from "./fresh-answer.ts";
+import { shareFresh } from "./share-fresh.ts";
 
 describe("shareFresh", () => {
-  it("asks once for all who come while a question is under way, and not before that one has ended", async () => {
+  it("sends one request for all callers that come while one is in flight, and not before that has ended", async () => {
     const ends: (() => void)[] = [];
     const share = shareFresh(() => new Promise((resolve) => void ends.push(resolve)));
     const first = share();
@@ -21,16 +21,16 @@ describe("shareFresh", () => {
     await late;
   });
 
-  it("asks again after a failure, which those who waited for it alone are told", async () => {
-    let asked = 0;
+  it("sends another request after a failure, which only those that waited for it get", async () => {
+    let requests = 0;
     const share = shareFresh(async () => {
-      asked++;
-      if (asked === 1) throw new Error("no answer");
+      requests++;
+      if (requests === 1) throw new Error("no response");
     });
     const first = share();
     const second = share();
-    await expect(first).rejects.toThrow("no answer");
+    await expect(first).rejects.toThrow("no response");
     await expect(second).resolves.toBeUndefined();
-    expect(asked).toBe(2);
+    expect(requests).toBe(2);
   });
 });

@@ -12,19 +12,20 @@ import {
   named,
   ownedBy,
 } from "../testing/builders.ts";
-import { awaitedMachines } from "./awaited-machines.ts";
+import { expectedReplicasOf } from "./expected-replicas.ts";
 import { decideMachineSet } from "./decide.ts";
+import { decidePaused } from "./paused-by-crd.ts";
 import type { MachineSetSnapshot } from "./snapshot.ts";
 
 const now = new Date("2026-01-02T00:00:00Z");
-const falling: CrdState = {
+const terminating: CrdState = {
   name: "machines.machine.sapcloud.io",
-  state: "going",
+  state: "terminating",
   createdAt: 0,
   deletedAt: now.getTime(),
-  isMeant: false,
+  isDeletionAllowed: false,
 };
-const awaits = (count: string): Change<MachineSet> => annotated({ [annotationKeys.expectedReplicas]: count });
+const expects = (count: string): Change<MachineSet> => annotated({ [annotationKeys.expectedReplicas]: count });
 
 function decide(
   set: MachineSet,
@@ -39,12 +40,16 @@ function decide(
   const claim = claimObjects(set, machines, () => true);
   return decideMachineSet({ set, claim, problems: validateMachineSet(set), ...more }, now);
 }
+function pause(set: MachineSet, owned: readonly Change<Machine>[]) {
+  const machines = owned.map((change, index) => aMachine(named(`m${index}`), ownedBy(set), inPhase("Running"), change));
+  return decidePaused(set, machines, terminating, now);
+}
 const kinds = ({ actions }: ReturnType<typeof decide>): readonly string[] => actions.map(({ kind }) => kind);
 
-describe("a set while a definition is being deleted", () => {
-  it("notes how many machines it has, makes and deletes none, and says why in one condition", () => {
+describe("a set that a CRD pauses", () => {
+  it("records how many machines it has, creates and deletes none, and reports why in one condition", () => {
     const set = aMachineSet({ status: { replicas: 3, readyReplicas: 3 } });
-    const { actions, status, because } = decide(set, [beingDeleted(), beingDeleted(), {}], { standstill: falling });
+    const { actions, status, because } = pause(set, [beingDeleted(), beingDeleted(), {}]);
     expect(actions).toEqual([
       { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: "3" } } } },
     ]);
@@ -53,57 +58,58 @@ describe("a set while a definition is being deleted", () => {
     expect(because.map(({ reason }) => reason)).toEqual(["CRDDeleted"]);
   });
 
-  it("does not count machines that are being taken apart, and notes nothing without machines or twice", () => {
-    const more = { standstill: falling };
-    expect(decide(aMachineSet(), [inPhase("Terminating"), {}], more).actions).toMatchObject([
+  it("does not count machines in phase Terminating, and records nothing without machines or twice", () => {
+    expect(pause(aMachineSet(), [inPhase("Terminating"), {}]).actions).toMatchObject([
       { patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: "1" } } } },
     ]);
-    expect(decide(aMachineSet(), [], more).actions).toEqual([]);
-    expect(decide(aMachineSet(awaits("5")), [{}], more).actions).toEqual([]);
+    expect(pause(aMachineSet(), []).actions).toEqual([]);
+    expect(pause(aMachineSet(expects("5")), [{}]).actions).toEqual([]);
   });
 
-  it("counts those too that were let go before anybody looked, by its status", () => {
+  it("also counts, by its status, machines that were deleted before it was observed", () => {
     const set = aMachineSet({ status: { replicas: 3 } });
-    const noted = (owned: readonly Change<Machine>[]): unknown => decide(set, owned, { standstill: falling }).actions;
-    const awaiting = (count: string) => [
+    const recorded = (owned: readonly Change<Machine>[]): unknown => pause(set, owned).actions;
+    const expecting = (count: string) => [
       { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: count } } } },
     ];
-    expect(noted([])).toEqual(awaiting("3"));
-    expect(noted([beingDeleted()])).toEqual(awaiting("3"));
-    expect(noted([beingDeleted(), inPhase("Terminating")])).toEqual(awaiting("2"));
+    expect(recorded([])).toEqual(expecting("3"));
+    expect(recorded([beingDeleted()])).toEqual(expecting("3"));
+    expect(recorded([beingDeleted(), inPhase("Terminating")])).toEqual(expecting("2"));
   });
 
-  it("keeps its machines though it is on its way out itself", () => {
-    expect(kinds(decide(aMachineSet(beingDeleted(), awaits("2")), [{}, {}], { standstill: falling }))).toEqual([]);
+  it("keeps its machines though it is terminating itself", () => {
+    expect(kinds(pause(aMachineSet(beingDeleted(), expects("2")), [{}, {}]))).toEqual([]);
   });
 });
 
-describe("a set that awaits machines", () => {
-  it("makes none in their place and deletes none, but takes back those that come", () => {
-    const decision = decide(aMachineSet(awaits("3")), [{}, inPhase("Failed")], {}, ["back"]);
+describe("a set that is missing machines", () => {
+  it("creates none in their place and deletes none, but adopts those that are recreated", () => {
+    const decision = decide(aMachineSet(expects("3")), [{}, inPhase("Failed")], {}, ["back"]);
     expect(kinds(decision)).toEqual(["AdoptMachine"]);
     expect(decision.blocked).toBe("machines are awaited");
   });
 
-  it("goes on when all are back, or as many as it is to have", () => {
-    expect(decide(aMachineSet(awaits("3")), [{}, {}, {}]).actions).toEqual([
+  it("continues when all are back, or as many as its replicas", () => {
+    expect(decide(aMachineSet(expects("3")), [{}, {}, {}]).actions).toEqual([
       { kind: "PatchSet", patch: { metadata: { annotations: { [annotationKeys.expectedReplicas]: null } } } },
     ]);
-    expect(kinds(decide(aMachineSet(awaits("3"), { spec: { replicas: 1 } }), [{}]))).toEqual(["PatchSet"]);
+    expect(kinds(decide(aMachineSet(expects("3"), { spec: { replicas: 1 } }), [{}]))).toEqual(["PatchSet"]);
   });
 
-  it("awaits none that somebody said may be lost", () => {
-    expect(kinds(decide(aMachineSet(awaits("3")), [{}], { isLossMeant: true }))).toEqual([
+  it("expects none where the CRD allows their deletion", () => {
+    expect(kinds(decide(aMachineSet(expects("3")), [{}], { isCrdDeletionAllowed: true }))).toEqual([
       "PatchSet",
       "CreateMachines",
     ]);
   });
 
-  it("makes none for those that go with their definition on purpose: the API server would take none", () => {
-    expect(kinds(decide(aMachineSet(), [beingDeleted()], { isLossMeant: true, isKindEnding: true }))).toEqual([]);
+  it("creates none while the CRD is terminating: the API server would reject them", () => {
+    expect(
+      kinds(decide(aMachineSet(), [beingDeleted()], { isCrdDeletionAllowed: true, isCrdTerminating: true })),
+    ).toEqual([]);
   });
 
-  it("no longer says that it stands still", () => {
+  it("removes the condition", () => {
     const condition = {
       type: "CRDsEstablished",
       status: "False",
@@ -114,6 +120,6 @@ describe("a set that awaits machines", () => {
   });
 
   it.each(["0", "-1", "x", "1.5", "", "9999999999"])("takes %j for no number of machines", (text) => {
-    expect(awaitedMachines(aMachineSet(awaits(text)))).toBeUndefined();
+    expect(expectedReplicasOf(aMachineSet(expects(text)))).toBeUndefined();
   });
 });

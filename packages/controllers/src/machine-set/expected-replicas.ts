@@ -1,0 +1,35 @@
+import { annotationKeys, type Machine, type MachineSet, phaseOf } from "@millwright/core";
+import { countMachines } from "../machine-lists/machine-counts.ts";
+
+const positive = /^[1-9]\d{0,8}$/;
+
+/** How many machines a set had when a CRD was deleted, and waits for; `undefined` when it waits for none. */
+export function expectedReplicasOf({ metadata }: Pick<MachineSet, "metadata">): number | undefined {
+  const text = metadata.annotations?.[annotationKeys.expectedReplicas] ?? "";
+  return positive.test(text) ? Number(text) : undefined;
+}
+
+/** Whether expected machines are still missing. Those beyond the replicas of the set are not expected any more. */
+export function isMissingMachines(set: MachineSet, owned: readonly Machine[]): boolean {
+  const expected = Math.min(expectedReplicasOf(set) ?? 0, set.spec.replicas ?? 0);
+  return countMachines(owned).present < expected;
+}
+
+/**
+ * Records the machines that a set has, once; those in phase Terminating are deleted for another reason and do not count. Some may have been deleted before this process observed the set:
+ * its status still counts them.
+ */
+export function expectedReplicasPatch(
+  set: MachineSet,
+  owned: readonly Machine[],
+): Readonly<Record<string, unknown>> | undefined {
+  const leaving = owned.filter((machine) => phaseOf(machine) === "Terminating").length;
+  const count = Math.max(owned.length, set.status?.replicas ?? 0) - leaving;
+  if (count <= 0 || set.metadata.annotations?.[annotationKeys.expectedReplicas] !== undefined) return undefined;
+  return { metadata: { annotations: { [annotationKeys.expectedReplicas]: String(count) } } };
+}
+
+/** Removes the record. */
+export const noExpectedReplicasPatch = {
+  metadata: { annotations: { [annotationKeys.expectedReplicas]: null } },
+} as const;
