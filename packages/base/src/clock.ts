@@ -15,7 +15,7 @@ export interface Clock {
   monotonicMs(): number;
   /**
    * Resolves after `ms` milliseconds; at once, but not synchronously, for zero, a negative number or NaN. There is no
-   * upper bound: periods beyond the 2^31 ms of `setTimeout` wait as long as they say.
+   * upper bound: periods beyond the 2^31 ms of `setTimeout` wait for their full length.
    *
    * On abort it rejects with `signal.reason` and leaves no timer behind.
    */

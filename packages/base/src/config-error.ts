@@ -1,8 +1,8 @@
 const brand = Symbol.for("millwright.dev/ConfigError");
 
 /**
- * Something that a person has to put right: a flag, a file, a driver definition. Commands show its message alone, in one
- * line and without a stack, so the message says what is wrong, where, and what is expected.
+ * A configuration error that a user has to fix: a flag, a file, a driver definition. Commands print only its message, in one
+ * line and without a stack, so the message contains what is wrong, where, and what is expected.
  *
  * @example
  * throw new ConfigError('kubeconfig ~/.kube/config: context "dev" does not exist; it has "prod" and "test"');

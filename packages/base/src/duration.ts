@@ -16,7 +16,7 @@ const part = /(?:(\d+)\.?(\d*)|\.(\d+))(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 const longestNanos = 2n ** 63n;
 const longestMs = Number(longestNanos) / 1e6;
 
-/** Longest text that is looked at; anything longer is no duration that a person wrote. */
+/** Maximum length of a duration; no realistic duration is longer. */
 const longestText = 100;
 
 /**

@@ -44,7 +44,7 @@ describe("Secret", () => {
     expect(print()).not.toContain(Buffer.from(value).toString("base64"));
   });
 
-  it("says that something was left out", () => {
+  it("marks what was left out", () => {
     expect(JSON.stringify({ secret })).toBe('{"secret":"[redacted]"}');
     expect(inspect({ secret })).toBe("{ secret: [redacted] }");
     expect(`${secret}`).toBe("[redacted]");

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const run = promisify(execFile);
 
-it("has a README whose example runs and prints what it says", async () => {
+it("has a README whose example runs and prints the documented output", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
   const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
   const promised = [...code.matchAll(/^\/\/ (.*)$/gm)].map(([, line]) => line);

@@ -87,7 +87,8 @@ describe("the status of a machine", () => {
     gce.world.instances.set("my-project/europe-west1-c/m", { ...vm, id: "99", zone: "europe-west1-c" });
     await expect(driver.getMachineStatus(request, aContext())).rejects.toMatchObject({
       code: "OutOfRange",
-      message: 'machine "m" has several VMs: gce:///my-project/europe-west1-b/m, gce:///my-project/europe-west1-c/m',
+      message:
+        'machine "m" has more than one VM: gce:///my-project/europe-west1-b/m, gce:///my-project/europe-west1-c/m',
     });
   });
 

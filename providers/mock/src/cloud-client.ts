@@ -52,7 +52,7 @@ interface Call extends CallOptions {
 }
 
 /**
- * The simulated cloud over HTTP. Holds no connection state of its own. A server that cannot be reached, hangs or answers nonsense gives `Unavailable`,
+ * The simulated cloud over HTTP. Holds no connection state of its own. A server that is unreachable, hangs or answers nonsense gives `Unavailable`,
  * one that takes too long `DeadlineExceeded`.
  *
  * Throws `ConfigError` for an endpoint that is not on this machine.
@@ -93,10 +93,10 @@ export function createCloudClient(options: CloudClientOptions): MockCloud {
         );
       }
       if (isAnswerTooLong(error)) {
-        const text = `the simulated cloud answered with more than ${mostAnswerBytes} bytes`;
+        const text = `the simulated cloud sent a response of more than ${mostAnswerBytes} bytes`;
         throw new CloudError("Unavailable", text, { cause: error });
       }
-      throw new CloudError("Unavailable", `the simulated cloud at ${base.host} cannot be reached: ${reasonOf(error)}`, {
+      throw new CloudError("Unavailable", `the simulated cloud at ${base.host} is unreachable: ${reasonOf(error)}`, {
         cause: error,
       });
     } finally {

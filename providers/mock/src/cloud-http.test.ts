@@ -216,7 +216,9 @@ describe("cloud client", () => {
       };
       more();
     });
-    await expect(createCloudClient({ endpoint }).listVms()).rejects.toThrow(/answered with more than 67108864 bytes/);
+    await expect(createCloudClient({ endpoint }).listVms()).rejects.toThrow(
+      /sent a response of more than 67108864 bytes/,
+    );
   });
 
   it.each(["http://example.com", "https://127.0.0.1", "http://127.0.0.1:1/path", "not a url", ""])(

@@ -69,7 +69,7 @@ export interface VmChanges {
 
 /**
  * The simulated cloud as its users see it: the same in process (`createSimulatedCloud`) and over HTTP (`createCloudClient`). Every call fails with `CloudError`:
- * `NotFound`, `AlreadyExists`, `ResourceExhausted` (quota), `InvalidArgument`, or what a fault asks for; `Unavailable` when the cloud cannot be reached.
+ * `NotFound`, `AlreadyExists`, `ResourceExhausted` (quota), `InvalidArgument`, or what a fault asks for; `Unavailable` when the cloud is unreachable.
  *
  * A `ref` is the id, the provider id or the name of a VM. A name fits VMs that are not terminated, and must fit one (`OutOfRange`).
  */

@@ -24,10 +24,10 @@ export function toMachineError(error: unknown, signal: AbortSignal): MachineErro
 function abortedError(signal: AbortSignal): MachineError {
   const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return timedOut
-    ? new MachineError("DeadlineExceeded", "the simulated cloud took longer than the deadline of the call", {
+    ? new MachineError("DeadlineExceeded", "the simulated cloud did not respond before the deadline of the call", {
         cause: signal.reason,
       })
-    : new MachineError("Aborted", "the call was stopped before the simulated cloud had answered", {
+    : new MachineError("Aborted", "the call was aborted before the simulated cloud responded", {
         cause: signal.reason,
       });
 }

@@ -16,7 +16,7 @@ const firstRetryMs = 250;
 const longestRetryMs = 5000;
 
 /**
- * Follows the VMs of a cloud, in process or over HTTP: first everything (`reset: true`), then what changed, in batches. A cloud that cannot be reached
+ * Follows the VMs of a cloud, in process or over HTTP: first everything (`reset: true`), then what changed, in batches. A cloud that is unreachable
  * is asked again, with growing pauses of at most 5 s; nothing is missed meanwhile, and after a restart without data there is a new reset.
  *
  * @example

@@ -12,7 +12,7 @@ async function listen(server: Server): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A server that says `hello`, by a name that no resolver knows: only a proxy that forwards it finds it. */
+/** A server that responds with `hello`, under a name that cannot be resolved: only a proxy that forwards it finds it. */
 async function aHost() {
   const hello: RequestListener = (_, response) => void response.end("hello");
   return { name: "cloud.invalid", port: await listen(createServer(hello)) };
@@ -61,9 +61,9 @@ test("sends what NO_PROXY names without the proxy", async () => {
 });
 
 test.each([
-  [407, "answered 407 to CONNECT cloud.invalid:80: it wants another user or password"],
-  [403, "answered 403 to CONNECT cloud.invalid:80: it does not allow this destination"],
-  [502, "answered 502 to CONNECT cloud.invalid:80: it cannot reach this destination"],
+  [407, "responded with 407 to CONNECT cloud.invalid:80: check the user and the password"],
+  [403, "responded with 403 to CONNECT cloud.invalid:80: the proxy does not allow this destination"],
+  [502, "responded with 502 to CONNECT cloud.invalid:80: the destination is unreachable"],
 ])("names the proxy that answers %s, without its password", async (refuse, text) => {
   const { host } = new URL((await aProxy({ refuse })).url);
   const error = await failureOf("http://cloud.invalid/", { HTTP_PROXY: `http://me:password@${host}` });
@@ -74,7 +74,7 @@ test.each([
 
 test("names the proxy that is not there, without its password", async () => {
   const error = await failureOf("http://cloud.invalid/", { HTTP_PROXY: "http://me:password@127.0.0.1:1" });
-  expect(String(error)).toBe("Error: proxy http://127.0.0.1:1 cannot be reached (ECONNREFUSED)");
+  expect(String(error)).toBe("Error: proxy http://127.0.0.1:1 is unreachable (ECONNREFUSED)");
 });
 
 test("fails a request when the variable is not the URL of a proxy", async () => {
@@ -111,7 +111,7 @@ test("sends requests through a SOCKS 5 proxy, which resolves the name", async ()
 test("names the SOCKS 5 proxy that is not there, without its password", async () => {
   const error = await failureOf("http://cloud.invalid/", { HTTP_PROXY: "socks5://me:password@127.0.0.1:1" });
   expect(String(error)).toMatch(
-    /^Error: proxy socks5:\/\/127.0.0.1:1 opened no connection to cloud.invalid:80: .*ECONNREFUSED/,
+    /^Error: proxy socks5:\/\/127.0.0.1:1 did not connect to cloud.invalid:80: .*ECONNREFUSED/,
   );
   expect(inspect(error)).not.toContain("password");
 });

@@ -13,23 +13,23 @@ export interface TunnelTarget {
 
 /** Options of {@link openTunnel}. */
 export interface TunnelOptions {
-  /** Certificates to trust beside those of the system, as PEM, where the proxy itself is `https`. */
+  /** Certificates to trust in addition to those of the system, as PEM, if the proxy is `https`. */
   readonly ca?: string;
-  /** How long the proxy may be silent until the tunnel is open, milliseconds. Default 10 s. */
+  /** Timeout for the connection through the proxy, milliseconds. Default 10 s. */
   readonly timeoutMs?: number;
 }
 
-/** The code of errors that are the proxy's, not the target's. */
+/** The code of errors of the proxy, not of the target. */
 export const proxyErrorCode = "EPROXY";
 
 const defaultTimeoutMs = 10_000;
-/** A connection that broke without notice is found after this silence, plus the probes of the system. */
+/** A dead connection is detected after this time, plus the probes of the system. */
 const keepAliveMs = 30_000;
 
 /**
  * Opens a connection to a target through a proxy: with `CONNECT` (RFC 9110, 9.3.6) for `http` and `https` proxies, with SOCKS 5 for others. The target sees plain bytes: TLS is for the caller.
  *
- * @throws Error with the code {@link proxyErrorCode} that names the proxy, without its password, and what to do
+ * @throws Error with the code {@link proxyErrorCode}, which names the proxy without its password
  */
 export async function openTunnel(proxy: URL, target: TunnelTarget, options: TunnelOptions = {}): Promise<Socket> {
   const socket = await (proxy.protocol.startsWith("socks") ? throughSocks : throughConnect)(proxy, target, options);
@@ -49,7 +49,7 @@ function proxyError(proxy: URL, text: string, cause?: unknown): Error {
 
 const unreachable = (proxy: URL, cause: unknown): Error => {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return proxyError(proxy, `cannot be reached${code === "" ? "" : ` (${code})`}`, cause);
+  return proxyError(proxy, `is unreachable${code === "" ? "" : ` (${code})`}`, cause);
 };
 
 function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
@@ -88,7 +88,7 @@ function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions
       reject(proxyError(proxy, refusal(response.statusCode ?? 0, address)));
     });
     request.on("timeout", () => {
-      request.destroy(proxyError(proxy, `did not open a connection to ${address} within ${timeoutMs} ms`));
+      request.destroy(proxyError(proxy, `did not connect to ${address} within ${timeoutMs} ms`));
     });
     request.on("error", (error) => {
       reject("code" in error && error.code === proxyErrorCode ? error : unreachable(proxy, error));
@@ -98,11 +98,11 @@ function throughConnect(proxy: URL, target: TunnelTarget, options: TunnelOptions
 }
 
 function refusal(status: number, address: string): string {
-  const said = `answered ${status} to CONNECT ${address}`;
-  if (status === 407) return `${said}: it wants another user or password; check those in the URL of the proxy`;
-  if (status === 401 || status === 403) return `${said}: it does not allow this destination`;
-  if (status >= 500) return `${said}: it cannot reach this destination`;
-  return said;
+  const response = `responded with ${status} to CONNECT ${address}`;
+  if (status === 407) return `${response}: check the user and the password in the URL of the proxy`;
+  if (status === 401 || status === 403) return `${response}: the proxy does not allow this destination`;
+  if (status >= 500) return `${response}: the destination is unreachable from the proxy`;
+  return response;
 }
 
 async function throughSocks(proxy: URL, target: TunnelTarget, options: TunnelOptions): Promise<Socket> {
@@ -123,8 +123,8 @@ async function throughSocks(proxy: URL, target: TunnelTarget, options: TunnelOpt
     });
     return socket;
   } catch (error) {
-    // The error itself holds the password.
+    // The error itself contains the password.
     const reason = error instanceof Error ? error.message : String(error);
-    throw proxyError(proxy, `opened no connection to ${addressOf(target)}: ${reason}`);
+    throw proxyError(proxy, `did not connect to ${addressOf(target)}: ${reason}`);
   }
 }

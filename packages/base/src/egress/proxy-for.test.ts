@@ -100,7 +100,7 @@ test.each<readonly [what: string, url: string, env: Record<string, string>, expe
   expect(proxyFor(new URL(url), env)?.href).toBe(expected);
 });
 
-test("refuses what is no proxy instead of going without one, and does not print it", () => {
+test("rejects an invalid proxy URL instead of connecting directly, and does not print it", () => {
   for (const text of ["ftp://me:password@proxy:21", "http://", "http://me:password@proxy:notaport"]) {
     const read = () => proxyFor(new URL("https://a.b"), { HTTPS_PROXY: text });
     expect(read).toThrow("HTTPS_PROXY is not the URL of a proxy; expected http://host:port");

@@ -28,13 +28,13 @@ function destinationOf(url: URL): Destination {
 
 /**
  * The proxy for a request, as the environment has it: `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http` URLs, also in lower case, and `NO_PROXY` for what is
- * requested directly. The rules are those of Go (golang.org/x/net/http/httpproxy), so that Millwright goes the way of kubectl and MCM in the same environment:
+ * requested directly. The rules are those of Go (golang.org/x/net/http/httpproxy), so that Millwright uses the same proxy as kubectl and MCM in the same environment:
  *
  * - `NO_PROXY` is a list with commas. `*` is everything; an address, a range (`10.0.0.0/8`) or a name with all names below it (`example.com`); `.example.com` and `*.example.com` are the
  *   names below it alone; each but a range may end with a port.
  * - This machine (`localhost`, `127.0.0.0/8`, `::1`) is never requested through a proxy.
  *
- * Two rules are our own: metadata servers of clouds and other link-local addresses are never requested through a proxy, and a URL that cannot be read is an error instead of no proxy.
+ * Two rules are our own: metadata servers of clouds and other link-local addresses are never requested through a proxy, and an invalid URL is an error.
  *
  * @throws ConfigError for a variable that is not the URL of a proxy
  */

@@ -10,11 +10,11 @@ export interface Route {
   readonly port?: string | number | null | undefined;
   /** The proxy for a URL that has no path; undefined for none. */
   readonly proxyOf: (url: URL) => URL | undefined;
-  /** Certificates that a proxy that is `https` may have beside those of the system, as PEM. */
+  /** Certificates that an `https` proxy may have in addition to those of the system, as PEM. */
   readonly ca: string | undefined;
 }
 
-/** The tunnel of a connection that goes through a proxy; undefined for one that goes through none. A proxy that cannot be told is an error of the connection. */
+/** The tunnel of a connection through a proxy; undefined for a direct connection. An invalid proxy is an error of the connection. */
 export function tunnelTo({ protocol, host, port, proxyOf, ca }: Route): Promise<Socket> | undefined {
   const number = Number(port || (protocol === "https:" ? 443 : 80));
   try {

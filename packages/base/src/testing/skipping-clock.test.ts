@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { systemClock } from "../clock.ts";
 import { createSkippingClock } from "./skipping-clock.ts";
 
-it("is put forward by as much as it is told, on the wall and in durations", () => {
+it("skips the given time, in wall time and in durations", () => {
   const clock = createSkippingClock();
   const [wallMs, sinceMs] = [clock.now().getTime(), clock.monotonicMs()];
   clock.skip(3_600_000);

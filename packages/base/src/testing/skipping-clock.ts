@@ -7,7 +7,7 @@ export interface SkippingClock extends Clock {
 }
 
 /**
- * A clock for emulated clouds: what takes an hour there is under way until the test says that it is over, however busy the computer is.
+ * A clock for emulated clouds: an operation that takes an hour runs until the test skips it, however busy the computer is.
  *
  * @example
  * const clock = createSkippingClock();

@@ -3,7 +3,7 @@ import { seededRandom } from "../random.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 describe("createVirtualClock", () => {
-  it("stands still until it is advanced, then moves wall and monotonic time alike", async () => {
+  it("does not run until it is advanced, then moves wall and monotonic time alike", async () => {
     const clock = createVirtualClock({ now: new Date("2026-03-01T12:00:00Z") });
     expect(clock.now().toISOString()).toBe("2026-03-01T12:00:00.000Z");
     await clock.advance(1500);
@@ -25,7 +25,7 @@ describe("createVirtualClock", () => {
     expect(clock.nextTimerMs()).toBe(1);
   });
 
-  it("serves the timers that woken code sets", async () => {
+  it("serves the timers that resumed code sets", async () => {
     const clock = createVirtualClock();
     const steps: number[] = [];
     const walk = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 import { type Clock, type Timer, normalizeDelayMs, sleepWith } from "../clock.ts";
 
-/** A clock that stands still until it is told to go on. */
+/** A clock whose time changes only when it is advanced. */
 export interface VirtualClock extends Clock {
   /**
    * Lets `ms` milliseconds pass: fires the timers that fall due, each at its own time and in the order in which they were
-   * due and set, and lets what they woke run before the next one. Code that sets a new timer meanwhile is served too.
+   * due and set, and lets the code that they resume run before the next one. Code that sets a new timer meanwhile is served too.
    * Promise chains and I/O callbacks that are ready get their turn before it resolves.
    *
    * Rejects with what a timer threw, and with an error when 100 000 timers fired without time going on, which is an

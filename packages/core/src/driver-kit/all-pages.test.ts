@@ -32,7 +32,7 @@ describe("all pages of a list", () => {
     );
     await expect(circle).rejects.toMatchObject({
       code: "Unavailable",
-      message: "EC2 gave the same page of a list twice",
+      message: "EC2 returned the same page of a list twice",
     });
   });
 });

@@ -8,11 +8,11 @@ export interface Page<Item> {
 }
 
 /**
- * All pages of a list, or an error: a list that was cut short would let a VM leak.
+ * All pages of a list, or an error: an incomplete list would leak VMs.
  *
  * @param cloud its name, for messages
- * @param ask for the page of a token; the first has none
- * @throws MachineError Unavailable when the cloud gives a page twice: it would go on for good
+ * @param ask gets the page of a token; the first has none
+ * @throws MachineError Unavailable when the cloud returns a page twice: the list would never end
  */
 export async function allPages<Item>(
   cloud: string,
@@ -25,7 +25,7 @@ export async function allPages<Item>(
     pages.push(page.items);
     token = page.nextPageToken;
     if (token === undefined) return pages;
-    if (tokens.has(token)) throw new MachineError("Unavailable", `${cloud} gave the same page of a list twice`);
+    if (tokens.has(token)) throw new MachineError("Unavailable", `${cloud} returned the same page of a list twice`);
     tokens.add(token);
   }
 }

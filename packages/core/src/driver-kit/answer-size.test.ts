@@ -6,7 +6,7 @@ describe("the size of an answer", () => {
     expect(answerTooLong(mostAnswerBytes)).toBeUndefined();
     const error = answerTooLong(mostAnswerBytes + 1);
     expect(isAnswerTooLong(error)).toBe(true);
-    expect(error).toMatchObject({ message: "an answer has more than 67108864 bytes" });
+    expect(error).toMatchObject({ message: "a response has more than 67108864 bytes" });
     expect([new Error("x"), "AnswerTooLong", undefined].map(isAnswerTooLong)).toEqual([false, false, false]);
   });
 

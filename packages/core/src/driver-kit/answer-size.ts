@@ -1,21 +1,21 @@
-/** How many bytes one answer of a cloud may have: a page of 1000 VMs has about 10 MB. More than this is no answer, and would end the process. */
+/** Maximum size of a response in bytes: a page of 1000 VMs has about 10 MB. Larger responses could exhaust the memory. */
 export const mostAnswerBytes: number = 64 * 2 ** 20;
 
 const errorName = "AnswerTooLong";
 
-/** Whether an error is that of an answer that is too long, whatever an SDK has added to it. */
+/** Whether an error is that of {@link answerTooLong}, also when an SDK has wrapped it. */
 export const isAnswerTooLong = (error: unknown): boolean => error instanceof Error && error.name === errorName;
 
-/** The error of an answer of which so many bytes have come; undefined as long as it may go on. */
+/** The error for a response of this size; undefined while it is within the limit. */
 export function answerTooLong(bytes: number): Error | undefined {
   if (bytes <= mostAnswerBytes) return undefined;
-  return Object.assign(new Error(`an answer has more than ${mostAnswerBytes} bytes`), { name: errorName });
+  return Object.assign(new Error(`a response has more than ${mostAnswerBytes} bytes`), { name: errorName });
 }
 
 /**
- * Reads the body of an answer of `fetch`, as UTF-8; null has no text.
+ * Reads the body of a response of `fetch` as UTF-8; null is empty.
  *
- * @throws Error of which {@link isAnswerTooLong} knows, as soon as it is too long; the rest is not read then
+ * @throws Error for which {@link isAnswerTooLong} is true, as soon as the body is too long
  */
 export async function readAnswer(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   const decoder = new TextDecoder();

@@ -85,7 +85,7 @@ describe("questions that come together", () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  it("are each given up by their own signal, and the request when nobody waits any more", async () => {
+  it("are each aborted by their own signal, and the request when no caller waits any more", async () => {
     const { clock, asked, ask } = aBatch();
     const [first, second] = [new AbortController(), new AbortController()];
     const outcomes = Promise.allSettled([ask("a", first.signal), ask("b", second.signal)]);

@@ -1,7 +1,7 @@
 import type { Clock } from "@millwright/base";
 import { deadlineOf, type RemainingMs, setDeadline } from "./call-deadline.ts";
 
-/** Who asks, and until when. */
+/** Time and signal of a caller. */
 export interface Asking {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -13,7 +13,7 @@ export interface BatchOptions<Value> {
   readonly maxKeys: number;
   /** How long the first key waits for others, milliseconds: always the same, or read when the first key comes. */
   readonly windowMs: number | (() => number);
-  /** Asks for all keys at once. Its signal aborts when nobody waits for the answer any more. */
+  /** Requests all keys at once. Its signal aborts when no caller waits any more. */
   readonly ask: (keys: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, Value>>;
 }
 
@@ -32,8 +32,8 @@ interface Gathering<Value> {
 }
 
 /**
- * Makes one request out of the questions that come at about the same time. Every answer is of a request that was sent after its question came, so nobody reads
- * what was true before. When the request fails all fail with the same error.
+ * Combines calls that come at about the same time into one request. Each response is to a request that was sent after the call, so no caller gets an
+ * outdated value. If the request fails, all calls fail with the same error.
  */
 export function createBatch<Value>(
   options: BatchOptions<Value>,
@@ -68,7 +68,7 @@ export function createBatch<Value>(
           isSent: false,
         };
         gathering = batch;
-        // It goes on as long as anyone can wait for it.
+        // The request may run until the latest deadline of its callers.
         setDeadline(batch.abandoned.signal, () =>
           Math.max(...[...batch.waiting].map(({ remainingMs }) => remainingMs())),
         );
@@ -79,7 +79,7 @@ export function createBatch<Value>(
       const leave = (): void => {
         batch.waiting.delete(waiting);
         if (batch.waiting.size === 0) {
-          // Who comes next starts another one.
+          // The next call starts another batch.
           if (gathering === batch) gathering = undefined;
           batch.abandoned.abort(signal.reason);
         }

@@ -4,22 +4,22 @@ import type { DriverContext } from "../driver/driver.ts";
 /** Milliseconds until a deadline; negative when it has passed. */
 export type RemainingMs = () => number;
 
-/** A call whose deadline nobody states has so long, milliseconds. */
+/** Duration of a call without a deadline, milliseconds. */
 const defaultCallMs = 5 * 60_000;
 
 const deadlines = new WeakMap<AbortSignal, RemainingMs>();
 
-/** Notes the deadline of everything that ends with this signal, so that what would end too late need not begin. */
+/** Records the deadline of everything that ends with this signal, so that requests that would end too late are not started. */
 export const setDeadline = (signal: AbortSignal, remainingMs: RemainingMs): void =>
   void deadlines.set(signal, remainingMs);
 
-/** The deadline of what ends with this signal: the one that was noted, or else five minutes from now. */
+/** The deadline of what ends with this signal: the recorded one, or else five minutes from now. */
 export function deadlineOf(signal: AbortSignal, clock: Clock): RemainingMs {
   const endMs = clock.monotonicMs() + defaultCallMs;
   return deadlines.get(signal) ?? (() => endMs - clock.monotonicMs());
 }
 
-/** What is left of a call when its waits end, milliseconds: for the answer that its operation is pending. */
+/** Time that is reserved at the end of a call for returning a pending response, milliseconds. */
 const answerMs = 60_000;
 
 /** The part of a call in which it may wait. */
@@ -28,12 +28,12 @@ export interface WaitingTime {
   readonly context: DriverContext;
   /** Whether the part is over, and the call is not. */
   isOver(): boolean;
-  /** Must be called when nothing waits any more. */
+  /** Must be called when the waits have ended. */
   end(): void;
 }
 
 /**
- * Limits how long a call waits for what its cloud has accepted, so that it can still answer that this is pending: until a minute before its deadline. A call that has less than two minutes waits
+ * Limits how long a call waits for an operation that its cloud has accepted, so that it can still return a pending response: until a minute before its deadline. A call with less than two minutes waits
  * until its deadline.
  */
 export function startWaitingTime(context: DriverContext): WaitingTime {

@@ -3,7 +3,7 @@ import type { MachineErrorCode } from "../driver/machine-error-code.ts";
 import { MachineError } from "../driver/machine-error.ts";
 import { isAnswerTooLong, mostAnswerBytes } from "./answer-size.ts";
 
-/** Codes of connections that broke or never came to be. */
+/** Codes of connections that broke or could not be established. */
 const connectionCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -15,7 +15,7 @@ const connectionCodes: ReadonlySet<string> = new Set([
   "EPROTO",
 ]);
 
-/** A field of something that was thrown, or came from outside, and whose shape nobody can trust. */
+/** A field of an untrusted value, such as a thrown error. */
 export const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
@@ -27,19 +27,19 @@ const codeOf = (error: unknown): string => {
 /**
  * The error of a call whose signal has aborted.
  *
- * @param what what was tried, with its scope: `making m5.large in subnet-1 (eu-west-1)`
+ * @param what what was attempted, with its scope: `creating m5.large in subnet-1 (eu-west-1)`
  */
 export function abortedCall(signal: AbortSignal, what: string): MachineError {
   const timedOut = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return timedOut
-    ? new MachineError("DeadlineExceeded", `${what}: took longer than the deadline of the call`, {
+    ? new MachineError("DeadlineExceeded", `${what}: the deadline of the call was exceeded`, {
         cause: signal.reason,
       })
-    : new MachineError("Aborted", `${what}: the call was stopped`, { cause: signal.reason });
+    : new MachineError("Aborted", `${what}: the call was aborted`, { cause: signal.reason });
 }
 
 /**
- * What a request failed of that got no answer, or one that is too long, told by the error of Node: code of the contract and text. Undefined for what is neither about a connection nor a fault of the driver.
+ * Code of the contract and message for a request that got no response, or one that is too long, derived from the error of Node. Undefined if it is neither an error of the connection nor a bug of the driver.
  *
  * @param code code of the system, where the error of the SDK has it in another place than `code`
  */
@@ -49,13 +49,13 @@ export function failureWithoutAnswer(
   code = codeOf(error),
 ): readonly [MachineErrorCode, string] | undefined {
   if ([code, codeOf(error)].includes(proxyErrorCode)) {
-    return ["Unavailable", `${cloud} cannot be reached: ${error instanceof Error ? error.message : String(error)}`];
+    return ["Unavailable", `${cloud} is unreachable: ${error instanceof Error ? error.message : String(error)}`];
   }
   const broken = [code, codeOf(error)].find((name) => connectionCodes.has(name));
-  if (broken !== undefined) return ["Unavailable", `${cloud} cannot be reached or broke the connection (${broken})`];
-  if (isAnswerTooLong(error)) return ["Unavailable", `${cloud} answered with more than ${mostAnswerBytes} bytes`];
+  if (broken !== undefined) return ["Unavailable", `${cloud} is unreachable (${broken})`];
+  if (isAnswerTooLong(error)) return ["Unavailable", `${cloud} sent a response of more than ${mostAnswerBytes} bytes`];
   if (fieldOf(error, "name") === "TimeoutError" || code === "ETIMEDOUT") {
-    return ["DeadlineExceeded", `${cloud} did not answer in time`];
+    return ["DeadlineExceeded", `${cloud} did not respond in time`];
   }
   if (code.startsWith("ERR_TLS") || code.startsWith("ERR_SSL") || code.includes("CERT")) {
     return ["Unavailable", `the TLS connection to ${cloud} failed (${code})`];

@@ -12,7 +12,7 @@ export interface ClusterKeys {
   readonly role: string;
 }
 
-/** What the requests of all methods have in common. */
+/** Fields that the requests of all methods have in common. */
 export interface CloudRequest<Spec> {
   readonly machineClass: ClassIdentity<Spec>;
   readonly secret: SecretData;
@@ -39,8 +39,8 @@ export interface SessionResources {
   readonly random: Random;
   /** Environment variables, which name the proxy. */
   readonly env: Environment;
-  /** Reports a request that has ended to whoever counts. Never throws. */
+  /** Reports a completed request for metrics. Never throws. */
   readonly reportApiCall: (call: ApiCall) => void;
-  /** Where exchanges are recorded at the moment; undefined for nowhere. */
+  /** Records exchanges at the moment; undefined while none are recorded. */
   readonly recorder: () => DriverContext["recordExchange"];
 }

@@ -1,7 +1,7 @@
 import { fieldOf } from "./call-failure.ts";
 
 /**
- * The handle of a volume that a CSI driver has made: by it nodes report the volume as attached. Undefined for the volume of another driver, and for one without a handle.
+ * The handle of a volume of a CSI driver, by which nodes report the volume as attached. Undefined for the volume of another driver, and for one without a handle.
  *
  * @param volume `spec` of a persistent volume
  */

@@ -37,7 +37,7 @@ type CloudMethods<Spec, Session> = {
   ]?: CloudMethod<Spec, Session, Name>;
 };
 
-/** What a cloud driver consists of that is its own. */
+/** The parts of a driver that are specific to its cloud. */
 export type CloudDriverDefinition<
   Spec,
   Credentials,
@@ -45,9 +45,9 @@ export type CloudDriverDefinition<
   Place extends string = string,
 > = Pick<Driver<Spec>, "name" | "spec" | "secret" | "matchNode"> &
   CloudMethods<Spec, Session> & {
-    /** Reads the class secret, which its schema has accepted. May throw `MachineError`, and may look up what the secret leaves to the environment of the process. */
+    /** Reads the class secret, which its schema has accepted. May throw `MachineError`, and may read credentials from the environment of the process. */
     readonly credentialsOf: (secret: SecretData, context: DriverContext) => Credentials | Promise<Credentials>;
-    /** Where the call goes with these credentials: a region, a project, a subscription. Each place and credential has one session. */
+    /** The place of the call: a region, a project, a subscription. Each place and credential has one session. */
     readonly placeOf: (request: CloudRequest<Spec>, credentials: Credentials) => Place;
     /** Opens a session. Makes no requests: loading an SDK and getting tokens belong to the first one. */
     readonly openSession: (place: Place, credentials: Credentials, resources: SessionResources) => Session;
@@ -55,12 +55,12 @@ export type CloudDriverDefinition<
     /** The id by which nodes report a volume as attached; undefined for volumes of other clouds. Gets `spec` of a persistent volume. */
     readonly volumeIdOf?: (volume: Readonly<Record<string, unknown>>) => string | undefined;
     /**
-     * Turns whatever a method threw into the error of the contract.
+     * Converts an error of a method to the error of the contract.
      *
-     * @param attempt what the method did, for the message: `creating the VM`
+     * @param attempt what the method was doing, for the message: `creating the VM`
      */
     readonly toMachineError: (error: unknown, signal: AbortSignal, attempt: string) => MachineError;
-    /** The ids by which the cloud finds a failed request in its records. They are logged; a message must not change with each attempt. */
+    /** The request ids of the cloud for a failed request. They are logged only: a message must not change with each attempt. */
     readonly requestIdsOf?: (failure: MachineError) => Readonly<Record<string, string>>;
   };
 
@@ -77,8 +77,8 @@ export interface CloudDriverOptions {
 }
 
 /**
- * Makes a driver out of what is particular to its cloud. Every method runs with the session of its place and credentials, and fails with an error of the contract that says what it
- * attempted. The driver holds its sessions and what {@link RecentLaunches} keeps; nothing that a restart would lose.
+ * Creates a driver from the parts that are specific to its cloud. Every method runs with the session of its place and credentials. Its errors name the attempted operation.
+ * The driver keeps its sessions and {@link RecentLaunches}, and no state that a restart would lose.
  *
  * @throws ConfigError as `defineDriver`
  */
@@ -89,7 +89,7 @@ export function defineCloudDriver<Spec, Credentials, Session extends PooledSessi
   const { name, spec, secret, matchNode, volumeIdOf, requestIdsOf } = definition;
   const { clock = systemClock, random = systemRandom, env = process.env } = options;
   const patience = { ...defaultPatience, ...options.patience };
-  // One request may serve several calls. They all report to the same place, so the newest context will do.
+  // One request may serve several calls. All contexts have the same functions, so the newest one is used.
   let reportApiCall: DriverContext["reportApiCall"];
   let recordExchange: DriverContext["recordExchange"];
   // Starts with the first call: a process that waits to become leader does not see what the leader launches.

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { differencesFound } from "./differences.ts";
 
 describe("the differences between a VM and its class", () => {
-  it("are told as texts, in the order of their fields", () => {
+  it("are listed as texts, in the order of their fields", () => {
     const found = differencesFound((compare) => {
       compare("zone", 1, 2);
       compare("image", "a", "b");

@@ -1,20 +1,20 @@
 import type { VmDifference } from "../driver/messages.ts";
 
-/** A value as a class asks for it, or as a cloud shows it. */
+/** A value of a class or of a cloud. */
 export type Comparable = string | number | boolean | null | undefined;
 
-/** Takes a difference down, where there is one. */
+/** Records a difference, if there is one. */
 export type Compare = (field: string, wanted: Comparable, found: Comparable) => void;
 
-/** Whether two texts of a field mean the same. */
+/** Whether two texts of a field are equivalent. */
 export type IsSame = (wanted: string, found: string, field: string) => boolean;
 
 /**
- * The differences between a VM and its class, in the order of their fields: what `findDrift` answers. What a class does not ask for is none, nor is what a cloud does not show: there `undefined` or
- * `null` is handed over. A cloud that shows that there is nothing has the empty text.
+ * The differences between a VM and its class, in the order of their fields: the result of `findDrift`. A value that the class does not set or that the cloud does not return, `undefined` or
+ * `null`, is never a difference. The empty text means that the cloud returned no value.
  *
- * @param compareAll hands over one field after the other, in any order
- * @param isSame for clouds that show what they were given in other letters. Default: letter by letter
+ * @param compareAll compares the fields, in any order
+ * @param isSame for clouds that return values in another form. Default: exact equality
  */
 export function differencesFound(
   compareAll: (compare: Compare) => void,

@@ -6,7 +6,7 @@ import { fieldOf } from "./call-failure.ts";
 /** The request of an exchange. */
 export type ExchangeRequest = Pick<CloudExchange, "method" | "url" | "requestHeaders" | "requestBody">;
 
-/** An exchange whose request has been sent. What is called first counts. */
+/** An exchange whose request has been sent. Only the first call counts. */
 export interface ExchangeRecord {
   answered(status: number, headers: Readonly<Record<string, string>>, body: string): void;
   /** The request failed without an answer, or in the middle of one. */
@@ -16,10 +16,10 @@ export interface ExchangeRecord {
 const noRecord: ExchangeRecord = { answered: () => undefined, failed: () => undefined };
 
 /**
- * Begins to record an exchange.
+ * Starts to record an exchange.
  *
- * @param record that of the context; absent where nobody records
- * @param request made only where somebody records
+ * @param record that of the context; absent if nothing is recorded
+ * @param request called only if the exchange is recorded
  */
 export function beginExchange(
   record: DriverContext["recordExchange"],

@@ -24,7 +24,7 @@ describe("the rate that a cloud grants", () => {
     expect(afterRefusal(accept(measured, 1), 5_001, 5_001).perSecond).toBeLessThan(1.8);
   });
 
-  it("is halved when nothing is accepted, to one request in five seconds at the least, and looked for anew", () => {
+  it("is halved when nothing is accepted, to at least one request in five seconds, and measured again", () => {
     let rate = firstRate(0, 0);
     const seen: number[] = [];
     for (let refusals = 0; refusals < 4; refusals++) {

@@ -1,7 +1,7 @@
 /**
- * What is known of the rate that a cloud grants to one kind of request, and how fast to send therefore. Clouds refill a token bucket at a constant rate
+ * An estimate of the rate that a cloud grants to one kind of request. Clouds refill a token bucket at a constant rate
  * (https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html, https://learn.microsoft.com/azure/azure-resource-manager/management/request-limits-and-throttling).
- * It is empty at every refusal, so what was accepted between two refusals is what was refilled: that measures the rate.
+ * It is empty whenever a request is throttled, so the requests accepted between two such failures measure the rate.
  */
 export interface GrantedRate {
   /** Right after the last refusal, requests per second. */
@@ -15,11 +15,11 @@ export interface GrantedRate {
   readonly acceptedWhileBusy: number;
 }
 
-/** After the first refusal, which says nothing about the rate. */
+/** After the first refusal, which does not measure the rate. */
 const firstPerSecond = 1;
-/** Requests are tried this often even when none is accepted. */
+/** Minimum rate, even when no request is accepted. */
 const leastPerSecond = 0.2;
-/** The part of the measured rate that is used. The rest refills the bucket, for the requests with which a higher rate is tried. */
+/** The part of the measured rate that is used. The rest refills the bucket, for requests that probe a higher rate. */
 const usedPart = 0.9;
 /** So many accepted requests double a measured rate: about one in sixty is refused in the long run. */
 const doublingRequests = 80;

@@ -1,7 +1,7 @@
 /** Lets a bounded number of calls run at once; the others wait their turn in order. */
 export type InFlightLimit = <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T>;
 
-/** Creates a limit. Who is aborted while waiting leaves the queue at once. */
+/** Creates a limit. A call that is aborted while waiting leaves the queue at once. */
 export function createInFlightLimit(most: number): InFlightLimit {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -22,7 +22,7 @@ export function createInFlightLimit(most: number): InFlightLimit {
 
   return async (signal, call) => {
     signal.throwIfAborted();
-    // Whoever ends hands its place on, so `running` changes only at the edges.
+    // A call that ends passes its place to the next one, so `running` changes only when the queue is empty.
     if (running >= most) await turn(signal);
     else running++;
     try {

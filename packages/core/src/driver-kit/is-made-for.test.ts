@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isMadeFor, type OwnerMarks } from "./is-made-for.ts";
 
 const machine = { name: "m", namespace: "shoot", uid: "new" };
-/** A VM that says all that there is to say, and that no provider id names. */
+/** A VM with all tags, that no provider id names. */
 const own: OwnerMarks = {
   machineName: "m",
   namespace: "shoot",
@@ -22,23 +22,18 @@ describe("whether a VM was made for a machine", () => {
     ["it has its UID, and its namespace was changed by hand", true, { namespace: "other" }, machine],
     ["it has its UID, and another name", false, { machineName: "n" }, machine],
 
-    ["it says neither UID nor namespace, as MCM's do", true, nothingKnown, machine],
-    ["it says no UID, and is of another cluster", false, { ...nothingKnown, isOfCluster: false }, machine],
-    ["it says no UID, and has another name", false, { ...nothingKnown, machineName: "n" }, machine],
-    ["it says no UID, and is of another namespace", false, { machineUid: "", namespace: "other" }, machine],
-    ["an orphan is deleted, whose machine nobody knows", true, {}, unknownMachine],
+    ["it has neither UID nor namespace, as MCM's do", true, nothingKnown, machine],
+    ["it has no UID, and is of another cluster", false, { ...nothingKnown, isOfCluster: false }, machine],
+    ["it has no UID, and has another name", false, { ...nothingKnown, machineName: "n" }, machine],
+    ["it has no UID, and is of another namespace", false, { machineUid: "", namespace: "other" }, machine],
+    ["an orphan is deleted, whose machine is unknown", true, {}, unknownMachine],
     ["an orphan of another cluster is named", false, { isOfCluster: false, ...named }, unknownMachine],
     ["neither side knows a UID", true, nothingKnown, unknownMachine],
 
+    ["it is that of the machine before it was restored, and the id names it", true, { ...ofBefore, ...named }, machine],
+    ["it is such a VM, and has no namespace", true, { ...ofBefore, ...named, namespace: "" }, machine],
     [
-      "it is that of the machine before it was made anew, and the id names it",
-      true,
-      { ...ofBefore, ...named },
-      machine,
-    ],
-    ["it is such a VM, and says no namespace", true, { ...ofBefore, ...named, namespace: "" }, machine],
-    [
-      "it is such a VM, and the machine says no namespace",
+      "it is such a VM, and the machine has no namespace",
       true,
       { ...ofBefore, ...named },
       { ...machine, namespace: "" },
@@ -48,7 +43,7 @@ describe("whether a VM was made for a machine", () => {
     ["the id names it, and it is of another namespace", false, { ...ofBefore, ...named, namespace: "other" }, machine],
     ["the id names it, and it is of another machine", false, { ...ofBefore, ...named, machineName: "n" }, machine],
     [
-      "the id names it, and it says nothing",
+      "the id names it, and it has no tags",
       false,
       { ...nothingKnown, ...named, machineName: "", isOfCluster: false },
       machine,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import { issueCollector } from "./issue-collector.ts";
 
-it("a complaint is an issue of the schema, under its path", () => {
+it("adds an issue to the schema, under its path", () => {
   const schema = z.object({ disks: z.array(z.object({ size: z.number() })) }).superRefine(({ disks }, check) => {
     if (disks[0]?.size === 0) issueCollector(check)(["disks", 0, "size"], "must not be nothing");
   });

@@ -1,12 +1,12 @@
-/** Says what is wrong with a part of a spec, under its path. */
+/** Adds a problem of a part of a spec, under its path. */
 export type AddIssue = (path: readonly (string | number)[], message: string) => void;
 
-/** What takes complaints: the second argument of zod's `superRefine`. */
+/** Collects issues: the second argument of zod's `superRefine`. */
 export interface Check {
   addIssue(issue: { readonly code: "custom"; readonly path: (string | number)[]; readonly message: string }): void;
 }
 
-/** For rules over several fields of a spec: what they complain about becomes an issue of its schema. */
+/** For rules over several fields of a spec: their problems become issues of its schema. */
 export const issueCollector =
   (check: Check): AddIssue =>
   (path, message) =>

@@ -18,7 +18,7 @@ describe("the tags of something new", () => {
     expect(withOwnTags({ a: "1", b: "2" }, own, 2)).toStrictEqual({ a: "1", b: "2" });
   });
 
-  it("of the class all stay, also when there are more than there can be: the cloud says so", () => {
+  it("of the class are all kept, even more than the cloud allows, which then rejects them", () => {
     expect(withOwnTags({ a: "1", b: "2" }, own, 1)).toStrictEqual({ a: "1", b: "2" });
   });
 });

@@ -2,12 +2,12 @@
 export type TagMap = Readonly<Record<string, string>>;
 
 /**
- * All tags of something new: those of the class, and the driver's own. Those of the class cannot overwrite the driver's. Where a cloud does not take as many, the less needed of the driver's are left out, since a
- * class of MCM must go on working.
+ * All tags of a new resource: those of the class, and the driver's own, which the class cannot overwrite. If the cloud does not allow as many, the less important ones of the driver are omitted, so that
+ * classes of MCM keep working.
  *
- * @param own the driver's own, the most needed first
- * @param most how many the cloud takes
- * @param spelled how a key is compared, for clouds to which keys in other letters are the same. Default: as it is
+ * @param own the driver's own, the most important first
+ * @param most maximum number of tags
+ * @param spelled normalizes a key for comparison, for clouds whose keys ignore case. Default: as it is
  */
 export function withOwnTags(
   given: TagMap,

@@ -3,7 +3,7 @@ import { systemRandom } from "@millwright/base";
 import { createVirtualClock } from "../testing/index.ts";
 import { poll } from "./poll.ts";
 
-/** A poll whose pauses are not shortened by chance; `foundAt` is the look that finds something. */
+/** A poll without jitter; `foundAt` is the lookup that finds something. */
 function aPoll(foundAt: number, limitMs?: number) {
   const clock = createVirtualClock();
   const stop = new AbortController();

@@ -2,7 +2,7 @@ import type { Clock, Random } from "@millwright/base";
 
 /** How much longer the pause is each time. */
 const growth = 1.5;
-/** Half of a pause is chance, so that machines that were made together do not ask together. */
+/** Half of a pause is random, so that machines that were created together do not send requests together. */
 const jitter = 0.5;
 
 /** Options of {@link poll}. */
@@ -12,14 +12,14 @@ export interface PollOptions {
   readonly signal: AbortSignal;
   /** The first pause, milliseconds; the longest is ten times as long. */
   readonly pauseMs: number;
-  /** After which no other look begins, milliseconds. Absent: the signal ends it. */
+  /** After which no other lookup starts, milliseconds. Absent: the signal ends the poll. */
   readonly limitMs?: number;
 }
 
 /**
- * Looks again and again until there is an answer, with growing pauses. Undefined when the time is over first.
+ * Repeats a lookup until it returns a value, with growing pauses. Undefined after the limit.
  *
- * Rejects with the reason of the signal when that aborts during a pause, and with whatever a look throws.
+ * Rejects with the reason of the signal when it aborts during a pause, and with the error of a lookup.
  */
 export async function poll<T>(options: PollOptions, look: () => Promise<T | undefined>): Promise<T | undefined> {
   const { clock, random, signal, limitMs = Number.POSITIVE_INFINITY } = options;

@@ -3,34 +3,34 @@ import { MachineError } from "../driver/machine-error.ts";
 import { deadlineOf, type RemainingMs } from "./call-deadline.ts";
 import { afterAcceptance, afterIdleness, afterRefusal, firstRate, type GrantedRate, sendRate } from "./granted-rate.ts";
 
-/** A request on its way through a {@link RateLimit}, which keeps its place when it is refused. */
+/** A request in a {@link RateLimit}, which keeps its place when it is throttled. */
 export interface RateTicket {
-  /** Its place among all requests: the first to come is the first to go. */
+  /** Its place among all requests, which are sent in this order. */
   readonly order: number;
-  /** How many refusals had lowered the rate when it was sent. Those that were sent together count as one. */
+  /** How often the rate had been lowered when it was sent. */
   cuts: number;
 }
 
 /**
- * The rate of one kind of request with one credential. Without refusals there is no limit and no cost. After one, all requests wait for their turns at the rate that the cloud grants, which
- * is measured, approached from below and exceeded now and then to learn whether it has grown. A minute after the last refusal, when none is waiting, there is no limit again.
+ * The rate of one kind of request with one credential. Without throttling there is no limit and no cost. After a throttled request, all requests wait for their turns at the rate that the cloud grants, which
+ * is measured, approached from below and exceeded now and then to find out whether it has grown. The limit ends a minute after the last throttled request, when none is waiting.
  *
- * A request that waits holds nothing that others need: `turn`, then a place among the requests in flight, then `take`, which is false when the turn has passed to others meanwhile.
+ * A waiting request holds nothing that others need: `turn`, then a place among the requests in flight, then `take`, which is false when another request has the turn now.
  */
 export interface RateLimit {
   ticket(): RateTicket;
   /**
-   * Resolves when it is the turn of a request. Of those that wait, one at a time has the turn, the oldest first.
+   * Resolves when it is the turn of a request. One waiting request at a time has the turn, the oldest first.
    *
-   * Rejects with the reason of the signal, and with MachineError Unavailable when the turn would come after the deadline of the call. Its `retryAfterMs` is when the turn would come, behind
-   * all who were sent away before: they do not come back at once.
+   * Rejects with the reason of the signal, and with MachineError Unavailable when the turn would come after the deadline of the call. Its `retryAfterMs` is the time of that turn, after
+   * those of all requests that were rejected before: they do not come back at once.
    */
   turn(ticket: RateTicket, signal: AbortSignal): Promise<void>;
-  /** Right before a request is sent: false when it has to wait for a turn. */
+  /** Called right before a request is sent: false when it has to wait for a turn. */
   take(ticket: RateTicket): boolean;
-  /** After a request was answered with anything but a refusal for its rate. */
+  /** After a request completed without being throttled. */
   accepted(ticket: RateTicket): void;
-  /** After a request was refused for its rate, with the cloud's code and for how long it asks to send none. */
+  /** After a request was throttled, with the cloud's code and for how long it requests to send none. */
   refused(ticket: RateTicket, code: string, retryAfterMs: number): void;
   /** For requests that end for another reason while they have the turn. */
   leave(ticket: RateTicket): void;
@@ -44,21 +44,21 @@ interface Waiter {
 }
 
 interface Limit {
-  /** What the cloud called the last refusal. */
+  /** The cloud's code of the last throttled request. */
   code: string;
   rate: GrantedRate;
   /** When the next request may be sent. */
   nextMs: number;
   refusedAtMs: number;
-  /** Until when the turns are promised to requests that were sent away. */
+  /** Until when the turns are reserved for requests that were rejected. */
   promisedMs: number;
 }
 
-/** After so long without a refusal the limit ends. */
+/** After so long without a throttled request the limit ends. */
 const recoveryMs = 60_000;
-/** What must be left of a call when its request is sent, milliseconds: for the answer. */
+/** Remaining time of a call that a request needs for its response, milliseconds. */
 const answerMs = 2_000;
-/** How much an interval or a pause may be longer, as a part of it: other processes have met the same refusals. */
+/** How much an interval or a pause may be longer, as a fraction: other processes were throttled as well. */
 const jitter = 0.1;
 
 /** Options of {@link createRateLimit}. */
@@ -84,7 +84,7 @@ export function createRateLimit({ cloud, action, clock, random }: RateLimitOptio
   const withJitter = (ms: number): number => ms * (1 + jitter * random.next());
   const isIdle = (): boolean => waiting.length === 0 && turnOf === undefined;
 
-  /** The error for a request behind so many others whose turn comes too late. A rate that is not measured yet is no reason. */
+  /** The error for a request behind so many others whose turn comes too late. Ignores a rate that is not measured yet. */
   const lateness = (known: Limit, ahead: number, remainingMs: number): MachineError | undefined => {
     const nowMs = clock.monotonicMs();
     const queueMs = known.rate.isMeasured ? ahead * intervalMs(known) : 0;
@@ -171,7 +171,7 @@ export function createRateLimit({ cloud, action, clock, random }: RateLimitOptio
         if (turnOf !== ticket) return false;
         turnOf = undefined;
         const stepMs = withJitter(intervalMs(limit));
-        // A timer that fires late is made up for by one request at most.
+        // After a late timer at most one request is sent early.
         limit.nextMs = Math.max(limit.nextMs, clock.monotonicMs() - stepMs) + stepMs;
         advance();
       }

@@ -2,17 +2,17 @@ import type { Clock } from "@millwright/base";
 import type { MachineIdentity } from "../driver/messages.ts";
 
 /**
- * Which machines may have a VM that the cloud has accepted and does not show yet: for them a look that finds nothing is worth another one. The memory of this process, and only there to spare
- * the wait: who has just begun knows nothing of what the process before has asked for, and takes every machine for one of those.
+ * Machines that may have a VM that the cloud has accepted and does not return yet: if no VM is found for them, a second lookup is needed. Kept in memory, only to avoid
+ * the delay for others: a new process does not know the requests of the previous one and includes every machine.
  */
 export interface RecentLaunches {
-  /** The cloud was asked for a VM of this machine, and has not refused for sure. */
+  /** A VM of this machine was requested, and the cloud has not certainly rejected it. */
   asked(machine: Pick<MachineIdentity, "uid">): void;
   mayBeHidden(machine: Pick<MachineIdentity, "uid">): boolean;
 }
 
 /**
- * Starts a memory. A driver does so with its first call: who waits to lead has not seen what others asked for meanwhile.
+ * Starts to record launches. A driver does so with its first call: a process that waits to become leader has not seen those of the leader.
  *
  * @param windowMs for how long the cloud may hide a VM, milliseconds
  */

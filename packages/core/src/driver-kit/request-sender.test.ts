@@ -8,7 +8,7 @@ import { type AttemptFailure, createRequestSender, mayHaveSucceededBefore } from
 
 const signal = new AbortController().signal;
 
-/** An error by which the test says what it means. */
+/** An error that carries the failure a test expects. */
 class CloudError extends Error {
   readonly failure: AttemptFailure;
   constructor(failure: AttemptFailure) {

@@ -9,11 +9,11 @@ export interface AttemptFailure {
   /** One word for metrics: the cloud's code, or that of the system. */
   readonly outcome: string;
   /**
-   * `throttled`: the cloud refused it for its rate, and did nothing. `transient`: it may have had its effect, and another attempt may do better. `final`: another attempt of the same
-   * request would fail as well.
+   * `throttled`: the cloud rejected it for its rate, without effect. `transient`: it may have succeeded, and another attempt may help. `final`: another attempt
+   * would fail as well.
    */
   readonly kind: "throttled" | "transient" | "final";
-  /** For how long the cloud asks to wait, milliseconds. */
+  /** For how long the cloud requests to wait, milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface RequestSenderOptions {
   readonly cloud: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Takes every attempt that has ended, without the time that it waited. Must not throw. */
+  /** Reports every completed attempt, without the time that it waited. Must not throw. */
   readonly reportApiCall?: ((call: ApiCall) => void) | undefined;
-  /** Requests under way at once. Default 20. */
+  /** Maximum number of concurrent requests. Default 20. */
   readonly maxInFlight?: number | undefined;
   readonly readFailure: (error: unknown) => AttemptFailure;
 }
@@ -34,20 +34,20 @@ export interface RequestSenderOptions {
 export interface SentRequest {
   /** What it is for: the metric label. */
   readonly service: string;
-  /** What the cloud calls it: requests of one action share their rate. Default: the service. */
+  /** The cloud's name of the request: requests of one action share their rate. Default: the service. */
   readonly action?: string;
   readonly signal: AbortSignal;
-  /** Bounds those in flight. Default: the limit that all requests of the sender share. */
+  /** Limits the requests in flight. Default: the limit that all requests of the sender share. */
   readonly inFlight?: InFlightLimit;
-  /** Whether a failure is an answer like any other, such as that something does not exist; metrics count it as ok. */
+  /** Whether a failure is an expected response, such as that a resource does not exist; metrics count it as ok. */
   readonly isAnswer?: (error: unknown) => boolean;
 }
 
 /**
- * Sends a request: at the rate that the cloud grants, among the requests in flight, reported, and up to three times where another attempt may help. Attempts that were throttled do not count:
+ * Sends a request: at the rate that the cloud grants, within the limit of requests in flight, with metrics, and with up to three attempts. Throttled attempts do not count:
  * the request waits for its turn until the call has no time left.
  *
- * Rejects with the reason of the signal, with what the last attempt threw, and with MachineError Unavailable when the deadline of the call comes before its turn.
+ * Rejects with the reason of the signal, with the error of the last attempt, and with MachineError Unavailable when the deadline of the call comes before its turn.
  *
  * @param send makes one attempt
  */
@@ -55,10 +55,10 @@ export type RequestSender = <T>(request: SentRequest, send: () => Promise<T>) =>
 
 const defaultMaxInFlight = 20;
 
-/** Errors of requests of which an earlier attempt may have had its effect. */
+/** Errors of requests of which an earlier attempt may have succeeded. */
 const uncertain = new WeakSet<object>();
 
-/** Whether a request that failed with this error may have had its effect through an earlier attempt, whatever the error says. */
+/** Whether an earlier attempt of a request that failed with this error may have succeeded. */
 export const mayHaveSucceededBefore = (error: unknown): boolean =>
   typeof error === "object" && error !== null && uncertain.has(error);
 
@@ -66,7 +66,7 @@ type Attempt<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown; readonly failure: AttemptFailure };
 
-/** Creates what sends the requests of one session. */
+/** Creates the sender of one session. */
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { cloud, clock, random, reportApiCall, readFailure } = options;
   const shared = createInFlightLimit(options.maxInFlight ?? defaultMaxInFlight);
@@ -77,7 +77,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     return known;
   };
 
-  /** One attempt; its failure is a value, for more than one place has to look at it. */
+  /** One attempt; its failure is a value, because several places need it. */
   const attempt = async <T>(
     { service, signal, isAnswer }: SentRequest,
     send: () => Promise<T>,

@@ -16,7 +16,7 @@ describe("runChecks", () => {
     const others = [throwing("Image", "boom"), good("Subnet"), throwing("Zone", new MachineError("NotFound", "none"))];
     const response = await run(good("Credentials"), others);
     expect(statuses(response)).toEqual(["Credentials ok", "Image failed", "Subnet ok", "Zone failed"]);
-    expect(response.checks[1]?.message).toBe("checking: Image: boom");
+    expect(response.checks[1]?.message).toBe("check Image: boom");
   });
 
   it("skips a check that lacks a right of its own, and fails one that lacks a right of the driver", async () => {
@@ -26,7 +26,7 @@ describe("runChecks", () => {
       { ...image, name: "Zone" },
     ]);
     expect(statuses(response)).toEqual(["Credentials ok", "Image skipped", "Zone failed"]);
-    expect(response.checks[1]).toMatchObject({ message: "no", remedy: expect.stringContaining("Allow") });
+    expect(response.checks[1]).toMatchObject({ message: "no", remedy: expect.stringContaining("Grant") });
   });
 
   it("runs the last check only when no other has failed", async () => {

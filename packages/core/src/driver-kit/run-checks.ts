@@ -6,10 +6,10 @@ export interface NamedCheck {
   /** Short noun, unique among the checks of a driver. */
   readonly name: string;
   /**
-   * Whether its requests need a right that only this check needs. Without that right the check is skipped; one whose right the driver needs anyway fails. Default false.
+   * Whether only this check needs the permission for its requests. The check is then skipped without the permission instead of failing. Default false.
    */
   readonly hasOwnRight?: boolean;
-  /** What was found. May throw what the requests throw. */
+  /** The outcome. May throw the errors of the requests. */
   readonly run: () => Promise<Omit<CheckOutcome, "name">>;
 }
 
@@ -17,18 +17,18 @@ export interface NamedCheck {
 export interface RunChecksOptions {
   /** The check that all others depend on, such as that of the credentials: when it fails, the others are skipped. */
   readonly first: NamedCheck;
-  /** Run at the same time; one that fails does not keep the others from running. */
+  /** Run concurrently; a failed check does not prevent the others. */
   readonly others: readonly NamedCheck[];
-  /** A check that repeats what the others have looked at, such as a dry run of a launch: it is skipped when one of them has failed. */
+  /** A check that includes the others, such as a dry run of a launch: it is skipped when one of them failed. */
   readonly last?: NamedCheck;
-  /** Makes an error of the contract of whatever a check threw. */
+  /** Converts an error of a check to the error of the contract. */
   readonly toError: (thrown: unknown, what: string) => MachineError;
   readonly signal: AbortSignal;
 }
 
 function explain({ name, hasOwnRight = false }: NamedCheck, { code, message }: MachineError): CheckOutcome {
   return hasOwnRight && code === "PermissionDenied"
-    ? { name, status: "skipped", message, remedy: "Allow this request to have it checked." }
+    ? { name, status: "skipped", message, remedy: "Grant the permission for this request to enable the check." }
     : { name, status: "failed", message };
 }
 
@@ -48,7 +48,7 @@ export async function runChecks({
     try {
       return { name: check.name, ...(await check.run()) };
     } catch (thrown) {
-      const error = toError(thrown, `checking: ${check.name}`);
+      const error = toError(thrown, `check ${check.name}`);
       if (signal.aborted) throw error;
       return explain(check, error);
     }
@@ -56,7 +56,7 @@ export async function runChecks({
   const skipped = ({ name }: NamedCheck, failed: CheckOutcome): CheckOutcome => ({
     name,
     status: "skipped",
-    message: `Not checked, because the check "${failed.name}" failed.`,
+    message: `Skipped because the check "${failed.name}" failed.`,
   });
   const outcome = await outcomeOf(first);
   const rest = [...others, ...(last === undefined ? [] : [last])];

@@ -24,13 +24,13 @@ interface Entry<Session> {
   calls: number;
 }
 
-/** Sessions kept at most when classes come and go; beyond, those that rest are closed, the oldest first. */
+/** Maximum number of sessions; idle ones are closed beyond it, the oldest first. */
 const maxSessions = 50;
 
 /**
  * Creates a pool.
  *
- * @param open makes the session of a place and credential. Credentials are told apart by their JSON, of which only a hash is kept.
+ * @param open creates the session of a place and credential. Credentials are compared by a hash of their JSON.
  */
 export function createSessionPool<Credentials, Session extends PooledSession, Place extends string>(
   open: (place: Place, credentials: Credentials) => Session,
@@ -44,7 +44,7 @@ export function createSessionPool<Credentials, Session extends PooledSession, Pl
     entry.session.close();
   };
 
-  /** The class uses this one now: it leaves those of the same place that it used before. */
+  /** Assigns a class to this session and removes it from other sessions of the same place. */
   const move = (className: string, to: Entry<Session>): void => {
     for (const [key, entry] of entries) {
       if (entry === to || entry.place !== to.place || !entry.classes.delete(className)) continue;

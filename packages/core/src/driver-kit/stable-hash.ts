@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * A hash of plain JSON that does not depend on the order of keys; 64 hexadecimal digits. For what is asked of a cloud (is the VM made from this spec?), and for telling
- * credentials apart without holding them.
+ * A hash of plain JSON that does not depend on the order of keys; 64 hexadecimal digits. For comparing the spec of a VM, and for comparing
+ * credentials without storing them.
  */
 export const stableHash = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("hex");
 

@@ -96,7 +96,7 @@ describe("defineDriver", () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ["nothing", undefined, /must be an object made by defineDriver, not undefined/],
+    ["nothing", undefined, /must be an object created by defineDriver, not undefined/],
     ["no name", { ...definition(), name: undefined }, /name of a driver .* not undefined/],
     ["a name that no class could give", { ...definition(), name: "my driver" }, /not "my driver"/],
     ["no spec", { ...definition(), spec: undefined }, /driver "example": "spec" must be a Standard Schema/],
@@ -119,7 +119,7 @@ describe("defineDriver", () => {
     [
       "another contract",
       { ...definition(), contractVersion: 2 },
-      /driver "example" is written for driver contract 2; this version of Millwright speaks contract 1/,
+      /driver "example" implements driver contract 2; this version of Millwright supports contract 1/,
     ],
   ])("refuses a definition with %s", (_what, broken, message) => {
     const define: (definition: never) => unknown = defineDriver;

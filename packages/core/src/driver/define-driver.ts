@@ -5,7 +5,7 @@ import { type Driver, driverContractVersion } from "./driver.ts";
 export type DriverDefinition<Spec> = Omit<Driver<Spec>, "contractVersion" | "capabilities" | "getVolumeIds"> & {
   /** The contract that the driver was written for; the current one by default. */
   readonly contractVersion?: number;
-  /** Left out by drivers whose infrastructure has no volumes: the host is then told that no volume is theirs. */
+  /** Omitted by drivers whose infrastructure has no volumes: no volume is then theirs. */
   readonly getVolumeIds?: Driver<Spec>["getVolumeIds"];
 };
 
@@ -21,8 +21,8 @@ const optionalMethods = [
 ] as const;
 
 /**
- * Makes a driver out of its methods: checks that nothing is missing, derives the capabilities and freezes the result. The methods keep
- * their `this`, so an instance of a class is fine. A host passes what a driver package exports through here once more; that changes nothing.
+ * Creates a driver from its methods: checks that nothing is missing, derives the capabilities and freezes the result. The methods keep
+ * their `this`, so an instance of a class is fine. A host calls this again with the export of a driver package, which changes nothing.
  *
  * Throws `ConfigError` at once for a definition that cannot work, naming the driver and the part.
  *
@@ -36,11 +36,11 @@ const optionalMethods = [
  * });
  */
 export function defineDriver<Spec>(definition: DriverDefinition<Spec>): Driver<Spec> {
-  const subject = refuseUnfit(definition);
+  const subject = checkDefinition(definition);
   const { contractVersion = driverContractVersion } = definition;
   if (contractVersion !== driverContractVersion) {
     throw new ConfigError(
-      `${subject} is written for driver contract ${String(contractVersion)}; this version of Millwright speaks contract ${driverContractVersion}`,
+      `${subject} implements driver contract ${String(contractVersion)}; this version of Millwright supports contract ${driverContractVersion}`,
     );
   }
   const { matchNode, listMachines, initializeMachine, getVolumeIds, findDrift, getNodeTemplate, checkClass } =
@@ -79,10 +79,10 @@ export function isDriverFor(driver: Pick<Driver, "name">, provider: string): boo
 const noVolumes: Driver["getVolumeIds"] = (request) =>
   Promise.resolve({ volumeIds: request.volumes.map(() => undefined) });
 
-/** Checks a definition that may come from untyped code; returns how to call the driver in messages. */
-function refuseUnfit(definition: unknown): string {
+/** Checks a definition that may come from untyped code; returns the name of the driver for messages. */
+function checkDefinition(definition: unknown): string {
   if (typeof definition !== "object" || definition === null) {
-    throw new ConfigError(`a driver must be an object made by defineDriver, not ${describe(definition)}`);
+    throw new ConfigError(`a driver must be an object created by defineDriver, not ${describe(definition)}`);
   }
   const part = (name: string): unknown => Reflect.get(definition, name);
   const name = part("name");

@@ -22,7 +22,7 @@ import type {
 import type { NodeIdentity, NodeMatch, VmIdentity } from "./node-match.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
-/** The version of the driver contract that this package describes. A host refuses drivers of another version. */
+/** The version of the driver contract that this package describes. A host rejects drivers of another version. */
 export const driverContractVersion = 1;
 
 /** How much a log line matters. */
@@ -31,35 +31,35 @@ export type DriverLogLevel = "debug" | "info" | "warn" | "error";
 /** What a driver gets with each call, besides the request. */
 export interface DriverContext {
   /**
-   * Aborted when the call's deadline has passed or the process stops. Hand it to everything that waits. What was begun may
-   * go on in the cloud: the next call must find it.
+   * Aborted when the call's deadline has passed or the process stops. Pass it to everything that waits. Operations that were started may
+   * continue in the cloud: the next call must find them.
    */
   readonly signal: AbortSignal;
   /** The only source of time. */
   readonly clock: Clock;
   /**
-   * Milliseconds until the deadline of the call, by `clock`. What would take longer need not begin: the call may fail at once, with `retryAfterMs`. Absent: the call has five minutes from
-   * its start.
+   * Milliseconds until the deadline of the call, by `clock`. A call that would take longer may fail at once, with `retryAfterMs`. Absent: five minutes from the start of
+   * the call.
    */
   readonly remainingMs?: () => number;
   /**
-   * Writes a log line: a constant message, and what varies in `fields`. Values of `Secret` come out redacted. The host adds
+   * Writes a log line: a constant message, and variable parts in `fields`. Values of `Secret` are redacted. The host adds
    * the machine, the class, the driver and the method.
    */
   log(level: DriverLogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void;
   /**
-   * Takes note of a request to the cloud that has ended, for metrics. Absent where nobody counts. Never throws. A host gives all calls the same function, so that a driver
-   * whose requests serve several calls at once may report them with the one that it got last.
+   * Records a completed request to the cloud for metrics. Absent without metrics. Never throws. A host passes the same function to all calls, so a driver
+   * whose requests serve several calls may report them to any of these.
    */
   readonly reportApiCall?: (call: ApiCall) => void;
   /**
-   * Takes a request over HTTP with its answer, tokens and secrets included, for a recording from which they are removed. Absent where nothing is recorded, which is the rule: put an exchange
-   * together only where it is there. Never throws or waits. A host gives all calls the same function.
+   * Records an HTTP request and its response, including tokens and secrets, which the recording removes. Normally absent: build an exchange
+   * only if it is present. Never throws or waits. A host passes the same function to all calls.
    */
   readonly recordExchange?: (exchange: CloudExchange) => void;
 }
 
-/** Which optional parts of the contract a driver has; derived by `defineDriver` from the methods that are there. */
+/** The optional parts of the contract that a driver implements; derived by `defineDriver` from its methods. */
 export interface DriverCapabilities {
   /** `listMachines` exists: VMs without a machine can be found. */
   readonly listMachines: boolean;
@@ -67,7 +67,7 @@ export interface DriverCapabilities {
   readonly initializeMachine: boolean;
   /** `getVolumeIds` was given: a drain can wait until volumes are detached. */
   readonly volumeIds: boolean;
-  /** `findDrift` exists: VMs that were changed behind our back can be told. */
+  /** `findDrift` exists: VMs that differ from their class can be found. */
   readonly drift: boolean;
   /** `getNodeTemplate` exists: scaling from zero works without a `nodeTemplate` in the class. */
   readonly nodeTemplate: boolean;
@@ -82,22 +82,22 @@ export interface DriverCapabilities {
  *
  * 1. **One VM per machine.** The mapping from machine to VM is unique and can be found again from the machine's identity
  *    alone, before any provider id is stored and after a crash: tag the VM in the same request that creates it.
- * 2. **Any call may come again**, at once, after a crash, or while its predecessor still runs in the cloud. The outcome is
+ * 2. **Every call is idempotent**: it may be repeated at once, after a crash, or while the previous one still runs in the cloud. The outcome is
  *    that of one call.
  * 3. **Only our own VMs.** List only, and touch only, VMs that carry the tags of this cluster. A collector of VMs without
  *    a machine, such as MCM's safety controller, deletes whatever is listed and has none.
- * 4. **Fail with `MachineError`.** Its code decides what happens next (see `machineErrorCodes`). Anything else that is thrown counts
- *    as a fault of the driver.
- * 5. **Honour the signal** within two seconds. Requests wait in the driver for the rate that the cloud grants, and are repeated twice at most. Beyond that the controller retries,
- *    with backoff, and shows why.
- * 6. **Hold no state** that a restart would lose, and no client that outlives a change of the secret.
+ * 4. **Fail with `MachineError`.** Its code decides what happens next (see `machineErrorCodes`). Any other error counts
+ *    as a bug of the driver.
+ * 5. **React to the abort signal** within two seconds. The driver limits requests to the rate that the cloud grants and retries each at most twice. After that the controller retries
+ *    with backoff and reports why.
+ * 6. **Keep no state** that a restart would lose, and no client that outlives a change of the secret.
  */
 export interface Driver<Spec = unknown> {
   /** The name that `MachineClass.provider` selects it by, ignoring case. For example `mock`. */
   readonly name: string;
   readonly contractVersion: typeof driverContractVersion;
   readonly capabilities: DriverCapabilities;
-  /** Reads `MachineClass.providerSpec`: refuses what cannot work, with the path of the field, and fills in defaults. Makes no calls. */
+  /** Reads `MachineClass.providerSpec`: rejects invalid fields with their path and fills in defaults. Makes no calls. */
   readonly spec: StandardSchemaV1<unknown, Spec>;
   /**
    * Checks the keys of the class secret, given as an object of plain strings. Only the schema sees the values; its messages must not
@@ -106,16 +106,16 @@ export interface Driver<Spec = unknown> {
   readonly secret?: StandardSchemaV1<unknown, unknown>;
 
   /**
-   * Makes the VM of a machine and returns as soon as the cloud has accepted it; it need not have booted.
+   * Creates the VM of a machine and returns as soon as the cloud has accepted it; it need not have booted.
    *
-   * An infrastructure that cannot say yet which VM it will be, or whether it will be one, answers `pending`. It is called again after the given time with the same idempotency token, also
-   * by another process, until the answer is a VM or an error. That counts neither as a failure nor as a creation under way: other machines of the class are created meanwhile. The creation timeout of the machine
-   * counts from the creation of its object: a VM that is still pending then makes the machine Failed, and `deleteMachine` gets to undo it.
+   * A driver that does not know yet which VM it will be, or whether there will be one, returns `pending`. It is called again after the given time with the same idempotency token, also
+   * by another process, until it returns a VM or an error. A pending creation is neither a failure nor does it count against the limit of concurrent creations. The creation timeout of the machine
+   * counts from the creation of its object: if the VM is still pending then, the machine is Failed and `deleteMachine` removes the VM.
    *
-   * A VM of this machine that is there already (same name, or same idempotency token) is the answer when it was made from the same spec, and
-   * `AlreadyExists` otherwise. A VM that failed half-way is cleaned up here, or left so that `deleteMachine` finds it.
+   * If a VM of this machine exists (same name, or same idempotency token), return it when it was created from the same spec, and fail with
+   * `AlreadyExists` otherwise. A partially created VM is cleaned up here, or left so that `deleteMachine` finds it.
    *
-   * Errors: `ResourceExhausted` for quota and capacity, `InvalidArgument` for what the cloud refuses about the spec, `Unavailable` for
+   * Errors: `ResourceExhausted` for quota and capacity, `InvalidArgument` when the cloud rejects the spec, `Unavailable` for
    * throttling (with `retryAfterMs`).
    */
   createMachine(
@@ -124,14 +124,14 @@ export interface Driver<Spec = unknown> {
   ): Promise<CreateMachineResponse | PendingResponse>;
 
   /**
-   * Removes the VM of a machine and everything that was made for it; volumes that were attached later are kept.
+   * Deletes the VM of a machine and everything that was created for it; volumes that were attached later are kept.
    *
-   * Resolves only when the VM can no longer run a kubelet, or its node would register again after the controller has removed it. That
-   * there is no VM counts as success. Works with and without `providerId`, and while the VM is still being created. A VM without our tags is
-   * left alone and answered with `PermissionDenied`.
+   * Resolves only when the VM can no longer run a kubelet; otherwise its node would register again after the controller has deleted it. A missing
+   * VM counts as success. Works with and without `providerId`, and while the VM is still being created. A VM without our tags is
+   * kept: the call fails with `PermissionDenied`.
    *
-   * A deletion that takes minutes answers `pending` and is called again after the given time, until the answer is that the VM is gone. Where waiting takes longer than the deadline of a call,
-   * abort with `DeadlineExceeded`: the next call goes on where this one stopped.
+   * A deletion that takes minutes returns `pending` and is called again after the given time, until the VM is deleted. If waiting takes longer than the deadline of a call,
+   * fail with `DeadlineExceeded`: the next call continues where this one stopped.
    */
   deleteMachine(
     request: MachineRequest<Spec>,
@@ -139,16 +139,16 @@ export interface Driver<Spec = unknown> {
   ): Promise<DeleteMachineResponse | PendingResponse>;
 
   /**
-   * Finds the VM of a machine. Called before every creation, so it must find a VM whose provider id was never stored. A VM that is found counts as created: while `createMachine` answers
-   * `pending`, answer `NotFound`.
+   * Finds the VM of a machine. Called before every creation, so it must find a VM whose provider id was never stored. A VM that is found counts as created: while `createMachine` returns
+   * `pending`, fail with `NotFound`.
    *
-   * Errors: `NotFound` when there is none, or none that is not terminating; `OutOfRange` when there are several, with their ids.
+   * Errors: `NotFound` when there is no VM, or only terminating ones; `OutOfRange` when there are several, with their ids.
    */
   getMachineStatus(request: MachineRequest<Spec>, context: DriverContext): Promise<MachineStatusResponse>;
 
   /**
-   * Whether a Node is that of a VM. The cloud controller manager, not the driver, sets `Node.spec.providerID`, in a form of its own and some time after the
-   * kubelet has registered. Answer `same` or `different` only where the facts prove it; `unknown` lets the name decide. Pure and synchronous: makes no calls, and never throws.
+   * Whether a Node is that of a VM. The cloud controller manager, not the driver, sets `Node.spec.providerID`, in its own form and some time after the
+   * kubelet has registered. Return `same` or `different` only if it is certain; `unknown` lets the name decide. Pure and synchronous: makes no calls, and never throws.
    *
    * Left out: `matchNodeByProviderId`, which compares the scheme and the last path segment of the two ids.
    */
@@ -158,40 +158,40 @@ export interface Driver<Spec = unknown> {
   getVolumeIds(request: GetVolumeIdsRequest, context: DriverContext): Promise<GetVolumeIdsResponse>;
 
   /**
-   * Lists all VMs of this cluster and class scope, including those that are still being created and without those that are gone.
-   * All or an error: a list that was cut short would let a VM leak.
+   * Lists all VMs of this cluster and class scope, including those that are still being created, without deleted ones.
+   * The list is complete or the call fails: an incomplete list would leak VMs.
    *
-   * A listed VM whose UID no machine has is an orphan only if no machine's `spec.providerID` names it either: a machine that was made anew from a backup has a new UID, and its VM the old one.
+   * A listed VM whose UID no machine has is an orphan only if no machine's `spec.providerID` names it either: a machine that was restored from a backup has a new UID, and its VM the old one.
    */
   listMachines?(request: ListMachinesRequest<Spec>, context: DriverContext): Promise<ListMachinesResponse>;
 
   /**
-   * Does what can only be done once the VM exists, such as switching off a source check. Called after `createMachine`, and again
-   * whenever `getMachineStatus` answers `initialized: false`.
+   * Completes steps that need an existing VM, such as disabling a source check. Called after `createMachine`, and again
+   * whenever `getMachineStatus` returns `initialized: false`.
    *
-   * Errors: `NotFound` when the VM is gone, `Unavailable` when it cannot be seen yet.
+   * Errors: `NotFound` when the VM does not exist, `Unavailable` when it is not visible yet.
    */
   initializeMachine?(request: MachineRequest<Spec>, context: DriverContext): Promise<InitializeMachineResponse>;
 
   /**
-   * Compares the VM of a machine with what its class asks for, and changes nothing. Reports only what it has seen to differ: right after a creation from the
-   * same class the answer is empty, and what a cloud does not tell is no difference.
+   * Compares the VM of a machine with its class, and changes nothing. Reports only observed differences: right after a creation from the
+   * same class there are none, and a field that the cloud does not return is not a difference.
    *
    * Errors: as `getMachineStatus`.
    */
   findDrift?(request: MachineRequest<Spec>, context: DriverContext): Promise<FindDriftResponse>;
 
   /**
-   * Asks the cloud what a node of a class will have, for the autoscaler where the class has no `nodeTemplate`. The answer is that of the cloud's catalogue: what the
-   * system keeps for itself is not taken off.
+   * Reads the capacity of a node of a class from the cloud, for the autoscaler if the class has no `nodeTemplate`. It is the capacity of the cloud's catalogue: system
+   * reservations are not subtracted.
    *
    * Errors: `InvalidArgument` when the cloud does not know what the class names.
    */
   getNodeTemplate?(request: GetNodeTemplateRequest<Spec>, context: DriverContext): Promise<GetNodeTemplateResponse>;
 
   /**
-   * Checks whether machines of a class could be created, and changes nothing: credentials, rights, quota, and everything that the class names. Reports problems as checks; a check
-   * that fails does not keep the others from running. `runChecks` of the driver kit does this.
+   * Checks whether machines of a class can be created, and changes nothing: credentials, permissions, quota, and everything that the class names. Reports problems as checks; a failed
+   * check does not prevent the others. `runChecks` of the driver kit does this.
    *
    * Errors: only when nothing could be checked.
    */

@@ -14,7 +14,7 @@ export function goObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPrepro
 }
 
 function withFieldNames(value: unknown, fields: ReadonlyMap<string, string>): unknown {
-  // What is no object is left for the schema to refuse.
+  // The schema rejects everything but objects.
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const named: [string, unknown][] = [];
   for (const [key, field] of Object.entries(value)) {

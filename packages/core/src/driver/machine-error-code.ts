@@ -1,13 +1,13 @@
 /**
- * What a controller does about a code:
+ * How a controller retries after a code:
  *
  * - `none`: nothing went wrong.
- * - `transient`: the same call again soon.
- * - `exhausted`: again when there may be quota or capacity, at most after `--resource-exhausted-retry` (10 min by default).
- * - `persistent`: it takes a person or a long time; again after minutes.
+ * - `transient`: retries soon.
+ * - `exhausted`: retries when quota or capacity may be available, at most after `--resource-exhausted-retry` (10 min by default).
+ * - `persistent`: needs a user or a long time; retries after minutes.
  *
- * The delays, which double from failure to failure, are in docs/drivers.md. No code is final: calls go on until the creation timeout, and those of a deletion for ever. `retryAfterMs` of a `MachineError` may
- * lengthen a delay.
+ * The delays, which double with each failure, are in docs/drivers.md. No code is final: creations are retried until the creation timeout, deletions without limit. `retryAfterMs` of a `MachineError` may
+ * increase a delay.
  */
 export type RetryClass = "none" | "transient" | "exhausted" | "persistent";
 
@@ -15,84 +15,90 @@ interface CodeRow {
   /** The number in MCM and in gRPC, whose codes these are. */
   readonly number: number;
   readonly retry: RetryClass;
-  /** When a driver answers with this code. */
+  /** When a driver uses this code. */
   readonly meaning: string;
 }
 
 /**
- * The closed set of driver error codes: name on the wire, number, reaction and meaning (MCM, `pkg/util/provider/machinecodes`; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
+ * The closed set of driver error codes: name on the wire, number, retry class and meaning (MCM, `pkg/util/provider/machinecodes`; MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
  * Names appear in `status.lastOperation.errorCode` of machines; the cluster autoscaler and Gardener read them there.
  */
 export const machineErrorCodes = {
-  OK: { number: 0, retry: "none", meaning: "It worked. Never the code of a thrown error." },
+  OK: { number: 0, retry: "none", meaning: "Success. Never the code of a thrown error." },
   Canceled: {
     number: 1,
     retry: "persistent",
-    meaning: "The cloud gave the operation up because someone cancelled it there.",
+    meaning: "The operation was canceled in the cloud.",
   },
   Unknown: {
     number: 2,
     retry: "transient",
-    meaning: "The outcome is not known, for example a reply that cannot be read. The call may have had its effect.",
+    meaning: "The outcome is unknown, for example after an unreadable response. The call may have succeeded.",
   },
   InvalidArgument: {
     number: 3,
     retry: "persistent",
-    meaning: "The request cannot work until someone changes the class or the secret. The message names the field.",
+    meaning: "The request cannot succeed until the class or the secret is changed. The message names the field.",
   },
   DeadlineExceeded: {
     number: 4,
     retry: "transient",
-    meaning: "The call ran out of time. It may have had its effect.",
+    meaning: "The call timed out. It may have succeeded.",
   },
   NotFound: {
     number: 5,
     retry: "persistent",
     meaning:
-      "There is no VM for this machine. Only for the VM itself: a missing image or subnet is InvalidArgument, or the controller would take the VM for gone.",
+      "The machine has no VM. Only for the VM itself: a missing image or subnet is InvalidArgument, because the controller would treat the VM as deleted.",
   },
   AlreadyExists: {
     number: 6,
     retry: "persistent",
-    meaning: "A VM of this name exists that does not fit the request: made from another spec, or not ours.",
+    meaning:
+      "A VM of this name exists that does not match the request: it was created from another spec, or is not managed by this cluster.",
   },
   PermissionDenied: {
     number: 7,
     retry: "persistent",
-    meaning: "The credentials are good but do not allow this, or the VM belongs to someone else.",
+    meaning: "The credentials are valid but do not allow the request, or the VM is not managed by this cluster.",
   },
   ResourceExhausted: {
     number: 8,
     retry: "exhausted",
-    meaning: "Quota or capacity is used up. The autoscaler reads this code to try another pool.",
+    meaning: "Quota or capacity is exhausted. The cluster autoscaler reads this code and scales up another node group.",
   },
   FailedPrecondition: {
     number: 9,
     retry: "persistent",
-    meaning: "The cloud is in a state that forbids this, for example termination protection. The message says which.",
+    meaning:
+      "The state of the resource does not allow the request, for example termination protection. The message names it.",
   },
   Aborted: {
     number: 10,
     retry: "transient",
-    meaning: "Lost against a concurrent change, or stopped by the abort signal. Trying again is safe.",
+    meaning: "The call conflicted with a concurrent change, or was aborted. It can be retried.",
   },
   OutOfRange: {
     number: 11,
     retry: "persistent",
-    meaning: "More than one VM belongs to this machine. The message lists their ids.",
+    meaning: "The machine has more than one VM. The message lists their ids.",
   },
   Unimplemented: {
     number: 12,
     retry: "persistent",
-    meaning: "The driver has no such method. The host answers it for methods that a driver leaves out.",
+    meaning: "The driver does not implement the method. The host returns it for methods that a driver omits.",
   },
-  Internal: { number: 13, retry: "persistent", meaning: "A fault in the driver or one that fits no other code." },
+  Internal: {
+    number: 13,
+    retry: "persistent",
+    meaning: "A bug in the driver, or an error that matches no other code.",
+  },
   Unavailable: {
     number: 14,
     retry: "transient",
-    meaning: "The cloud cannot be reached or asks to slow down. Set `retryAfterMs` when it says for how long.",
+    meaning: "The cloud is unreachable or throttles requests. Set `retryAfterMs` if the cloud states it.",
   },
-  DataLoss: { number: 15, retry: "persistent", meaning: "Data is lost for good." },
+  DataLoss: { number: 15, retry: "persistent", meaning: "Data is lost permanently." },
   Unauthenticated: {
     number: 16,
     retry: "persistent",
@@ -101,8 +107,7 @@ export const machineErrorCodes = {
   Uninitialized: {
     number: 17,
     retry: "persistent",
-    meaning:
-      "The VM exists but its initialization has not been done. Drivers of this contract answer `initialized: false` instead.",
+    meaning: "The VM exists but is not initialized. Drivers of this contract return `initialized: false` instead.",
   },
 } as const satisfies Readonly<Record<string, CodeRow>>;
 
@@ -114,15 +119,15 @@ export function isMachineErrorCode(value: unknown): value is MachineErrorCode {
   return typeof value === "string" && Object.hasOwn(machineErrorCodes, value);
 }
 
-/** What a controller does about a code. */
+/** How a controller retries after a code. */
 export function retryClassOf(code: MachineErrorCode): RetryClass {
   return machineErrorCodes[code].retry;
 }
 
 /**
- * Codes by which `createMachine` says for sure that the attempt made no VM and never will. Clouds remember the outcome of a token, a refusal included, so the next
- * attempt needs another one. Every other code leaves open what became of the call, or
- * says that there is a VM (`AlreadyExists`, which is also the answer to a token that was used with another input): the token stays.
+ * Codes of `createMachine` which guarantee that the attempt created no VM and never will. Clouds remember the outcome of a token, including failures, so the next
+ * attempt needs another one. After every other code the outcome is open, or
+ * there is a VM (`AlreadyExists`, which is also the error for a token that was used with another input): the token is kept.
  */
 export const refusalCodes: ReadonlySet<MachineErrorCode> = new Set([
   "Canceled",

@@ -5,26 +5,26 @@ const brand = Symbol.for("millwright.dev/MachineError");
 
 /** Options of {@link MachineError}. */
 export interface MachineErrorOptions {
-  /** What it came from, for logs. Never shown to users: an SDK error may hold a request with credentials. */
+  /** The original error, for logs. Never shown to users: an SDK error may contain a request with credentials. */
   readonly cause?: unknown;
-  /** How long the cloud asks to wait before the next try, in milliseconds. */
+  /** How long the cloud requests to wait before the next attempt, in milliseconds. */
   readonly retryAfterMs?: number;
   /**
-   * What a failed call leaves behind, in the driver's own words: the controller stores it in `status.lastKnownState`, and it
-   * survives a restart. Undefined keeps or clears the stored text, as the code says (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
+   * State of a failed call, in the driver's own format: the controller stores it in `status.lastKnownState`, and it
+   * survives a restart. Undefined keeps or clears the stored text, depending on the code (MCM, `pkg/util/provider/machinecontroller/machine.go` triggerCreationFlow and triggerDeletionFlow).
    */
   readonly lastKnownState?: string;
   /**
-   * Of `createMachine`: the idempotency token of this attempt is spent and no VM of it is left or will come, for example because the VM came up in an error
-   * state and has been removed. The next attempt gets another token. The codes in `refusalCodes` say so by themselves.
+   * Of `createMachine`: the idempotency token of this attempt is spent and no VM of it exists or will exist, for example because the VM entered an error
+   * state and was deleted. The next attempt gets another token. The codes in `refusalCodes` imply this.
    */
   readonly tokenIsSpent?: boolean;
 }
 
 /**
- * The one error that a driver throws: a code that decides what the controller does, and a message that tells a person what
- * is wrong, where, and what would help. The message reaches the machine's status, events and logs: no secret values, no
- * request dumps, nothing that changes from try to try (such as request ids: they belong in the log), 4 KiB at most.
+ * The only error that a driver throws: a code that decides what the controller does, and a message for users: what
+ * is wrong, where, and what to do. The message is written to the machine's status, events and logs: no secret values, no
+ * request dumps, nothing that changes with each attempt (such as request ids: they belong in the log), at most 4 KiB.
  *
  * @example
  * throw new MachineError("ResourceExhausted", "quota of 20 instances in region eu-1 is used up", { retryAfterMs: 60_000 });

@@ -8,15 +8,15 @@ export interface MachineIdentity {
   readonly name: string;
   readonly namespace: string;
   /**
-   * UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. An object that is made anew from a backup has another one
-   * than its VM says; `isMadeFor` of the driver kit tells whose a VM is.
+   * UID of the Machine object: unlike the name it is never used again. Empty when an orphaned VM is deleted that had no UID tag. An object that is restored from a backup has another one
+   * than the tag of its VM; use `isMadeFor` of the driver kit to find the owner of a VM.
    */
   readonly uid: string;
   /** `spec.providerID`, once it has been stored. */
   readonly providerId?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** `spec.nodeTemplate.metadata.annotations`: what the node will be annotated with. Some of MCM's drivers read settings of single machines there. */
+  /** `spec.nodeTemplate.metadata.annotations`: the annotations of the future node. Some of MCM's drivers read settings of single machines there. */
   readonly nodeAnnotations?: Readonly<Record<string, string>>;
 }
 
@@ -39,19 +39,19 @@ export interface MachineRequest<Spec> {
 /** The call that makes a VM. */
 export interface CreateMachineRequest<Spec> extends MachineRequest<Spec> {
   /**
-   * The same for every try to make this VM, also by another process, and never used for another one. Another one only after an answer that says for sure that
-   * no VM of it is left or will come (`refusalCodes`, `tokenIsSpent`). 64 characters at most, of `A-Z`, `a-z`,
-   * `0-9` and `-`. Hand it to the cloud where it takes such a token, and store it as a tag where it does not.
+   * The same for every attempt to create this VM, also by another process, and never used for another VM. It changes only after an error which guarantees that
+   * no VM of this token exists or will exist (`refusalCodes`, `tokenIsSpent`). At most 64 characters of `A-Z`, `a-z`,
+   * `0-9` and `-`. Pass it to the cloud if it supports such tokens, otherwise store it as a tag.
    */
   readonly idempotencyToken: string;
   /**
-   * What the VM runs at its first boot, with the placeholders replaced. May differ between two tries of one creation (a new bootstrap token), which does
-   * not make it another VM. Holds a token that lets a node join: keep it out of tags and messages.
+   * What the VM runs at its first boot, with the placeholders replaced. May differ between two attempts of one creation (a new bootstrap token), which does
+   * not make it another VM. Contains a token that lets a node join: keep it out of tags and messages.
    */
   readonly userData: Secret;
 }
 
-/** A VM that has been made, or was there already. */
+/** A VM that was created, or existed already. */
 export interface CreateMachineResponse {
   /**
    * The id under which the VM is found again, stored in `Machine.spec.providerID`, for example `mock:///eu-1/i-1234`. Never empty. The Node's own
@@ -66,17 +66,17 @@ export interface CreateMachineResponse {
 }
 
 /**
- * The answer to a call that the infrastructure has accepted and has not finished, such as a server that takes 20 minutes to install or wipe. It is no failure: the controller makes the same
- * call again after the given time, for as long as the answer is pending.
+ * The response to a call that the infrastructure has accepted and not completed, such as a server that takes 20 minutes to install or wipe. It is not a failure: the controller repeats the
+ * call after the given time while the response is pending.
  */
 export interface PendingResponse {
   readonly pending: {
     /**
-     * What the infrastructure does at present, for people: `installing the operating system on server r12-7`. It is shown in the status of the machine. Keep it the same while the
-     * infrastructure does the same: each other text is a write.
+     * What the infrastructure is doing, for users: `installing the operating system on server r12-7`. It is shown in the status of the machine. Keep it the same while the
+     * infrastructure does the same: each change is a write.
      */
     readonly message: string;
-    /** Milliseconds until the same call is made again; the host keeps it between {@link minCheckAfterMs} and {@link maxCheckAfterMs}. */
+    /** Milliseconds until the call is repeated; the host keeps it between {@link minCheckAfterMs} and {@link maxCheckAfterMs}. */
     readonly checkAfterMs: number;
   };
 }
@@ -96,7 +96,7 @@ export interface MachineStatusResponse {
   readonly initialized?: boolean;
 }
 
-/** The VM is gone. */
+/** The VM is deleted. */
 export interface DeleteMachineResponse {
   /** Stored in `status.lastKnownState`; without it the stored text is cleared. */
   readonly lastKnownState?: string;
@@ -118,9 +118,9 @@ export interface ListMachinesRequest<Spec> {
 /** A VM in a list. */
 export interface ListedMachine {
   readonly providerId: string;
-  /** Name of the Machine object that it was made for; never anything else, or the VM would be taken for an orphan and deleted. */
+  /** Name of the Machine object that it was created for; never anything else, or the VM would count as an orphan and be deleted. */
   readonly machineName: string;
-  /** UID of that object, where the driver stores it, as the VM says it: that of the object before, where one was made anew since. No machine may have it, and the VM still be no orphan. */
+  /** UID of that object, if the driver stores it, as in the tag of the VM. After a restore from a backup it is that of the former object: the VM is then not an orphan, although no machine has this UID. */
   readonly machineUid?: string;
 }
 
@@ -145,9 +145,9 @@ export interface GetVolumeIdsResponse {
 export interface VmDifference {
   /** Path of the field in `providerSpec`, such as `machineType` or `networkInterfaces[0].subnetID`. */
   readonly field: string;
-  /** What the class asks for, as text. */
+  /** The value in the class, as text. */
   readonly wanted: string;
-  /** What the VM has, as text; empty for nothing. */
+  /** The value of the VM, as text; empty for none. */
   readonly found: string;
 }
 
@@ -158,7 +158,7 @@ export interface FindDriftResponse {
   readonly differences: readonly VmDifference[];
 }
 
-/** The call that asks for the capacity of a class. */
+/** The call that reads the capacity of a class. */
 export interface GetNodeTemplateRequest<Spec> {
   readonly machineClass: ClassIdentity<Spec>;
   readonly secret: SecretData;
@@ -175,7 +175,7 @@ export interface CheckClassRequest<Spec> {
   readonly secret: SecretData;
 }
 
-/** How a check ended. `warning`: machines can be created, but something deserves attention. `skipped`: the driver could not check; the message says why. */
+/** Result of a check. `warning`: machines can be created, but there is a problem. `skipped`: the driver could not check; the message contains why. */
 export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
 
 /** One thing that was checked, and what was found. */
@@ -189,7 +189,7 @@ export interface CheckOutcome {
   readonly remedy?: string;
 }
 
-/** What was found about a class, in the order in which people should read it: what others depend on first. */
+/** Checks of a class in the order in which users should read them: those that others depend on first. */
 export interface CheckClassResponse {
   readonly checks: readonly CheckOutcome[];
 }

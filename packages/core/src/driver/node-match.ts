@@ -1,7 +1,7 @@
 import type { NodeAddress } from "../api/kinds/machine.ts";
 
 /**
- * Whether a Node is that of a VM: `same` and `different` are certain, `unknown` means that the facts do not tell. An `unknown` Node is matched by name,
+ * Whether a Node is that of a VM: `same` and `different` are certain, `unknown` means that the facts are not sufficient. An `unknown` Node is matched by name,
  * as MCM does (`pkg/util/provider/machinecontroller`, label `node` of the Machine).
  */
 export type NodeMatch = "same" | "different" | "unknown";

@@ -49,7 +49,7 @@ describe("readProviderSpec", () => {
     [
       "a key that reaches a prototype",
       JSON.parse('{"machineType":"a","labels":{"__proto__":{"polluted":true}}}'),
-      /^providerSpec\.labels\.__proto__: is not a field/,
+      /^providerSpec\.labels\.__proto__: is not allowed/,
     ],
   ])("names the place of %s", async (_what, providerSpec, expected) => {
     const problems = await problemsOf(providerSpec);
@@ -76,7 +76,13 @@ describe("readProviderSpec", () => {
     ] as const) {
       await expect(readProviderSpec(broken, { providerSpec: {} })).resolves.toEqual({
         ok: false,
-        problems: [{ path: "providerSpec", message: `the driver's schema failed: ${message}`, kind: "invalid" }],
+        problems: [
+          {
+            path: "providerSpec",
+            message: `cannot be validated: the driver's schema failed: ${message}`,
+            kind: "invalid",
+          },
+        ],
       });
     }
   });

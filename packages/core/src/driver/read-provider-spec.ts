@@ -22,7 +22,7 @@ const maxDepth = 64;
 /**
  * Reads `providerSpec` of a class with the driver's schema: the typed spec with its defaults, or every problem with its path. Makes
  * no calls to the cloud and never throws: a schema that throws is a problem too. Specs that would reach a prototype (`__proto__`) or are
- * nested more than 64 levels deep are refused before the schema sees them.
+ * nested more than 64 levels deep are rejected before the schema sees them.
  */
 export async function readProviderSpec<Spec>(
   driver: Pick<Driver<Spec>, "name" | "spec">,
@@ -30,10 +30,10 @@ export async function readProviderSpec<Spec>(
 ): Promise<ReadProviderSpecResult<Spec>> {
   const { providerSpec } = machineClass;
   if (providerSpec === undefined || providerSpec === null) {
-    return refuse([{ path: "providerSpec", message: `is required by driver "${driver.name}"`, kind: "required" }]);
+    return invalid([{ path: "providerSpec", message: `is required by driver "${driver.name}"`, kind: "required" }]);
   }
-  const unfit = unfitPlace(providerSpec);
-  if (unfit !== undefined) return refuse([unfit]);
+  const forbidden = findForbiddenField(providerSpec);
+  if (forbidden !== undefined) return invalid([forbidden]);
   const result = await validate(driver.spec, providerSpec, "providerSpec");
   return result.ok ? { ok: true, spec: result.value } : result;
 }
@@ -69,14 +69,16 @@ async function validate<Output>(
   try {
     const result = await schema["~standard"].validate(value);
     if (result.issues === undefined) return { ok: true, value: result.value };
-    return refuse(result.issues.slice(0, maxProblems).map((issue) => toProblem(issue, root)));
+    return invalid(result.issues.slice(0, maxProblems).map((issue) => toProblem(issue, root)));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return refuse([{ path: root, message: `the driver's schema failed: ${shorten(message)}`, kind: "invalid" }]);
+    return invalid([
+      { path: root, message: `cannot be validated: the driver's schema failed: ${shorten(message)}`, kind: "invalid" },
+    ]);
   }
 }
 
-function refuse(problems: readonly FieldProblem[]): {
+function invalid(problems: readonly FieldProblem[]): {
   readonly ok: false;
   readonly problems: readonly [FieldProblem, ...FieldProblem[]];
 } {
@@ -93,8 +95,8 @@ function shorten(text: string): string {
   return text.length > maxMessageLength ? `${text.slice(0, maxMessageLength)}…` : text;
 }
 
-/** The first place that no schema should see. Walks with its own stack, so that depth cannot break it. */
-function unfitPlace(spec: unknown): FieldProblem | undefined {
+/** The first field that is not passed to a schema. Uses its own stack, so that depth cannot overflow it. */
+function findForbiddenField(spec: unknown): FieldProblem | undefined {
   const places: { readonly value: unknown; readonly path: string; readonly depth: number }[] = [
     { value: spec, path: "providerSpec", depth: 0 },
   ];
@@ -104,8 +106,7 @@ function unfitPlace(spec: unknown): FieldProblem | undefined {
     if (depth > maxDepth) return { path, message: `is nested more than ${maxDepth} levels deep`, kind: "invalid" };
     for (const [key, child] of Object.entries(value)) {
       const childPath = joinPath(path, Array.isArray(value) ? Number(key) : key);
-      if (key === "__proto__")
-        return { path: childPath, message: "is not a field that a spec can have", kind: "forbidden" };
+      if (key === "__proto__") return { path: childPath, message: "is not allowed", kind: "forbidden" };
       places.push({ value: child, path: childPath, depth: depth + 1 });
     }
   }

@@ -33,7 +33,7 @@ export function aContext(
   };
 }
 
-/** What a call threw; a text that says so when it threw nothing, or when a driver has no such method. */
+/** The error of a call; a text when it did not throw, or when the driver has no such method. */
 export const failureOf = async (call: Promise<unknown> | undefined): Promise<unknown> =>
   call === undefined
     ? "there is no such method"

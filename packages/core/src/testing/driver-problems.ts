@@ -2,7 +2,7 @@ import type { Driver } from "../driver/driver.ts";
 import { checkDriverSecret, readProviderSpec } from "../driver/read-provider-spec.ts";
 import { secretOf } from "./driver-call.ts";
 
-/** What a driver says is wrong with a `providerSpec`: `path: message`, one line each. Empty for a good one. */
+/** The problems of a `providerSpec`: `path: message`, one line each. Empty for a valid one. */
 export async function specProblems<Spec>(
   driver: Pick<Driver<Spec>, "name" | "spec">,
   providerSpec: unknown,
@@ -11,7 +11,7 @@ export async function specProblems<Spec>(
   return read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
-/** What a driver says is wrong with a class secret: `path: message`, one line each. Empty for a good one. */
+/** The problems of a class secret: `path: message`, one line each. Empty for a valid one. */
 export async function secretProblems(
   driver: Pick<Driver, "name" | "secret">,
   data: Readonly<Record<string, string>>,

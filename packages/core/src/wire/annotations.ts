@@ -24,7 +24,7 @@ export const annotationKeys = {
   revision: "deployment.kubernetes.io/revision",
   /** MachineSet: comma list of revisions that it had before. Read by people. */
   revisionHistory: "deployment.kubernetes.io/revision-history",
-  /** MachineSet: `spec.replicas` of the deployment at its last scaling; a difference tells the deployment controller of a scaling event. */
+  /** MachineSet: `spec.replicas` of the deployment at its last scaling; a difference shows the deployment controller a scaling event. */
   desiredReplicas: "deployment.kubernetes.io/desired-replicas",
   /** MachineSet: deployment replicas + maxSurge; the base of proportional scaling. Read by the deployment controller. */
   maxReplicas: "deployment.kubernetes.io/max-replicas",

@@ -25,7 +25,7 @@ export const clusterApiConditionTypes = {
   remediating: "Remediating",
   /** True while there are more machines than desired. */
   scalingDown: "ScalingDown",
-  /** True while there are fewer machines than desired; the message says what blocks it. */
+  /** True while there are fewer machines than desired; the message names what blocks it. */
   scalingUp: "ScalingUp",
   /** Aggregate of the readiness of all machines. */
   machinesReady: "MachinesReady",

@@ -18,7 +18,7 @@ describe("stageOf", () => {
 
   it("looks at the end only, whatever an error message quotes before", () => {
     const description =
-      "VM deletion failed due to - api said: Initiate node object deletion. Aborting operation. Initiate VM deletion";
+      "VM deletion failed due to - api error: Initiate node object deletion. Aborting operation. Initiate VM deletion";
     expect(stageOf(description)).toBe("DeleteVm");
   });
 

@@ -13,7 +13,7 @@ export const deletionStages = [
   {
     name: "DeleteVolumeAttachments",
     marker: "Delete Volume Attachments",
-    purpose: "delete the VolumeAttachments that a forced drain left behind",
+    purpose: "delete the VolumeAttachments that remain after a forced drain",
   },
   { name: "DeleteVm", marker: "Initiate VM deletion", purpose: "let the driver delete the VM" },
   { name: "DeleteNode", marker: "Initiate node object deletion", purpose: "delete the Node" },

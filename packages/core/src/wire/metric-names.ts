@@ -7,7 +7,7 @@
 export const cloudMetricNames = {
   /** Counter: requests of drivers to their cloud, failed ones too; labels `provider`, `service`. */
   requests: "mcm_cloud_api_requests_total",
-  /** Counter: those that failed; labels `provider`, `service` and, ours, `error_code`: what the cloud or the connection said. */
+  /** Counter: those that failed; labels `provider`, `service` and, ours, `error_code`: the code of the cloud or of the connection. */
   requestsFailed: "mcm_cloud_api_requests_failed_total",
   /** Histogram: how long they took; labels `provider`, `service`. */
   requestSeconds: "mcm_cloud_api_api_request_duration_seconds",
@@ -108,13 +108,13 @@ export const machineFlowMetricNames = {
   deleteSeconds: "mcm_machine_delete_duration_seconds",
   /** Counter: machines that did not join in time. */
   failedJoins: "mcm_machine_num_failed_join",
-  /** Counter, without labels: machines that had been Failed for their health when somebody, mostly their set, deleted them. */
+  /** Counter, without labels: machines that were deleted, mostly by their set, after they were Failed because of their health. */
   stale: "mcm_machine_stale_machines_total",
 } as const;
 
 /** What is about the process itself. */
 export const processMetricNames = {
-  /** Counter: objects that could not be measured when somebody read the metrics; label `kind`: `Machine-count`, `Machineset-count` or `Machinedeployment-count`. Such an object has a field of the wrong type, which its controller names in the log, an event or a condition. */
+  /** Counter: objects that could not be measured when the metrics were read; label `kind`: `Machine-count`, `Machineset-count` or `Machinedeployment-count`. Such an object has a field of the wrong type, which its controller names in the log, an event or a condition. */
   scrapeFailures: "mcm_misc_scrape_failure_total",
 } as const;
 

@@ -116,7 +116,7 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   let version: string | undefined;
   let synced = false;
   let running = false;
-  /** Streamed lists that were cut off since a list was complete. A server that cannot be reached cuts nothing off. */
+  /** Streamed lists that were cut off since a list was complete. A server that is unreachable cuts nothing off. */
   let cuts = 0;
   /** Attempts in a row that brought nothing. */
   let fruitless = 0;

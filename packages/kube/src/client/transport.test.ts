@@ -113,12 +113,12 @@ test("rejects with the reason of the caller's signal", async () => {
   await expect(api.get(nodeResource, { name: "a" }, { signal: stop.signal })).rejects.toBe(reason);
 });
 
-test("says that the server cannot be reached when nobody listens", async () => {
+test("says that the server is unreachable when nobody listens", async () => {
   const { server, api } = await serve(() => {});
   await server.close();
   const error = await api.get(nodeResource, { name: "a" }).catch((error: unknown) => error);
   expect(error).toMatchObject({ status: 0, reason: "Unreachable" });
-  expect(String(error)).toMatch(/GET \/api\/v1\/nodes\/a: the API server cannot be reached: .*ECONNREFUSED/);
+  expect(String(error)).toMatch(/GET \/api\/v1\/nodes\/a: the API server is unreachable: .*ECONNREFUSED/);
 });
 
 test("has connectivity with the server from any answer on, refusals too, until it finds none", async () => {

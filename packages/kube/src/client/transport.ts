@@ -247,7 +247,7 @@ function explain(error: unknown, request: TransportRequest, deadline: Deadline, 
   return new ApiError({
     status: 0,
     reason: "Unreachable",
-    message: `${what}: the API server cannot be reached: ${text}`,
+    message: `${what}: the API server is unreachable: ${text}`,
     cause: error,
   });
 }

@@ -145,7 +145,7 @@ test("talks TLS to a proxy that is https, whose certificate may be of the cluste
 
   const stranger = await startProxy({ tls: makeCertificate("another") });
   const client = await clientFor(api, { proxyUrl: stranger.url });
-  await expect(client.get(nodeResource, { name: "a" })).rejects.toThrow(`proxy ${stranger.url} cannot be reached`);
+  await expect(client.get(nodeResource, { name: "a" })).rejects.toThrow(`proxy ${stranger.url} is unreachable`);
 });
 
 test("checks the certificate of the server behind the proxy", async () => {
@@ -156,9 +156,9 @@ test("checks the certificate of the server behind the proxy", async () => {
 });
 
 test.each([
-  ["answers 407", async () => (await startProxy({ refuse: 407 })).url, "answered 407"],
-  ["answers 502", async () => (await startProxy({ refuse: 502 })).url, "answered 502"],
-  ["is not there", async () => "http://127.0.0.1:1", "cannot be reached (ECONNREFUSED)"],
+  ["answers 407", async () => (await startProxy({ refuse: 407 })).url, "responded with 407"],
+  ["answers 502", async () => (await startProxy({ refuse: 502 })).url, "responded with 502"],
+  ["is not there", async () => "http://127.0.0.1:1", "is unreachable (ECONNREFUSED)"],
 ])("names the proxy that %s, without its password", async (_, start, expected) => {
   const [api, url] = [await startApi(), await start()];
   const client = await clientFor(api, { proxyUrl: withPassword(url) });
@@ -166,7 +166,7 @@ test.each([
   const failures = [client.get(nodeResource, { name: "a" }), watch[Symbol.asyncIterator]().next()];
   for (const error of await Promise.all(failures.map((failure) => failure.catch((error: unknown) => error)))) {
     expect(error).toMatchObject({ status: 0, reason: "Unreachable" });
-    expect(String(error)).toContain(`the API server cannot be reached: proxy ${url} ${expected}`);
+    expect(String(error)).toContain(`the API server is unreachable: proxy ${url} ${expected}`);
     expect(inspect(error)).not.toContain("pr0xyKey");
   }
 });

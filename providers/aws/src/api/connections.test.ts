@@ -37,7 +37,7 @@ describe("connections", () => {
     ec2.faults.add({ operation: "DescribeInstances", times: 3, end: { kind: "hang" } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "DeadlineExceeded",
-      message: expect.stringContaining("did not answer in time"),
+      message: expect.stringContaining("did not respond in time"),
     });
     await expectUsable(driver);
   });
@@ -47,7 +47,7 @@ describe("connections", () => {
     ec2.faults.add({ operation: "DescribeInstances", times: 3, end: { kind: "stall" } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "DeadlineExceeded",
-      message: expect.stringContaining("did not answer in time"),
+      message: expect.stringContaining("did not respond in time"),
     });
     ec2.faults.clear();
     await expectUsable(driver);
@@ -59,7 +59,7 @@ describe("connections", () => {
     ec2.faults.add({ operation: "DescribeInstances", end: { kind: "reply", reply } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringMatching(/: EC2 answered with more than 67108864 bytes$/),
+      message: expect.stringMatching(/: EC2 sent a response of more than 67108864 bytes$/),
     });
   });
 

@@ -102,16 +102,16 @@ describe("credentials of the environment", () => {
 
   it.each<[string, Record<string, string>, string, RegExp]>([
     [
-      "IMDS cannot be reached",
+      "IMDS is unreachable",
       { AWS_EC2_METADATA_SERVICE_ENDPOINT: closedPort },
       "Unavailable",
-      /the instance metadata service \(IMDSv2\) gave no token: it cannot be reached, or its hop limit/,
+      /the instance metadata service \(IMDSv2\) gave no token: it is unreachable, or its hop limit/,
     ],
     [
-      "the Pod Identity agent cannot be reached",
+      "the Pod Identity agent is unreachable",
       { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${closedPort}/v1/credentials` },
       "Unavailable",
-      /the container credentials endpoint .* cannot be reached or failed: .*ECONNREFUSED/,
+      /the container credentials endpoint .* is unreachable or failed: .*ECONNREFUSED/,
     ],
     [
       "the container's endpoint is no address that the SDK takes",
@@ -168,13 +168,13 @@ describe("credentials of the environment", () => {
     expect(String(error)).not.toContain("other");
   });
 
-  it("fail with the name of STS when it cannot be reached, also with a token file of the secret", async () => {
+  it("fail with the name of STS when it is unreachable, also with a token file of the secret", async () => {
     const { ec2, driver } = await aNode({});
     const identity = { workloadIdentityTokenFile: await aFile("good"), roleARN: roleArn, userData: "u" };
     ec2.faults.add({ operation: "AssumeRoleWithWebIdentity", times: 10, end: { kind: "reset" } });
     await expect(driver.getMachineStatus(aRequest(aMachine("m"), {}, identity), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringMatching(/: STS cannot be reached or broke the connection/),
+      message: expect.stringMatching(/: STS is unreachable/),
     });
     ec2.faults.clear();
     const end = refuse("InternalFailure", { status: 500 });

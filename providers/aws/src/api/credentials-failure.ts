@@ -35,7 +35,7 @@ export function credentialsFailureText({ server, cause }: CredentialsFailure): r
     return ["Unauthenticated", `the token file that ${tokenFile} names cannot be read (${code})`];
   }
   if (errorName === "InstanceMetadataV1FallbackError") {
-    return ["Unavailable", `${name} gave no token: it cannot be reached, or its hop limit is 1 where a pod needs 2`];
+    return ["Unavailable", `${name} gave no token: it is unreachable, or its hop limit is 1 where a pod needs 2`];
   }
   if (fieldOf(cause, "statusCode") === 404) {
     return ["Unauthenticated", `${name} has no credentials: attach an instance profile with a role`];
@@ -45,7 +45,7 @@ export function credentialsFailureText({ server, cause }: CredentialsFailure): r
     if (isRefused || unexplained === "Unauthenticated") {
       return ["Unauthenticated", `${name} gave no credentials: ${message}`];
     }
-    return ["Unavailable", `${name} cannot be reached or failed: ${message}`];
+    return ["Unavailable", `${name} is unreachable or failed: ${message}`];
   }
   return failureWithoutAnswer(cause, name) ?? ["Unavailable", `${name} gave no answer that can be read: ${message}`];
 }

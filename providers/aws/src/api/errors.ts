@@ -84,7 +84,7 @@ function errorOf(
     return new MachineError(machineCode, `${what}: ${steady(text)}`, options);
   }
   if (code === "TimeoutError")
-    return new MachineError("DeadlineExceeded", `${what}: ${server} did not answer in time`, options);
+    return new MachineError("DeadlineExceeded", `${what}: ${server} did not respond in time`, options);
   // A body that is no answer of EC2: a proxy's page, or half an answer.
   if (code === "Unknown" || code === "Error" || code === "SyntaxError") {
     return new MachineError(

@@ -64,7 +64,7 @@ test.each([
   const env = { HTTPS_PROXY: proxy.url.replace("//", "//me:pr0xyKey@") };
   const request = aRequest(aMachine("m"), {}, await secret());
   const failure = await failureOf(createAwsDriver({ env }).getMachineStatus(request, aContext()));
-  expect(failure).toMatchObject({ code: "Unavailable", message: expect.stringContaining("answered 407") });
-  expect(String(failure)).toContain(`${server} cannot be reached: proxy ${proxy.url} `);
+  expect(failure).toMatchObject({ code: "Unavailable", message: expect.stringContaining("responded with 407") });
+  expect(String(failure)).toContain(`${server} is unreachable: proxy ${proxy.url} `);
   expect(String(failure)).not.toContain("pr0xyKey");
 });

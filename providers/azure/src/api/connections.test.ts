@@ -18,7 +18,7 @@ describe("connections", () => {
     // On a busy computer the first token may be late as well.
     await expect
       .poll(() => failureOf(hasty.getMachineStatus(aRequest(), aContext())))
-      .toMatchObject({ code: "DeadlineExceeded", message: expect.stringContaining("did not answer in time") });
+      .toMatchObject({ code: "DeadlineExceeded", message: expect.stringContaining("did not respond in time") });
   });
 
   it.each(["hang", "stall"] as const)("that %s are not waited for when the process stops", async (kind) => {
@@ -39,7 +39,7 @@ describe("connections", () => {
     arm.faults.add({ operation: "VirtualMachines_Get", end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringContaining(": Azure answered with more than 67108864 bytes"),
+      message: expect.stringContaining(": Azure sent a response of more than 67108864 bytes"),
     });
   });
 

@@ -93,7 +93,7 @@ describe("a managed identity", () => {
     });
   });
 
-  it("whose endpoint fails or cannot be reached is Unavailable, and it is named", async () => {
+  it("whose endpoint fails or is unreachable is Unavailable, and it is named", async () => {
     const { driver, metadata } = await aMachineWith([{ clientId: "system", isDefault: true }]);
     metadata.faults.add({ operation: "*", times: 99, end: refuse("unknown", { status: 500 }) });
     await expect(driver.getMachineStatus(ofEnvironment(), aContext())).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe("a managed identity", () => {
     expect(await failureOf(elsewhere.getMachineStatus(ofEnvironment(), aContext()))).toMatchObject({
       code: "Unavailable",
       message: expect.stringMatching(
-        /the managed identity endpoint of this machine cannot be reached.*set AZURE_FEDERATED_TOKEN_FILE/,
+        /the managed identity endpoint of this machine is unreachable.*set AZURE_FEDERATED_TOKEN_FILE/,
       ),
     });
     expect(arm.log.requests).toEqual([]);
@@ -184,14 +184,14 @@ describe("a workload identity of the environment", () => {
   });
 });
 
-describe("a token server that cannot be reached", () => {
+describe("a token server that is unreachable", () => {
   it("is named as such, not as Azure", async () => {
     const port = await closedPort();
     const driver = createAzureDriver({ endpoint: `https://127.0.0.1:${port}` });
     const request = aRequest(aMachine("m"), {}, plainSecret);
     expect(await failureOf(driver.getMachineStatus(request, aContext()))).toMatchObject({
       code: "Unavailable",
-      message: `looking for the VM: the token server of Entra ID (127.0.0.1:${port}) cannot be reached or broke the connection (ECONNREFUSED)`,
+      message: `looking for the VM: the token server of Entra ID (127.0.0.1:${port}) is unreachable (ECONNREFUSED)`,
     });
   });
 });

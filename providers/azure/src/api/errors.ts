@@ -106,7 +106,7 @@ function withoutAnswer(code: string, error: unknown, message: string): readonly 
   if (isHidden !== undefined) return [machineCodeOf(hiddenCode, 0, text), `${text} (${hiddenCode || "no code"})`];
   if (code === "REQUEST_SEND_ERROR" || fieldOf(error, "name") === "AbortError") {
     // The signal of the call has not aborted, so it was the time limit of the request.
-    if (fieldOf(error, "name") === "AbortError") return ["DeadlineExceeded", "Azure did not answer in time"];
+    if (fieldOf(error, "name") === "AbortError") return ["DeadlineExceeded", "Azure did not respond in time"];
   }
   return (
     failureWithoutAnswer(error, "Azure", code) ?? ["Unavailable", `Azure gave no answer that can be read: ${message}`]

@@ -43,6 +43,8 @@ test.each([407, 502])("a proxy that answers %s is named in the error, without it
   const env = { HTTPS_PROXY: proxy.url.replace("//", "//me:pr0xyKey@") };
   const failure = await failureOf(createAzureDriver({ env }).getMachineStatus(aRequest(), aContext()));
   expect(failure).toMatchObject({ code: "Unavailable" });
-  expect(String(failure)).toContain(`proxy ${proxy.url} answered ${refuse} to CONNECT login.microsoftonline.com:443`);
+  expect(String(failure)).toContain(
+    `proxy ${proxy.url} responded with ${refuse} to CONNECT login.microsoftonline.com:443`,
+  );
   expect(String(failure)).not.toContain("pr0xyKey");
 });

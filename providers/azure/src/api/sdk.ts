@@ -68,7 +68,7 @@ export function createAzureApi(options: AzureApiOptions): AzureApi {
         for await (const page of list(clients).byPage()) {
           pages.push(page);
           const next = page.continuationToken ?? "";
-          if (links.has(next)) throw new MachineError("Unavailable", "Azure gave the same page of a list twice");
+          if (links.has(next)) throw new MachineError("Unavailable", "Azure returned the same page of a list twice");
           if (next !== "") links.add(next);
         }
         return pages;

@@ -63,7 +63,7 @@ export function explainTokenFailure(failure: TokenFailure): readonly [MachineErr
     source === "entra" ? `the token server of Entra ID (${host})` : "the managed identity endpoint of this machine";
   const remedy = source === "entra" ? "" : "; outside of Azure set AZURE_FEDERATED_TOKEN_FILE for a workload identity";
   if (source === "managedIdentity" && /IMDS endpoint, but it is not available|Network unreachable/.test(message)) {
-    return ["Unavailable", `${server} cannot be reached${remedy}`];
+    return ["Unavailable", `${server} is unreachable${remedy}`];
   }
   for (const error of [...chainOf(failure.connectionFailure), ...chainOf(failure)]) {
     const found = failureWithoutAnswer(error, server);

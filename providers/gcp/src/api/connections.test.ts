@@ -10,7 +10,7 @@ describe("connections", () => {
     await gce.close();
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: expect.stringContaining("cannot be reached"),
+      message: expect.stringContaining("is unreachable"),
     });
   });
 
@@ -32,7 +32,7 @@ describe("connections", () => {
     }
     const service = "looking for the VM: Google's token service oauth2.googleapis.com";
     expect(messages).toMatchObject([
-      { code: "Unavailable", message: `${service} cannot be reached or broke the connection (ECONNRESET)` },
+      { code: "Unavailable", message: `${service} is unreachable (ECONNRESET)` },
       { code: "Unavailable", message: `${service} answered with status 502 and what cannot be read` },
       { code: "Unavailable", message: `${service} answered with status 200 and what cannot be read` },
     ]);
@@ -62,7 +62,7 @@ describe("connections", () => {
       await clock.advance(30_000);
       expect(await failure).toMatchObject({
         code: "DeadlineExceeded",
-        message: expect.stringContaining("did not answer in time"),
+        message: expect.stringContaining("did not respond in time"),
       });
       await expect(driver.getNodeTemplate?.(aRequest(), aContext())).resolves.toBeDefined();
     },
@@ -70,7 +70,7 @@ describe("connections", () => {
 
   it.each([
     ["the deadline", new DOMException("too late", "TimeoutError"), "DeadlineExceeded", "the deadline of the call"],
-    ["the end of the process", new Error("stopping"), "Aborted", "the call was stopped"],
+    ["the end of the process", new Error("stopping"), "Aborted", "the call was aborted"],
   ])("are given up by %s, in every method and at once", async (_, reason, code, message) => {
     const { gce, driver } = await aCloud();
     const request = aRequest();
@@ -113,7 +113,7 @@ describe("connections", () => {
     gce.faults.add({ operation: "instances.get", times: 9, end: { kind: "reply", reply: { status: 200, body } } });
     await expect(driver.getMachineStatus(aRequest(), aContext())).rejects.toMatchObject({
       code: "Unavailable",
-      message: "looking for the VM: Compute Engine answered with more than 67108864 bytes",
+      message: "looking for the VM: Compute Engine sent a response of more than 67108864 bytes",
     });
     expect(gce.log.count("instances.get")).toBe(1);
   });

@@ -84,7 +84,7 @@ describe("credentials of the environment", () => {
     await expect(statusWith(driver, inProject)).rejects.toMatchObject({
       code: "Unavailable",
       message: expect.stringMatching(
-        /the token service of GOOGLE_APPLICATION_CREDENTIALS \(.*credentials.json\) cannot be/,
+        /the token service of GOOGLE_APPLICATION_CREDENTIALS \(.*credentials.json\) is unreachable/,
       ),
     });
   });
@@ -118,12 +118,12 @@ describe("credentials of the environment", () => {
     gce.faults.add({ operation: "metadata.project", end: { kind: "reset" } });
     await expect(statusWith(driver, chain)).rejects.toMatchObject({
       code: "Unavailable",
-      message: `reading the project of the controller's environment: the metadata server ${host} cannot be reached or broke the connection (ECONNRESET); or set "projectID" in the class secret`,
+      message: `reading the project of the controller's environment: the metadata server ${host} is unreachable (ECONNRESET); or set "projectID" in the class secret`,
     });
     gce.faults.add({ operation: "metadata.token", times: 3, end: { kind: "reset" } });
     await expect(statusWith(driver, chain)).rejects.toMatchObject({
       code: "Unavailable",
-      message: `looking for the VM: the metadata server ${host} cannot be reached or broke the connection (ECONNRESET)`,
+      message: `looking for the VM: the metadata server ${host} is unreachable (ECONNRESET)`,
     });
     gce.faults.add({ operation: "metadata.project", end: { kind: "reply", reply: { status: 200, body: "<html>" } } });
     await expect(statusWith(createGcpDriver({ endpoint: url }), chain)).rejects.toThrow(

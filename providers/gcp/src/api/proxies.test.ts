@@ -75,6 +75,6 @@ test.each([407, 502])("a proxy that answers %s is named in the error, without it
   const env = { HTTPS_PROXY: proxy.url.replace("//", "//me:pr0xyKey@") };
   const failure = await failureOf(createGcpDriver({ env }).getMachineStatus(aRequest(), aContext()));
   expect(failure).toMatchObject({ code: "Unavailable" });
-  expect(String(failure)).toContain(`proxy ${proxy.url} answered ${refuse} to CONNECT oauth2.googleapis.com:443`);
+  expect(String(failure)).toContain(`proxy ${proxy.url} responded with ${refuse} to CONNECT oauth2.googleapis.com:443`);
   expect(String(failure)).not.toContain("pr0xyKey");
 });

@@ -81,7 +81,7 @@ const definitions: readonly KindDefinition[] = [
     schema: machineDeploymentSchema,
     columns: [
       count("Ready", ".status.readyReplicas", "Machines in phase Running."),
-      count("Desired", ".spec.replicas", "Machines that should be there."),
+      count("Desired", ".spec.replicas", "Desired number of machines."),
       count("Up-to-date", ".status.updatedReplicas", "Machines of the current template."),
       count("Available", ".status.availableReplicas", "Machines in phase Available or Running."),
       age,
@@ -103,8 +103,8 @@ const definitions: readonly KindDefinition[] = [
     resource: machineSetResource,
     schema: machineSetSchema,
     columns: [
-      count("Desired", ".spec.replicas", "Machines that should be there."),
-      count("Current", ".status.replicas", "Machines that are there."),
+      count("Desired", ".spec.replicas", "Desired number of machines."),
+      count("Current", ".status.replicas", "Current number of machines."),
       count("Ready", ".status.readyReplicas", "Machines in phase Running."),
       age,
     ],

@@ -52,9 +52,9 @@ describe("withMachineDeploymentDefaults", () => {
 
   it("does not guess a strategy that validation refuses", () => {
     const onDelete = { metadata, spec: { template, strategy: { type: "OnDelete" } } };
-    const nobodySelects = { metadata, spec: { template, strategy: { type: "InPlaceUpdate" } } };
+    const withoutOrchestration = { metadata, spec: { template, strategy: { type: "InPlaceUpdate" } } };
     expect(() => withMachineDeploymentDefaults(onDelete)).toThrow(RangeError);
-    expect(() => withMachineDeploymentDefaults(nobodySelects)).toThrow(RangeError);
+    expect(() => withMachineDeploymentDefaults(withoutOrchestration)).toThrow(RangeError);
   });
 });
 

@@ -8,7 +8,7 @@ export const strategyTypes = ["InPlaceUpdate", "Recreate", "RollingUpdate"] as c
 /** Who selects the nodes of an update in place. Source: MCM, `pkg/apis/machine/v1alpha1/machinedeployment_types.go`; MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace. */
 export const orchestrationTypes = ["Auto", "Manual"] as const;
 
-/** A strategy with nothing left open. */
+/** A strategy with its defaults. */
 export type DefaultedStrategy =
   | { readonly type: "Recreate" }
   | { readonly type: "RollingUpdate"; readonly rollingUpdate: DefaultedFenceposts }
@@ -97,7 +97,7 @@ function withStrategyDefaults(strategy: MachineDeploymentSpec["strategy"]): Defa
       return { type, inPlaceUpdate: { ...withFencepostDefaults(strategy?.inPlaceUpdate), orchestrationType } };
     }
     default:
-      throw new RangeError(`${type} is no strategy: validate the deployment first`);
+      throw new RangeError(`${type} is not a strategy: validate the deployment first`);
   }
 }
 

@@ -18,11 +18,11 @@ const nodeTemplateSchema = z
     capacity: resourceList("Capacity of a node; cpu, gpu and memory are mandatory."),
     instanceType: text("Instance type of the VMs at the provider."),
     region: text("Region of the VMs."),
-    virtualCapacity: resourceList("Extended resources to put into the capacity of the nodes.").exactOptional(),
+    virtualCapacity: resourceList("Extended resources to add to the capacity of the nodes.").exactOptional(),
     zone: text("Zone of the VMs."),
   })
   .meta({
-    description: "What a node of this class has; read by the cluster autoscaler to scale from zero.",
+    description: "Capacity and properties of a node of this class; read by the cluster autoscaler to scale from zero.",
     "x-kubernetes-preserve-unknown-fields": true,
   });
 
@@ -31,19 +31,19 @@ export const machineClassSchema = z
   .object({
     apiVersion: apiVersionField,
     credentialsSecretRef: secretReferenceSchema(
-      "Secret with the credentials of the provider; its keys win over those of secretRef.",
+      "Secret with the credentials of the provider; its keys override those of secretRef.",
     ).exactOptional(),
     kind: kindField,
     metadata: objectMetaSchema,
     nodeTemplate: nodeTemplateSchema.exactOptional(),
     provider: text("Name of the driver, compared ignoring case.").exactOptional(),
     providerSpec: z.record(z.string(), z.unknown()).meta({
-      description: "What the driver needs to know to make a VM; its fields are the driver's.",
+      description: "Specification of the VMs; its fields are defined by the driver.",
       "x-kubernetes-preserve-unknown-fields": true,
     }),
     secretRef: secretReferenceSchema("Secret with the user data and, optionally, the credentials.").exactOptional(),
   })
-  .meta({ description: "A MachineClass says which driver makes a VM, and how." });
+  .meta({ description: "A MachineClass defines the driver and the specification of VMs." });
 
 /** The resource `machineclasses.machine.sapcloud.io`. */
 export const machineClassResource = {

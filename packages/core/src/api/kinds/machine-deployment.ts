@@ -9,10 +9,10 @@ import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
 
 const fenceposts = {
   maxSurge: intOrPercent(
-    "How many machines there may be beyond replicas; a number or a percentage of replicas, rounded up. Default: 1.",
+    "Maximum number of machines above replicas; a number or a percentage of replicas, rounded up. Default: 1.",
   ).exactOptional(),
   maxUnavailable: intOrPercent(
-    "How many of the replicas may be unavailable; a number or a percentage of replicas, rounded down. Default: 0.",
+    "Maximum number of unavailable replicas; a number or a percentage of replicas, rounded down. Default: 0.",
   ).exactOptional(),
 };
 
@@ -22,7 +22,7 @@ const strategySchema = z
       .object({
         ...fenceposts,
         orchestrationType: text(
-          "Auto: the controller selects the nodes to update. Manual: a person does.",
+          "Auto: the controller selects the nodes to update. Manual: a user does.",
         ).exactOptional(),
       })
       .meta({ description: "Settings of the strategy InPlaceUpdate." })
@@ -33,38 +33,38 @@ const strategySchema = z
       .exactOptional(),
     type: text("RollingUpdate, Recreate or InPlaceUpdate. Default: RollingUpdate.").exactOptional(),
   })
-  .meta({ description: "How machines of an old template give way to those of a new one." });
+  .meta({ description: "How machines of an old template are replaced by machines of the new one." });
 
 const machineDeploymentSpecSchema = z
   .object({
     autoPreserveFailedMachineMax: int32(
-      "How many Failed machines of each set are preserved by themselves. Default: 0.",
+      "Maximum number of Failed machines of each set that are preserved automatically. Default: 0.",
     ).exactOptional(),
     minReadySeconds: int32(
-      "Seconds for which a new machine must be ready before it counts. Default: 0.",
+      "Seconds for which a new machine must be ready before it counts as available. Default: 0.",
     ).exactOptional(),
-    paused: flag("Whether rollouts stand still; scaling and deletion go on. Default: false.").exactOptional(),
+    paused: flag("Whether rollouts are paused; scaling and deletion continue. Default: false.").exactOptional(),
     progressDeadlineSeconds: int32(
       "Seconds without progress after which the condition Progressing turns False. Default: no deadline.",
     ).exactOptional(),
     replicas: int32("Number of machines. Default: 0.").exactOptional(),
-    revisionHistoryLimit: int32("How many old sets without machines are kept. Default: all.").exactOptional(),
+    revisionHistoryLimit: int32("Number of old MachineSets without machines to keep. Default: all.").exactOptional(),
     rollbackTo: z
-      .object({ revision: int64("Revision to go back to; 0 is the previous one.").exactOptional() })
-      .meta({ description: "Asks once for an earlier template; the controller clears it." })
+      .object({ revision: int64("Revision to roll back to; 0 is the previous one.").exactOptional() })
+      .meta({ description: "Requests a rollback to an earlier template; the controller clears it." })
       .exactOptional(),
     selector: labelSelectorSchema(
-      "Which sets and machines belong to the deployment; must match the labels of the template.",
+      "Selects the MachineSets and Machines of the deployment; must match the labels of the template.",
     ).exactOptional(),
     strategy: strategySchema.exactOptional(),
     template: machineTemplateSchema,
   })
-  .meta({ description: "What the deployment should be." });
+  .meta({ description: "Desired state of the deployment." });
 
 const machineDeploymentConditionSchema = z.object({
   lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
   lastUpdateTime: timestamp("When the condition last changed.").exactOptional(),
-  message: text("Details for people.").exactOptional(),
+  message: text("Human-readable details.").exactOptional(),
   observedGeneration: int64("metadata.generation for which the condition was computed.").exactOptional(),
   reason: text("Reason of the last change, one word.").exactOptional(),
   status: text("True, False or Unknown."),
@@ -74,22 +74,24 @@ const machineDeploymentConditionSchema = z.object({
 const machineDeploymentStatusSchema = z
   .object({
     availableReplicas: int32("Number of machines in phase Available or Running, over all sets.").exactOptional(),
-    collisionCount: int32("How often the name of a new set was taken; part of the hash in the name.").exactOptional(),
+    collisionCount: int32(
+      "Number of name collisions of new MachineSets; part of the hash in the name.",
+    ).exactOptional(),
     conditions: z
       .array(machineDeploymentConditionSchema)
       .meta({ description: "Conditions of the deployment." })
       .exactOptional(),
     failedMachines: failedMachinesSchema.exactOptional(),
     observedGeneration: int64(
-      "metadata.generation that was accepted and acted on last; stays behind when the spec is refused.",
+      "metadata.generation that was accepted and acted on last; not updated while the spec is invalid.",
     ).exactOptional(),
     preservedFailedReplicas: int32("Number of Failed machines that are preserved, over all sets.").exactOptional(),
     readyReplicas: int32("Number of machines in phase Running, over all sets.").exactOptional(),
     replicas: int32("Number of machines over all sets, those being deleted included.").exactOptional(),
-    unavailableReplicas: int32("Number of machines that are still missing to be available.").exactOptional(),
+    unavailableReplicas: int32("Number of machines that are not available yet.").exactOptional(),
     updatedReplicas: int32("Number of machines of the current template.").exactOptional(),
   })
-  .meta({ description: "What the deployment is, as last observed." });
+  .meta({ description: "Last observed state of the deployment." });
 
 /** Schema of a MachineDeployment: source of its type, its CustomResourceDefinition and its reader. */
 export const machineDeploymentSchema = z
@@ -116,7 +118,7 @@ export const machineDeploymentResource = {
 /** A template that is rolled out over MachineSets. */
 export type MachineDeployment = DeepReadonly<z.infer<typeof machineDeploymentSchema>>;
 
-/** Wanted state of a deployment. */
+/** Desired state of a deployment. */
 export type MachineDeploymentSpec = DeepReadonly<z.infer<typeof machineDeploymentSpecSchema>>;
 
 /** Observed state of a deployment. */
@@ -125,5 +127,5 @@ export type MachineDeploymentStatus = DeepReadonly<z.infer<typeof machineDeploym
 /** A condition of a deployment. `observedGeneration` is ours; MCM's CustomResourceDefinition prunes it. */
 export type MachineDeploymentCondition = DeepReadonly<z.infer<typeof machineDeploymentConditionSchema>>;
 
-/** How machines of an old template give way to those of a new one, as written; see withMachineDeploymentDefaults. */
+/** How machines of an old template are replaced, as written; see withMachineDeploymentDefaults. */
 export type MachineDeploymentStrategy = DeepReadonly<z.infer<typeof strategySchema>>;

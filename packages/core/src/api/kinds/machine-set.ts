@@ -10,25 +10,25 @@ import { apiVersionField, kindField, machineGroup } from "./resource-type.ts";
 const machineSetSpecSchema = z
   .object({
     autoPreserveFailedMachineMax: int32(
-      "How many Failed machines are preserved by themselves. Default: 0.",
+      "Maximum number of Failed machines that are preserved automatically. Default: 0.",
     ).exactOptional(),
     machineClass: classReferenceSchema
       .meta({ description: "Read by metrics only; the class of the machines is in the template." })
       .exactOptional(),
     minReadySeconds: int32(
-      "Seconds for which a new machine must be ready before it counts. Default: 0.",
+      "Seconds for which a new machine must be ready before it counts as available. Default: 0.",
     ).exactOptional(),
     replicas: int32("Number of machines. Default: 0.").exactOptional(),
     selector: labelSelectorSchema(
-      "Which machines belong to the set; must match the labels of the template.",
+      "Selects the Machines of the set; must match the labels of the template.",
     ).exactOptional(),
     template: machineTemplateSchema.prefault({}),
   })
-  .meta({ description: "What the set should be." });
+  .meta({ description: "Desired state of the set." });
 
 const machineSetConditionSchema = z.object({
   lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
-  message: text("Details for people.").exactOptional(),
+  message: text("Human-readable details.").exactOptional(),
   observedGeneration: int64("metadata.generation for which the condition was computed.").exactOptional(),
   reason: text("Reason of the last change, one word.").exactOptional(),
   status: text("True, False or Unknown."),
@@ -51,7 +51,7 @@ const machineSetStatusSchema = z
     readyReplicas: int32("Number of machines in phase Running.").exactOptional(),
     replicas: int32("Number of machines, those being deleted included.").exactOptional(),
   })
-  .meta({ description: "What the set is, as last observed." });
+  .meta({ description: "Last observed state of the set." });
 
 /** Schema of a MachineSet: source of its type, its CustomResourceDefinition and its reader. */
 export const machineSetSchema = z
@@ -62,7 +62,7 @@ export const machineSetSchema = z
     spec: machineSetSpecSchema.prefault({}),
     status: machineSetStatusSchema.exactOptional(),
   })
-  .meta({ description: "A MachineSet keeps a number of equal machines." });
+  .meta({ description: "A MachineSet maintains a number of identical machines." });
 
 /** The resource `machinesets.machine.sapcloud.io`. */
 export const machineSetResource = {
@@ -75,10 +75,10 @@ export const machineSetResource = {
   namespaced: true,
 } as const;
 
-/** A number of equal machines. */
+/** A number of identical machines. */
 export type MachineSet = DeepReadonly<z.infer<typeof machineSetSchema>>;
 
-/** Wanted state of a set. */
+/** Desired state of a set. */
 export type MachineSetSpec = DeepReadonly<z.infer<typeof machineSetSpecSchema>>;
 
 /** Observed state of a set. Its conditions are called `machineSetCondition` on the wire. */

@@ -11,7 +11,7 @@ export const classReferenceSchema = z
     kind: text("Kind of the class: MachineClass.").exactOptional(),
     name: text("Name of the class, in the namespace of the object.").exactOptional(),
   })
-  .meta({ description: "The machine class: which driver makes the VM, and how." });
+  .meta({ description: "The MachineClass of the machine: its driver and the specification of the VM." });
 
 const goDuration = "Go duration such as 20m or 1h30m";
 
@@ -20,10 +20,10 @@ export const machineSpecSchema = z
   .object({
     class: classReferenceSchema.exactOptional(),
     creationTimeout: text(
-      `How long VM and Node may take to come up before the machine is Failed; ${goDuration}. Default: --machine-creation-timeout.`,
+      `How long VM and Node may take to become ready before the machine is Failed; ${goDuration}. Default: --machine-creation-timeout.`,
     ).exactOptional(),
     disableHealthTimeout: flag(
-      "Whether an unhealthy machine is left alone for ever instead of becoming Failed. Default: false.",
+      "Whether an unhealthy machine is never remediated instead of becoming Failed. Default: false.",
     ).exactOptional(),
     drainTimeout: text(
       `How long the drain may take before it is forced; ${goDuration}. Default: --machine-drain-timeout.`,
@@ -32,13 +32,13 @@ export const machineSpecSchema = z
       `How long the Node may be unhealthy before the machine is Failed; ${goDuration}. Default: --machine-health-timeout.`,
     ).exactOptional(),
     inPlaceUpdateTimeout: text(
-      `How long an update in place may take; ${goDuration}. Default: --machine-inplace-update-timeout.`,
+      `How long an in-place update may take; ${goDuration}. Default: --machine-inplace-update-timeout.`,
     ).exactOptional(),
     machinePreserveTimeout: text(
       `How long a machine is preserved; ${goDuration}. Default: --machine-preserve-timeout.`,
     ).exactOptional(),
     maxEvictRetries: int32(
-      "How often an eviction is tried, every 20 seconds, before the pod is deleted. Default: --machine-max-evict-retries.",
+      "Number of eviction attempts, every 20 seconds, before the pod is deleted. Default: --machine-max-evict-retries.",
     ).exactOptional(),
     nodeConditions: text(
       "Comma-separated Node conditions that make the machine unhealthy unless they are False. Default: --node-conditions.",
@@ -46,21 +46,21 @@ export const machineSpecSchema = z
     nodeTemplate: nodeTemplateSpecSchema.exactOptional(),
     providerID: text("Id of the VM, written once by the machine controller.").exactOptional(),
   })
-  .meta({ description: "What the machine should be." });
+  .meta({ description: "Desired state of the machine." });
 
-/** Schema of the template from which machines are made. */
+/** Schema of the template from which machines are created. */
 export const machineTemplateSchema = z
   .object({
     metadata: templateMetaSchema.exactOptional(),
     spec: machineSpecSchema.meta({ description: "Specification of the machines." }).prefault({}),
   })
-  .meta({ description: "The template from which machines are made." });
+  .meta({ description: "The template from which machines are created." });
 
 /** A reference to a machine class. */
 export type ClassReference = DeepReadonly<z.infer<typeof classReferenceSchema>>;
 
-/** What a machine should be. Every field is optional on the wire; durations are Go text, see parseGoDuration. */
+/** Desired state of a machine. Every field is optional on the wire; durations are Go text, see parseGoDuration. */
 export type MachineSpec = DeepReadonly<z.infer<typeof machineSpecSchema>>;
 
-/** The template from which machines are made. */
+/** The template from which machines are created. */
 export type MachineTemplate = DeepReadonly<z.infer<typeof machineTemplateSchema>>;

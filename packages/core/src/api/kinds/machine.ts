@@ -14,14 +14,14 @@ const nodeAddressSchema = z.object({
 const nodeConditionSchema = z.object({
   lastHeartbeatTime: timestamp("When the condition was last reported.").exactOptional(),
   lastTransitionTime: timestamp("When the status last changed.").exactOptional(),
-  message: text("Details for people.").exactOptional(),
+  message: text("Human-readable details.").exactOptional(),
   reason: text("Reason of the last change, one word.").exactOptional(),
   status: text("True, False or Unknown."),
   type: text("Type of the condition."),
 });
 
 const historyEntrySchema = z.object({
-  message: text("What was said about it then, cut where it is long.").exactOptional(),
+  message: text("Description at that time, truncated if it is long.").exactOptional(),
   operation: text("Create, InPlaceUpdate, DrainNode, HealthCheck or Delete.").exactOptional(),
   outcome: text("Error code of a failure, or Failed, Processing or Successful.").exactOptional(),
   time: timestamp("When it was written.").exactOptional(),
@@ -55,10 +55,10 @@ const machineStatusSchema = z
     joinDuration: text(
       "Go duration between the creation of the object and its first join. Only written by Millwright.",
     ).exactOptional(),
-    lastKnownState: text("Whatever the driver wants to remember about the VM.").exactOptional(),
+    lastKnownState: text("State that the driver stores about the VM.").exactOptional(),
     lastOperation: lastOperationSchema.exactOptional(),
   })
-  .meta({ description: "What the machine is, as last observed." });
+  .meta({ description: "Last observed state of the machine." });
 
 /** Schema of a Machine: source of its type, its CustomResourceDefinition and its reader. */
 export const machineSchema = z
@@ -69,7 +69,7 @@ export const machineSchema = z
     spec: machineSpecSchema.prefault({}),
     status: machineStatusSchema.exactOptional(),
   })
-  .meta({ description: "A Machine is one VM and the Node that it becomes." });
+  .meta({ description: "A Machine is one VM and its Node." });
 
 /** The resource `machines.machine.sapcloud.io`. */
 export const machineResource = {

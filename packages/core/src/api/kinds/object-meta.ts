@@ -30,7 +30,7 @@ export const objectMetaSchema = z
     resourceVersion: text("Opaque version of the stored object.").exactOptional(),
     generation: int64("Counts the changes of the spec.").exactOptional(),
     creationTimestamp: timestamp("When the object was created.").exactOptional(),
-    deletionTimestamp: timestamp("When deletion was requested; unset while nobody asked.").exactOptional(),
+    deletionTimestamp: timestamp("When deletion was requested; unset otherwise.").exactOptional(),
     deletionGracePeriodSeconds: int64("Seconds between request and deletion.").exactOptional(),
     ...labelsAndAnnotations,
     finalizers: z.array(z.string()).exactOptional(),

@@ -25,7 +25,7 @@ const maxProblems = 50;
  * Reads a Machine from unknown JSON: checks the types of all fields that the CustomResourceDefinition has, treats null as
  * absent, and fills in `spec` when it is missing. Unknown fields stay. The value is the given object itself when nothing had
  * to change, so reading a cached object once per version costs a walk over it and no memory. Never throws. Whether the
- * machine makes sense is for validateMachine to say.
+ * machine is valid is checked by validateMachine.
  */
 export function readMachine(raw: unknown): ReadResult<Machine> {
   return read("Machine", machineSchema, raw);

@@ -84,7 +84,7 @@ it("completes every deployment that it calls valid, and its rollout can take a s
       const { strategy: complete } = withMachineDeploymentDefaults(read.value).spec;
       if (complete.type !== "RollingUpdate") return;
       const { maxSurge, maxUnavailable } = resolveFenceposts({ replicas, ...complete.rollingUpdate });
-      if (maxSurge + maxUnavailable === 0) throw new Error("the rollout stands still");
+      if (maxSurge + maxUnavailable === 0) throw new Error("the rollout cannot progress");
       completed++;
     }),
     { numRuns: 500 },

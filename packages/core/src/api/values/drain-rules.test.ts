@@ -9,7 +9,7 @@ const pathsOf = (rules: unknown): readonly string[] => {
 };
 
 describe("readDrainRules", () => {
-  it("fills in what a rule does not say", () => {
+  it("fills in the defaults of a rule", () => {
     expect(read([{}])).toEqual({ ok: true, rules: [{ behavior: "Drain", order: 0 }] });
   });
 

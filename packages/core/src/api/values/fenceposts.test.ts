@@ -21,7 +21,7 @@ describe("resolveFenceposts", () => {
     });
   });
 
-  it("takes a missing fencepost for 0, and never lets a rollout stand still", () => {
+  it("takes a missing fencepost for 0, and always lets a rollout progress", () => {
     expect(resolveFenceposts({ replicas: 3 })).toEqual({ maxSurge: 0, maxUnavailable: 1 });
     expect(resolveFenceposts({ replicas: 3, maxSurge: 1 })).toEqual({ maxSurge: 1, maxUnavailable: 0 });
   });

@@ -8,7 +8,7 @@ const requirementSchema = z.object({
   values: atomicList(z.string(), "Values for In and NotIn; empty for Exists and DoesNotExist.").exactOptional(),
 });
 
-/** Schema of a label selector. `description` says what it selects. */
+/** Schema of a label selector. `description` names what it selects. */
 export const labelSelectorSchema = (description: string) =>
   z
     .object({

@@ -44,7 +44,7 @@ describe("label selectors", () => {
     [{ matchExpressions: [] }, true],
     [{ matchLabels: { a: "1" } }, false],
     [{ matchExpressions: [{ key: "a", operator: "DoesNotExist" }] }, false],
-  ])("tells whether %j selects everything: %s", (selector, expected) => {
+  ])("finds out whether %j selects everything: %s", (selector, expected) => {
     expect(selectsEverything(matcherOf(selector))).toBe(expected);
   });
 

@@ -15,7 +15,7 @@ export function nameProblem(name: string): string | undefined {
     : "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 }
 
-/** Why a text is no key of a label, annotation, taint or finalizer; undefined when it is one. */
+/** Why a text is not a valid key of a label, annotation, taint or finalizer; undefined for a valid key. */
 export function labelKeyProblem(key: string): string | undefined {
   const slash = key.indexOf("/");
   const prefix = slash < 0 ? undefined : key.slice(0, slash);
@@ -29,7 +29,7 @@ export function labelKeyProblem(key: string): string | undefined {
   return undefined;
 }
 
-/** Why a text is no label value; undefined when it is one. The empty text is one. */
+/** Why a text is not a valid label value; undefined for a valid value, such as the empty text. */
 export function labelValueProblem(value: string): string | undefined {
   if (value === "" || (value.length <= longestLabelValue && namePattern.test(value))) return undefined;
   return `must be empty or up to ${longestLabelValue} letters, digits, '-', '_' or '.', with a letter or digit at both ends`;
