@@ -26,12 +26,13 @@ test("replaces a watch on which nothing arrives within 60 s, without a list and 
       ...scripted([page([], 5)], []),
       api: {
         ...scripted([page([], 5)], []).api,
-        watch: (_, { resourceVersion }, signal) =>
+        watch: (_, { resourceVersion, onAnswer }, signal) =>
           openWatch({
             transport,
             path: `/nodes?rv=${resourceVersion}`,
             clock,
             inactivityMs: defaultInactivityMs,
+            onAnswer,
             signal,
           }),
       },
@@ -71,8 +72,8 @@ test("asks for a new watch within 60 s of the last sign of life, whenever that c
         },
       };
       const script = scripted([page([], 5)], []);
-      const watch: ApiClient["watch"] = (_, { inactivityMs = defaultInactivityMs }, signal) =>
-        openWatch({ transport, path: "/nodes", clock: late, inactivityMs, signal });
+      const watch: ApiClient["watch"] = (_, { inactivityMs = defaultInactivityMs, onAnswer }, signal) =>
+        openWatch({ transport, path: "/nodes", clock: late, inactivityMs, onAnswer, signal });
       const run = start({ ...script, api: { ...script.api, watch } }, { clock });
       await clock.advance(pauses.reduce((sum, pause) => sum + pause, 60_000));
       expect((opened[1] ?? Infinity) - lastMs).toBeLessThanOrEqual(60_000);

@@ -1,4 +1,4 @@
-import { type Clock, orAborted, type Random, type ResourceType } from "@millwright/base";
+import type { Clock, Random, ResourceType } from "@millwright/base";
 import { backoffDelay } from "../backoff.ts";
 import type { BackoffOptions } from "../backoff.ts";
 import type { ApiClient } from "../client/api-client.ts";
@@ -6,11 +6,15 @@ import { isApiError, isGone, isUnanswered, isVersionTooLarge } from "../client/a
 import type { ReadOptions, Scope } from "../client/call-options.ts";
 import { type Connectivity, createConnectivityRecord } from "../client/connectivity.ts";
 import { listPages } from "../client/list-all.ts";
+import { createServerHistory } from "../client/server-history.ts";
 import type { WatchEvent } from "../client/watch.ts";
 import { messageOf, noLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { ApiObject, KubeObject } from "../objects/kube-object.ts";
 import { describeType } from "../objects/resource-type.ts";
+import { isNewer } from "../objects/resource-version.ts";
+import { confirmAbsence, IncompleteListError } from "./confirm-absence.ts";
+import { followHistory } from "./history-follower.ts";
 import { sleepUntilBack } from "./sleep-until-back.ts";
 import type { Replacement, Store } from "./store.ts";
 import { isRefusedStreaming, StreamingIgnored, streamList } from "./streaming-list.ts";
@@ -18,7 +22,7 @@ import { createVersionWaiters } from "./version-waiters.ts";
 
 /** Options of {@link createReflector}. */
 export interface ReflectorOptions<T extends ApiObject> extends Scope, ReadOptions {
-  readonly api: Pick<ApiClient, "list" | "watch" | "connectivity">;
+  readonly api: Pick<ApiClient, "get" | "list" | "watch" | "connectivity" | "history">;
   readonly type: ResourceType;
   /** Written by this reflector alone. */
   readonly store: Store<T, string>;
@@ -57,6 +61,8 @@ export interface ReflectorCounts {
   readonly failures: number;
   /** Those of them in which the server sent what cannot be read. */
   readonly malformed: number;
+  /** Lists that were not used because they lacked objects that exist. */
+  readonly incompleteLists: number;
   /** Watches that were replaced because nothing had arrived on them for long. */
   readonly silences: number;
 }
@@ -67,7 +73,12 @@ export interface Reflector {
   run(signal: AbortSignal): Promise<void>;
   /** Whether the store has held a complete list at least once. */
   hasSynced(): boolean;
-  /** Resolves when {@link Reflector.hasSynced}; rejects with the reason of the signal when that aborts first. */
+  /**
+   * Whether the store has held a complete list since the server was last found to have gone back to an earlier state (etcd restored from a backup).
+   * While false, the store may hold objects that do not exist, and nothing should be decided by it.
+   */
+  isCurrent(): boolean;
+  /** Resolves when {@link Reflector.isCurrent}; rejects with the reason of the signal when that aborts first. */
   synced(signal?: AbortSignal): Promise<void>;
   /** The version up to which the store is known to be complete. */
   resourceVersion(): string | undefined;
@@ -108,14 +119,16 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   };
   const omitManagedFields = options.keepManagedFields !== true;
   const { inactivityMs, metadataOnly = false } = options;
-  const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, silences: 0 };
-  const firstSync = Promise.withResolvers<void>();
+  const counts = { lists: 0, watches: 0, events: 0, failures: 0, malformed: 0, incompleteLists: 0, silences: 0 };
+  const history = followHistory(api.history ?? createServerHistory());
   const waiters = createVersionWaiters();
   const connectivity = createConnectivityRecord(clock);
   let streaming = options.streamingList ?? true;
   let version: string | undefined;
   let synced = false;
   let running = false;
+  /** Whether the server could not be reached since the last answer: it may have been restored meanwhile. */
+  let isUnverified = false;
   /** Streamed lists that were cut off since a list was complete. A server that is unreachable cuts nothing off. */
   let cuts = 0;
   /** Attempts in a row that brought nothing. */
@@ -142,18 +155,46 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     const replacement = store.beginReplacement();
     const listed = await read(replacement);
     signal.throwIfAborted();
-    await replacement.finish(listed, { clock, signal });
+    await confirmAbsence(api, type, replacement.missing(listed), random, signal);
+    const evidence = await replacement.finish(listed, { clock, signal, isRewound: history.isOutdated() });
+    signal.throwIfAborted();
+    if (evidence !== undefined) reportRewind(evidence);
+    history.listed();
+    isUnverified = false;
     fruitless--;
     cuts = 0;
     reach(listed ?? "");
     answered();
     connectivity.answered();
     synced = true;
-    firstSync.resolve();
+  }
+
+  /** Has everything listed again. */
+  function reportRewind(found: string): void {
+    version = undefined;
+    history.report({ resource: describeType(type), found });
+  }
+
+  /**
+   * A watch from a version that a restored server has not reached yet is quiet for as long as that takes, and misses everything. A list of one object
+   * has the version of the server.
+   */
+  async function verify(signal: AbortSignal): Promise<void> {
+    fruitless++;
+    const { metadata } = await api.list(type, { ...scope, limit: 1, metadataOnly: true }, { signal });
+    fruitless--;
+    isUnverified = false;
+    if (isNewer(version, metadata.resourceVersion)) {
+      reportRewind(`a list at version ${metadata.resourceVersion} after version ${version}`);
+    }
   }
 
   function applyEvent({ type: kind, object }: WatchEvent): void {
     counts.events++;
+    if (isNewer(version, object.metadata.resourceVersion)) {
+      reportRewind(`a ${kind} event at version ${object.metadata.resourceVersion} after version ${version}`);
+      throw new Error("the API server went back to an earlier state");
+    }
     // The server holds the objects of this type to its schema; see ApiClient.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const typed = object as ApiObject as T;
@@ -208,7 +249,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     }, signal);
   }
 
-  async function once(signal: AbortSignal): Promise<void> {
+  async function once(runSignal: AbortSignal): Promise<void> {
+    const signal = history.attempt(runSignal);
     const isList = version === undefined && streaming && cuts < cutsBeforePages;
     const startedMs = clock.monotonicMs();
     isAway = false;
@@ -220,15 +262,24 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
     try {
       if (isList) return await listAndWatch(signal);
       if (version === undefined) await list(signal);
-      const resourceVersion = version ?? "";
+      else if (isUnverified) await verify(signal);
+      const resourceVersion = version;
+      if (resourceVersion === undefined) return;
       const from = { ...scope, resourceVersion, inactivityMs, omitManagedFields, metadataOnly, onAnswer };
       await consume(api.watch(type, from, signal));
     } catch (error) {
-      if (signal.aborted) return;
+      if (runSignal.aborted) return;
+      if (history.isInterrupted()) {
+        version = undefined;
+        fruitless = Math.max(1, fruitless);
+        return;
+      }
       options.onError?.(error);
       if (isApiError(error) && error.reason === "WatchSilent") {
         counts.silences++;
-        if (!isAnswered) connectivity.failed(startedMs);
+        if (isAnswered) return;
+        connectivity.failed(startedMs);
+        isUnverified = true;
         return;
       }
       if (version === undefined && (error instanceof StreamingIgnored || (isList && isRefusedStreaming(error)))) {
@@ -242,7 +293,9 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
       }
       counts.failures++;
       isAway = isApiError(error) && error.reason === "Unreachable";
+      if (!isAnswered) isUnverified = true;
       if (isApiError(error) && error.reason === "MalformedResponse") counts.malformed++;
+      if (error instanceof IncompleteListError) counts.incompleteLists++;
       if (!isGone(error)) connectivity.failed(isAnswered ? clock.monotonicMs() : startedMs);
       // A kind that was not served may have lost everything when it comes back: no watch can tell from where it left off.
       const isUnserved = isApiError(error) && error.status === 404;
@@ -305,7 +358,8 @@ export function createReflector<T extends ApiObject = KubeObject>(options: Refle
   return {
     run,
     hasSynced: () => synced,
-    synced: (signal) => orAborted(signal, firstSync.promise),
+    isCurrent: history.isCurrent,
+    synced: history.current,
     resourceVersion: () => version,
     reached: (wanted, signal) => waiters.wait(wanted, version, signal),
     counts: () => ({ ...counts }),

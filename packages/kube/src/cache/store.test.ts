@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { Log } from "../log.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { createStore } from "./store.ts";
-import type { StoreSubscriber } from "./store.ts";
+import type { Store, StoreSubscriber } from "./store.ts";
 import { trimObject } from "./trim.ts";
 
 const pod = (name: string, version: number | string, more: object = {}): KubeObject => ({
@@ -153,6 +153,36 @@ test("follows a server that went back to an earlier state", () => {
   expect([versionOf(store.get("n/a")), versionOf(store.get("n/b"))]).toEqual(["3", "4"]);
   store.applyEvent(pod("a", 8));
   expect(versionOf(store.get("n/a"))).toBe("8");
+});
+
+test("takes an object back in an older version from a list that is newer than both", () => {
+  const store = createStore();
+  store.applyEvent(pod("a", 90));
+  store.replaceAll([pod("a", 3)], "120", store.beginList());
+  expect(versionOf(store.get("n/a"))).toBe("3");
+});
+
+test.each([
+  ["an event", (store: Store<KubeObject>) => store.applyDeletion(pod("a", 2))],
+  ["a list", (store: Store<KubeObject>) => store.replaceAll([], "2", store.beginList())],
+  ["an own delete", (store: Store<KubeObject>) => store.applyDelete({ namespace: "n", name: "a", uid: "uid-a" })],
+])("shows an object again that %s had shown as deleted, once a later list has it", (_, remove) => {
+  const store = createStore();
+  store.applyEvent(pod("a", 1));
+  remove(store);
+  expect(store.size).toBe(0);
+  store.replaceAll([pod("a", 1)], "2", store.beginList());
+  expect(versionOf(store.get("n/a"))).toBe("1");
+});
+
+test("shows an object again that a list lacked, when an event with a newer version arrives", () => {
+  const store = createStore();
+  store.applyEvent(pod("a", 1));
+  store.replaceAll([], "5", store.beginList());
+  store.applyEvent(pod("a", 4));
+  expect(store.size).toBe(0);
+  store.applyEvent(pod("a", 6));
+  expect(versionOf(store.get("n/a"))).toBe("6");
 });
 
 test("goes on when a subscriber or an index function throws", () => {

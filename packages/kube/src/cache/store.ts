@@ -7,7 +7,7 @@ import { runInSlices } from "../slices.ts";
 import type { SliceOptions } from "../slices.ts";
 import { createStoreIndex } from "./store-index.ts";
 import type { IndexFunction, StoreIndex } from "./store-index.ts";
-import { createTombstones } from "./tombstones.ts";
+import { createTombstones, type Deletion } from "./tombstones.ts";
 import { trimObject } from "./trim.ts";
 import { createValuePool } from "./value-pool.ts";
 
@@ -48,6 +48,14 @@ export interface ReadonlyStore<T extends ApiObject, Index extends string = never
 /** A moment at which a list was started; see {@link Store.beginList}. */
 export interface ListMark {
   readonly newest: string | undefined;
+  /** Number of deletions seen before. */
+  readonly deletions: number;
+}
+
+/** What a complete list means for the store; see {@link Replacement.finish}. */
+export interface FinishOptions extends SliceOptions {
+  /** The server is known to have gone back since the last list: the list is right where the store has newer versions. Default false. */
+  readonly isRewound?: boolean;
 }
 
 /**
@@ -67,9 +75,12 @@ export interface Replacement<T extends ApiObject> {
    * back; what is new or changed comes first, in the order of the list, what is gone afterwards; own writes may come in between
    * and win when they are newer. Not promised: that a reader who looks between two slices sees all of the list or none.
    *
+   * @returns what shows that the server went back to an earlier state; undefined when nothing does
    * @throws the reason of `signal` when that aborts; what was done so far stays
    */
-  finish(resourceVersion: string | undefined, options: SliceOptions): Promise<void>;
+  finish(resourceVersion: string | undefined, options: FinishOptions): Promise<string | undefined>;
+  /** Objects of the store that {@link Replacement.finish} would remove. */
+  missing(resourceVersion: string | undefined): readonly T[];
 }
 
 /** A store with its writing side, which belongs to one reflector. */
@@ -164,12 +175,14 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
   /** Replaces what is under the key; another object of the same name (another uid) is a deletion and an addition. */
   function put(key: string, incoming: T, keep: (object: T) => T): void {
     const old = objects.get(key);
-    if (old !== undefined && isOther(old, incoming)) remove(key, old);
+    if (old !== undefined && isOther(old, incoming)) {
+      remove(key, deletionBefore(old, incoming.metadata.resourceVersion));
+    }
     set(key, keep(incoming));
   }
 
-  function remove(key: string, gone: T): void {
-    tombstones.add(key, gone.metadata.uid, gone.metadata.resourceVersion);
+  function remove(key: string, deletion: Deletion): void {
+    tombstones.add(key, deletion);
     set(key, undefined);
   }
 
@@ -184,6 +197,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     put(key, object, keep);
   }
 
+  const beginList = (): ListMark => ({ newest, deletions: tombstones.now() });
   const applyEvent = (object: T): void => accept(object, prepare);
 
   function applyDeletion(object: T): void {
@@ -197,27 +211,56 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     ) {
       return;
     }
-    tombstones.add(key, object.metadata.uid, object.metadata.resourceVersion);
-    if (old === undefined) return;
+    const { uid, resourceVersion } = object.metadata;
+    const deletion: Deletion = { uid, resourceVersion, isObserved: true };
+    if (old === undefined) return tombstones.add(key, deletion);
     // The subscribers get the final state, which may differ from what the store had.
     const order = compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion);
     if (!isOther(old, object) && order !== undefined && order > 0) objects.set(key, prepare(object));
-    remove(key, object);
+    remove(key, deletion);
+  }
+
+  /**
+   * What in a list cannot be, if the server's history is still the one that the store has seen: an older version of the whole or of an object, or an
+   * object that was deleted.
+   */
+  function findRewind(items: readonly T[], resourceVersion: string | undefined, mark: ListMark): string | undefined {
+    if (isNewer(mark.newest, resourceVersion))
+      return `a list at version ${resourceVersion} after version ${mark.newest}`;
+    for (const item of items) {
+      const key = keyOf(item);
+      const { uid, resourceVersion: listed } = item.metadata;
+      const had = objects.get(key);
+      const known = had === undefined || isOther(had, item) ? undefined : had.metadata.resourceVersion;
+      if (known !== undefined && known === listed) continue;
+      if (isNewer(known, listed) && !isNewer(known, resourceVersion)) {
+        return `${key} at version ${listed} after version ${known}`;
+      }
+      const deletion = tombstones.contradictedBy({ key, uid, resourceVersion, begunAt: mark.deletions });
+      if (deletion === undefined) continue;
+      if (deletion.isObserved && deletion.resourceVersion !== undefined) return `${key} after it was deleted`;
+      // The list that lacked it was not complete.
+      tombstones.remove(key, uid);
+    }
+    return undefined;
+  }
+
+  /** Objects that a list lacks, though they are not newer than it. */
+  function missingIn(items: readonly T[], resourceVersion: string | undefined): readonly T[] {
+    const listed = new Set(items.map(keyOf));
+    return Array.from(objects)
+      .filter(([key, object]) => !listed.has(key) && !isNewer(object.metadata.resourceVersion, resourceVersion))
+      .map(([, object]) => object);
   }
 
   /** Makes the store equal to a list; may be interrupted after each step. */
   function* replace(
     items: readonly T[],
     resourceVersion: string | undefined,
-    mark: ListMark,
+    isRewound: boolean,
     keep: (object: T) => T,
   ): Generator<void> {
-    const wentBack = isNewer(mark.newest, resourceVersion);
-    if (wentBack) {
-      log("warn", "The API server went back to an earlier state; the cache follows it", {
-        listed: resourceVersion,
-        known: mark.newest,
-      });
+    if (isRewound) {
       tombstones.clear();
       newest = resourceVersion;
     }
@@ -226,7 +269,7 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     for (const item of items) {
       const key = keyOf(item);
       listed.add(key);
-      if (wentBack) put(key, item, keep);
+      if (isRewound) put(key, item, keep);
       else accept(item, keep);
       yield;
     }
@@ -235,8 +278,8 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
       const object = objects.get(key);
       if (object === undefined) continue;
       // Written by us after the list was made: versions say so, unless they began anew; then only what was there before goes.
-      if (wentBack ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
-      remove(key, object);
+      if (isRewound ? object !== old : isNewer(object.metadata.resourceVersion, resourceVersion)) continue;
+      remove(key, deletionBefore(object, resourceVersion));
       yield;
     }
     noteVersion(resourceVersion);
@@ -280,27 +323,42 @@ export function createStore<T extends ApiObject = KubeObject, Index extends stri
     applyDelete(ref) {
       const key = keyFor(ref);
       const old = objects.get(key);
-      if (ref.uid !== undefined) tombstones.add(key, ref.uid, undefined);
-      if (old !== undefined && (ref.uid === undefined || old.metadata.uid === ref.uid)) remove(key, old);
+      const uid = ref.uid ?? old?.metadata.uid;
+      const deletion: Deletion = { uid, resourceVersion: undefined, isObserved: true };
+      if (old !== undefined && old.metadata.uid === uid) remove(key, deletion);
+      else if (uid !== undefined) tombstones.add(key, deletion);
     },
     applyEvent,
     applyDeletion,
-    beginList: () => ({ newest }),
+    beginList,
     replaceAll(items, resourceVersion, mark) {
-      const steps = replace(items, resourceVersion, mark, prepare);
+      const isRewound = findRewind(items, resourceVersion, mark) !== undefined;
+      const steps = replace(items, resourceVersion, isRewound, prepare);
       while (steps.next().done !== true);
     },
     beginReplacement() {
-      const mark: ListMark = { newest };
+      const mark = beginList();
       const items: T[] = [];
       return {
         add: (object) => void items.push(prepare(object)),
         startAgain: () => void items.splice(0),
-        finish: (version, slicing) => runInSlices(replace(items, version, mark, kept), slicing),
+        missing: (version) => missingIn(items, version),
+        async finish(version, finishOptions) {
+          const rewind = findRewind(items, version, mark);
+          const isRewound = rewind !== undefined || finishOptions.isRewound === true;
+          await runInSlices(replace(items, version, isRewound, kept), finishOptions);
+          return rewind;
+        },
       };
     },
     resync: (slicing) => runInSlices(resync(), slicing),
   };
+}
+
+/** The deletion of an object that is known to be deleted at a version. */
+function deletionBefore({ metadata }: ApiObject, resourceVersion: string | undefined): Deletion {
+  const newest = isNewer(resourceVersion, metadata.resourceVersion) ? resourceVersion : metadata.resourceVersion;
+  return { uid: metadata.uid, resourceVersion: newest, isObserved: false };
 }
 
 function isOther(a: ApiObject, b: ApiObject): boolean {

@@ -1,10 +1,33 @@
-import { compareResourceVersions } from "../objects/resource-version.ts";
+import { compareResourceVersions, isNewer } from "../objects/resource-version.ts";
 
-/** Remembers what was deleted, so that news that were on their way do not bring it back. */
+/** A deletion that a store has seen. */
+export interface Deletion {
+  readonly uid: string | undefined;
+  /** Up to which the object is known to be deleted. Undefined when only the deletion itself is known, as from the answer to an own delete. */
+  readonly resourceVersion: string | undefined;
+  /** Whether a DELETED event showed it, and not the absence from a list. */
+  readonly isObserved: boolean;
+}
+
+/** Remembers what was deleted, so that events that arrive late do not bring it back. */
 export interface Tombstones {
-  add(key: string, uid: string | undefined, resourceVersion: string | undefined): void;
+  add(key: string, deletion: Deletion): void;
   /** Whether this state of an object is from before its deletion. */
   covers(key: string, uid: string | undefined, resourceVersion: string | undefined): boolean;
+  /**
+   * The deletion of an object that a list contains. A list that began after the deletion, and is not older, shows that the object exists.
+   *
+   * @param begunAt {@link Tombstones.now} when the list began
+   */
+  contradictedBy(list: {
+    readonly key: string;
+    readonly uid: string | undefined;
+    readonly resourceVersion: string | undefined;
+    readonly begunAt: number;
+  }): Deletion | undefined;
+  remove(key: string, uid: string | undefined): void;
+  /** Number of deletions so far. */
+  now(): number;
   clear(): void;
 }
 
@@ -14,13 +37,15 @@ const defaultCapacity = 10_000;
 /** Makes an empty memory that forgets the oldest entries beyond `capacity`. */
 export function createTombstones(capacity = defaultCapacity): Tombstones {
   // Invariant: at most `capacity` entries, in the order of their deletion.
-  const stones = new Map<string, { readonly uid: string | undefined; readonly resourceVersion: string | undefined }>();
+  const stones = new Map<string, Deletion & { readonly at: number }>();
+  let count = 0;
 
   return {
-    add(key, uid, resourceVersion) {
-      const id = idOf(key, uid);
+    add(key, deletion) {
+      const id = idOf(key, deletion.uid);
       stones.delete(id);
-      stones.set(id, { uid, resourceVersion });
+      count += 1;
+      stones.set(id, { ...deletion, at: count });
       if (stones.size <= capacity) return;
       const oldest = stones.keys().next();
       if (oldest.done !== true) stones.delete(oldest.value);
@@ -28,11 +53,18 @@ export function createTombstones(capacity = defaultCapacity): Tombstones {
     covers(key, uid, resourceVersion) {
       const stone = stones.get(idOf(key, uid));
       if (stone === undefined) return false;
-      // A uid never comes back. Without one, only the version can tell an old state from a new object of that name.
-      if (stone.uid !== undefined) return true;
+      // The version of an own deletion is not known, and its uid does not come back by an event.
+      if (stone.resourceVersion === undefined) return stone.uid !== undefined;
       const order = compareResourceVersions(resourceVersion, stone.resourceVersion);
-      return order !== undefined && order <= 0;
+      return order === undefined ? stone.uid !== undefined : order <= 0;
     },
+    contradictedBy({ key, uid, resourceVersion, begunAt }) {
+      const stone = stones.get(idOf(key, uid));
+      if (stone === undefined || stone.uid === undefined || stone.at > begunAt) return undefined;
+      return isNewer(stone.resourceVersion, resourceVersion) ? undefined : stone;
+    },
+    remove: (key, uid) => void stones.delete(idOf(key, uid)),
+    now: () => count,
     clear: () => stones.clear(),
   };
 }

@@ -23,6 +23,7 @@ import { patchContentType } from "./patch.ts";
 import type { PatchOptions } from "./patch.ts";
 import { collectionPath, objectPath, queryString } from "./resource-path.ts";
 import type { Query } from "./resource-path.ts";
+import { createServerHistory, type ServerHistory } from "./server-history.ts";
 import { createTransport } from "./transport.ts";
 import type { HttpMethod, Transport } from "./transport.ts";
 import { defaultInactivityMs, openWatch, watchTimeoutSeconds } from "./watch.ts";
@@ -66,6 +67,8 @@ export interface ApiClient {
   request(request: RawRequest): Promise<RawResponse>;
   /** Whether the server can be reached: by any answer, to whatever the client asked. Absent in fakes. */
   readonly connectivity?: Connectivity;
+  /** Whether the server still has the history that the caches of this client have seen. Absent in fakes. */
+  readonly history?: ServerHistory;
   /** How many requests the client allows itself at once, how many are under way and wait; for metrics. Absent in fakes. */
   readonly load?: Transport["load"];
   /** Ends all requests and watches and closes the connections. */
@@ -237,6 +240,7 @@ export function createApiClient(config: ClusterConfig, options: ApiClientOptions
     },
 
     connectivity: transport.connectivity,
+    history: createServerHistory(),
     load: transport.load,
     close: transport.close,
   };

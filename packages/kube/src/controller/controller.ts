@@ -41,7 +41,7 @@ export interface ControllerOptions {
   /** Keys that are worked on at once. Default 4. */
   readonly workers?: number | undefined;
   /** Work starts when these have synced. */
-  readonly waitFor?: readonly { synced(signal?: AbortSignal): Promise<void> }[] | undefined;
+  readonly waitFor?: readonly SyncedCache[] | undefined;
   /** Default 500 ms up to 5 min. */
   readonly backoff?: BackoffOptions | undefined;
   /** Deadline of one pass, milliseconds. Default 2 min. No pass should come near it: nothing in a pass waits for something slow. */
@@ -56,6 +56,13 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log | undefined;
+}
+
+/** A cache that a controller decides by. */
+export interface SyncedCache {
+  synced(signal?: AbortSignal): Promise<void>;
+  /** Nothing is reconciled while false; see `Reflector.isCurrent`. */
+  isCurrent?(): boolean;
 }
 
 /** What a controller did so far, for metrics. */
@@ -95,6 +102,7 @@ export function createController(options: ControllerOptions): Controller {
   const guard = createHotLoopGuard(clock, options.maxPassesPerSecond ?? 10);
   const timeoutMs = options.timeoutMs ?? 120_000;
   const counts = { passes: 0, failures: 0, heldBack: 0 };
+  const caches = options.waitFor ?? [];
   let started = false;
 
   function settle(key: string, result: ReconcileResult): void {
@@ -146,12 +154,20 @@ export function createController(options: ControllerOptions): Controller {
     }
   }
 
+  /** Waits while a cache is of a history that the server has no longer. Resolves when the signal aborts. */
+  async function untilCurrent(signal: AbortSignal): Promise<void> {
+    await Promise.all(caches.map((cache) => cache.synced(signal))).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+
   async function work(signal: AbortSignal): Promise<void> {
     for (;;) {
       const key = await queue.take(signal).catch(() => undefined);
       if (key === undefined) return;
       try {
-        await pass(key, signal);
+        if (caches.some((cache) => cache.isCurrent?.() === false)) await untilCurrent(signal);
+        if (!signal.aborted) await pass(key, signal);
       } finally {
         queue.done(key);
       }
@@ -162,7 +178,7 @@ export function createController(options: ControllerOptions): Controller {
     if (started) throw new Error(`the controller ${name} was started before`);
     started = true;
     try {
-      await Promise.all((options.waitFor ?? []).map((cache) => cache.synced(signal)));
+      await Promise.all(caches.map((cache) => cache.synced(signal)));
     } catch (error) {
       if (signal.aborted) return;
       throw error;

@@ -9,7 +9,7 @@ import { ApiError } from "../client/api-error.ts";
 import type { ListOptions, WatchOptions } from "../client/call-options.ts";
 import type { WatchEvent } from "../client/watch.ts";
 import { nodeResource } from "../objects/built-in-resources.ts";
-import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
+import type { KubeObject, ObjectList, ObjectRef } from "../objects/kube-object.ts";
 
 /** The server's answer about a version that it has forgotten. */
 export const gone = () => new ApiError({ status: 410, reason: "Expired", message: "too old" });
@@ -34,9 +34,18 @@ export function scripted(
   watches: (readonly (WatchEvent | Error | "end")[])[],
 ) {
   const listed: ListOptions[] = [];
+  /** Names of objects that a read finds, though a list lacks them. */
+  const existing = new Set<string>();
   const watched: WatchOptions[] = [];
   let underway = 0;
-  const api: Pick<ApiClient, "list" | "watch"> = {
+  const api: Pick<ApiClient, "get" | "list" | "watch" | "history"> = {
+    async get<T>(_: unknown, { name }: ObjectRef) {
+      await Promise.resolve();
+      if (!existing.has(name))
+        throw new ApiError({ status: 404, reason: "NotFound", message: "not found", details: { name } });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return node(name, 1) as KubeObject & T;
+    },
     async list<T>(_: unknown, options: ListOptions = {}) {
       expect(++underway).toBe(1);
       listed.push(options);
@@ -55,13 +64,14 @@ export function scripted(
         await Promise.resolve();
         if (event === "end") return;
         if (event instanceof Error) throw event;
+        options.onAnswer?.();
         yield event;
       }
       signal.throwIfAborted();
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     },
   };
-  return { api, listed, watched };
+  return { api, listed, watched, existing };
 }
 
 /** A reflector of what was written down, in virtual time. */

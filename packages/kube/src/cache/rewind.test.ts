@@ -1,0 +1,133 @@
+import { seededRandom } from "@millwright/base";
+import { createVirtualClock } from "@millwright/base/testing";
+import { expect, test, vi } from "vitest";
+import type { ListOptions } from "../client/call-options.ts";
+import { createServerHistory } from "../client/server-history.ts";
+import { createController, done } from "../controller/controller.ts";
+import type { KubeObject, ObjectList } from "../objects/kube-object.ts";
+import { added, broken, names, node, page, scripted, start } from "../testing/scripted-api.ts";
+
+const versions = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.resourceVersion);
+/** The version of the server, for a list of one object; else a list. */
+const probe = (version: number, whole: ObjectList) => (options: ListOptions) =>
+  options.limit === 1 ? page([], version) : whole;
+
+test("lists again when the server, back after an outage, is at a lower version than its watch", async () => {
+  const restored = page([node("a", 3)], 9);
+  const run = start(
+    scripted(
+      [page([node("a", 3)], 5), probe(9, restored), probe(9, restored)],
+      [[added("b", 20), { type: "MODIFIED", object: node("a", 21) }, "end"], [broken()]],
+    ),
+  );
+  await run.clock.advance(0);
+  expect(names(run.store.list())).toEqual(["a", "b"]);
+  await run.clock.advance(5_000);
+  expect(versions(run.store.list())).toEqual(["3"]);
+  expect(run.watched.at(-1)?.resourceVersion).toBe("9");
+  await run.end();
+});
+
+test("does not read the server's version when a watch ends in order, or breaks after an answer", async () => {
+  const run = start(scripted([page([], 5)], [[added("a", 6), "end"], [added("b", 7), broken()], [added("c", 8)]]));
+  await run.clock.advance(5_000);
+  expect(names(run.store.list())).toEqual(["a", "b", "c"]);
+  expect(run.listed).toHaveLength(1);
+  await run.end();
+});
+
+test("lists again when an event is older than the version before it", async () => {
+  const run = start(
+    scripted([page([], 5), page([node("a", 7)], 7)], [[added("a", 20), added("b", 7)], [added("c", 8)]]),
+  );
+  await run.clock.advance(5_000);
+  expect(names(run.store.list())).toEqual(["a", "c"]);
+  expect(versions(run.store.list())).toEqual(["7", "8"]);
+  await run.end();
+});
+
+test("has the other caches of the client list again, and ends what they have under way", async () => {
+  const history = createServerHistory();
+  const first = scripted([page([], 5), page([], 7)], [[added("a", 20), added("b", 7)]]);
+  const second = scripted([page([node("x", 4)], 15), page([node("x", 4), node("y", 6)], 7)], [[added("z", 18)]]);
+  const [one, other] = [first, second].map((script) => start({ ...script, api: { ...script.api, history } }));
+  await other?.clock.advance(0);
+  expect(names(other?.store.list() ?? [])).toEqual(["x", "z"]);
+  await one?.clock.advance(0);
+  expect(other?.reflector.isCurrent()).toBe(false);
+  await other?.clock.advance(5_000);
+  await one?.clock.advance(5_000);
+  expect(names(other?.store.list() ?? [])).toEqual(["x", "y"]);
+  expect([one?.reflector.isCurrent(), other?.reflector.isCurrent()]).toEqual([true, true]);
+  // One restore, one epoch, whoever sees it.
+  expect(history.epoch()).toBe(1);
+  await one?.end();
+  await other?.end();
+});
+
+test("lets a controller decide nothing until all of its caches have been listed again", async () => {
+  const clock = createVirtualClock();
+  const history = createServerHistory();
+  const script = scripted([page([], 5)], []);
+  const held = Promise.withResolvers<ObjectList>();
+  let lists = 0;
+  const list = () => (++lists === 1 ? Promise.resolve(page([], 5)) : held.promise);
+  const run = start({ ...script, api: { ...script.api, history, list: list as never } }, { clock });
+  const reconcile = vi.fn(() => Promise.resolve(done));
+  const controller = createController({
+    name: "test",
+    reconcile,
+    waitFor: [run.reflector],
+    clock,
+    random: seededRandom(1),
+  });
+  const stop = new AbortController();
+  const running = controller.start(stop.signal);
+  await clock.advance(0);
+  controller.enqueue("a");
+  await clock.advance(0);
+  expect(reconcile).toHaveBeenCalledTimes(1);
+
+  history.report({ resource: "leases", found: "an older version" });
+  controller.enqueue("a");
+  await clock.advance(5_000);
+  expect(reconcile).toHaveBeenCalledTimes(1);
+  held.resolve(page([], 3));
+  await clock.advance(5_000);
+  expect(reconcile).toHaveBeenCalledTimes(2);
+  stop.abort(new Error("done"));
+  await running;
+  await run.end();
+});
+
+test("does not use a list that lacks objects that exist", async () => {
+  const all = ["a", "b", "c", "d", "e"].map((name, index) => node(name, index + 1));
+  const script = scripted(
+    [page(all, 5), page([], 9), page(all, 9)],
+    [[{ type: "BOOKMARK", object: { metadata: {} } }]],
+  );
+  for (const { metadata } of all) script.existing.add(metadata.name ?? "");
+  const history = createServerHistory();
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(0);
+  history.report({ resource: "leases", found: "an older version" });
+  await run.clock.advance(500);
+  await run.clock.advance(600);
+  expect(run.store.size).toBe(5);
+  await run.clock.advance(10_000);
+  expect(run.store.size).toBe(5);
+  expect(run.reflector.counts()).toMatchObject({ lists: 3, incompleteLists: 1 });
+  await run.end();
+});
+
+test("uses a list that lacks objects when none of them exists", async () => {
+  const all = ["a", "b", "c", "d", "e"].map((name, index) => node(name, index + 1));
+  const history = createServerHistory();
+  const script = scripted([page(all, 5), page([], 9)], []);
+  const run = start({ ...script, api: { ...script.api, history } });
+  await run.clock.advance(0);
+  history.report({ resource: "leases", found: "an older version" });
+  await run.clock.advance(5_000);
+  expect(run.store.size).toBe(0);
+  await run.end();
+});

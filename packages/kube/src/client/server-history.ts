@@ -1,0 +1,48 @@
+/** How a server was found to have gone back. */
+export interface RewindEvidence {
+  /** What was listed, watched or written, for logs. */
+  readonly resource: string;
+  /** What the server answered, and what this client had seen before. */
+  readonly found: string;
+}
+
+/**
+ * Whether an API server still has the history that this client has seen. After etcd was restored from a backup it has another one: versions are lower
+ * than before, or deleted objects are back. Shared by all caches of one client: what one of them finds holds for all.
+ */
+export interface ServerHistory {
+  /** Number of the history: how often the server was found to have gone back. */
+  epoch(): number;
+  /**
+   * Starts a new epoch.
+   *
+   * @param reporter listener that is not called, because it reports
+   */
+  report(evidence: RewindEvidence, reporter?: RewindListener): void;
+  /**
+   * Calls `listener` at the start of each epoch.
+   *
+   * @returns ends it
+   */
+  onRewind(listener: RewindListener): () => void;
+}
+
+/** Called with what showed that the server went back. */
+export type RewindListener = (evidence: RewindEvidence) => void;
+
+/** Makes the history of a server that was not seen yet. */
+export function createServerHistory(): ServerHistory {
+  const listeners = new Set<RewindListener>();
+  let epoch = 0;
+  return {
+    epoch: () => epoch,
+    report(evidence, reporter) {
+      epoch += 1;
+      for (const listener of Array.from(listeners)) if (listener !== reporter) listener(evidence);
+    },
+    onRewind(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
