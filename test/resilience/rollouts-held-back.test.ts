@@ -56,7 +56,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     await trial.begin();
     await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("large", {}, { [annotationKeys.canarySteps]: "1/pause,3/pause" });
-      const first = await untilMessage("Rollout pauses at canary step 1 of 2 with 1 new machine");
+      const first = await untilMessage("Rollout is paused at canary step 1 of 2 with 1 new machine");
       await rest(1, 3);
       await restartChangesNothing();
       expect(await untilMessage("Rollout pauses")).toBe(first);
@@ -64,7 +64,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
       await annotate({ [annotationKeys.canaryContinue]: `${set}/1` });
       await count("large", 2);
       await trial.kill();
-      await untilMessage("Rollout pauses at canary step 2 of 2 with 3 new machines");
+      await untilMessage("Rollout is paused at canary step 2 of 2 with 3 new machines");
       await rest(3, 1);
       await restartChangesNothing();
       await annotate({ [annotationKeys.canaryContinue]: `${set}/2` });
@@ -75,7 +75,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
   it("bakes from when the machines began to serve, whichever process looks at them", async () => {
     await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("small", {}, { [annotationKeys.canarySteps]: "2/1h" });
-      const said = await untilMessage("Rollout stays at canary step 1 of 1 with 2 new machines until ");
+      const said = await untilMessage("Rollout waits at canary step 1 of 1 with 2 new machines until ");
       await rest(2, 2);
       await restartChangesNothing();
       expect(await untilMessage("Rollout stays")).toBe(said);
@@ -91,7 +91,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
   it("replaces machines on deletion only, one for one", async () => {
     await trial.changeClass("large", {}, { [annotationKeys.onDelete]: "true" });
     await trial.whileRunning(REPLICAS, async () => {
-      await untilMessage("Old machines are replaced only when somebody deletes them");
+      await untilMessage("Old machines are replaced only when they are deleted");
       await restartChangesNothing();
       await rest(0, 4);
     });

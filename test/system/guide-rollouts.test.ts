@@ -112,11 +112,11 @@ describe("the guides to previews and rollouts", () => {
     names["$SET"] = await newestSet("big");
     await eventually(async () =>
       expect((await rollout("What it waits for")).output).toContain(
-        `Rollout pauses at canary step 2 of 2 with 2 new machines: it goes on when the MachineDeployment gets annotation machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
+        `Rollout is paused at canary step 2 of 2 with 2 new machines: to continue, annotate the MachineDeployment with machine.millwright.dev/canary-continue=${names["$SET"]}/2`,
       ),
     );
     const shown = await run("millwright plan --scale fleet=3");
-    expect(shown.output).toContain("Rollout pauses at canary step 2 of 2");
+    expect(shown.output).toContain("Rollout is paused at canary step 2 of 2");
     await rollout("Canary steps", 2);
     await eventually(async () => expect(await classes()).toEqual(Array(3).fill("big Running")), 60_000);
     // Nothing failed: there is no mark to take away, and kubectl does not mind.
@@ -145,7 +145,7 @@ describe("the guides to previews and rollouts", () => {
     await rollout("On deletion", 1);
     await eventually(async () =>
       expect((await rollout("What it waits for")).output).toContain(
-        "Old machines are replaced only when somebody deletes them",
+        "Old machines are replaced only when they are deleted",
       ),
     );
     names["$MACHINE"] = (await installation.machines())[0]?.metadata.name ?? "";
@@ -175,7 +175,7 @@ describe("the guides to previews and rollouts", () => {
       "machine.millwright.dev/maintenance-windows=x",
       "--overwrite",
     ]);
-    await eventually(async () => expect(await valid()).toContain("`x` is no window"));
+    await eventually(async () => expect(await valid()).toContain("`x` is not a window"));
     await rollout("Maintenance windows").catch(() => undefined);
     await kubectl(["annotate", "machinedeployment", "fleet", "machine.millwright.dev/maintenance-windows-"]);
     await eventually(async () => expect(await valid()).toBe(""));

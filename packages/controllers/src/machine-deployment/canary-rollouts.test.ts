@@ -1,7 +1,7 @@
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
-import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
+import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
 import { annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import type { RolloutModel } from "../testing/rollout-model.ts";
 import { breaking, goWell, type Interference, transcribe } from "../testing/rollout-transcript.ts";
@@ -20,7 +20,7 @@ describe("a rollout in canary steps", () => {
   it("waits at each step for its time, and at a pause for a person", () => {
     const model = begun(sized(8), quick, annotated({ [canarySteps]: "1/15s,50%/pause" }));
     const at: Record<number, Interference> = {
-      20: (it) => wish("a user lets it go on", annotated({ [canaryContinue]: `${setOf(it, "big")}/2` }))(it),
+      20: (it) => edit("a user continues it", annotated({ [canaryContinue]: `${setOf(it, "big")}/2` }))(it),
     };
     expect(transcribe(model, { at })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 8 (8 serve), big 1 (0 serve)
@@ -39,17 +39,17 @@ describe("a rollout in canary steps", () => {
     `);
   });
 
-  it("says what it waits for without hurry by the progress deadline", () => {
+  it("reports what it waits for, and the progress deadline does not apply", () => {
     const model = begun(sized(4), { spec: { progressDeadlineSeconds: 20 } }, annotated({ [canarySteps]: "1/pause" }));
     transcribe(model);
     expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")).toMatchObject({
       status: "True",
       message: expect.stringMatching(
-        /waits: Rollout pauses at canary step 1 of 1 with 1 new machine: .*canary-continue=pool-\w+\/1$/,
+        /waits: Rollout is paused at canary step 1 of 1 with 1 new machine: .*canary-continue=pool-\w+\/1$/,
       ),
     });
     const last = transcribe(model, {
-      at: { 0: (it) => wish("on", annotated({ [canaryContinue]: `${setOf(it, "big")}/1` }))(it) },
+      at: { 0: (it) => edit("on", annotated({ [canaryContinue]: `${setOf(it, "big")}/1` }))(it) },
     });
     expect(last).toContain("NewMachineSetAvailable");
     expect(last).toContain("end: small 0 (0 serve), big 4 (4 serve)");
@@ -62,7 +62,7 @@ describe("a rollout in canary steps", () => {
 
   it("gives the machines that a scaling adds to the old template", () => {
     const model = begun(sized(4), annotated({ [canarySteps]: "1/pause" }));
-    expect(transcribe(model, { at: { 10: wish("a user wants 8", sized(8)) } })).toContain(
+    expect(transcribe(model, { at: { 10: edit("a user wants 8", sized(8)) } })).toContain(
       "end: small 7 (7 serve), big 1 (1 serve)",
     );
   });
@@ -81,19 +81,19 @@ describe("a rollout in canary steps", () => {
     expect(transcribe(model, { live: slowly })).toMatch(/end: small 0 \(0 serve, 1 go\), big 4 \(4 serve\)/);
   });
 
-  it("gives up machines of both templates when it shrinks, in proportion", () => {
+  it("deletes machines of both templates in proportion when it is scaled down", () => {
     const model = begun(sized(8), quick, annotated({ [canarySteps]: "4/pause" }));
-    expect(transcribe(model, { at: { 15: wish("a user wants 6", sized(6)) } })).toContain(
+    expect(transcribe(model, { at: { 15: edit("a user wants 6", sized(6)) } })).toContain(
       "end: small 2 (2 serve), big 4 (4 serve)",
     );
   });
 
-  it("stops when a new machine fails, until somebody mends it", () => {
+  it("stops when a new machine fails, until a user fixes the template", () => {
     const model = begun(sized(4), quick, annotated({ [canarySteps]: "2/15s" }));
     expect(transcribe(model, { live: breaking("big"), rounds: 8 })).toMatchInlineSnapshot(`
       "Scaled up big to 2 => small 4 (4 serve), big 2 (0 serve)
       +2 big => small 4 (4 serve), big 2 (0 serve)
-      New machine big of big failed: the rollout stops; -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
+      New machine big of big failed: rollout stopped; -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
       +2 big => small 4 (4 serve), big 2 (0 serve)
       -1 big; -1 big => small 4 (4 serve), big 2 (0 serve, 2 go)
       +2 big => small 4 (4 serve), big 2 (0 serve)
@@ -108,7 +108,7 @@ describe("a rollout in canary steps", () => {
     expect(model.deployment().status?.conditions?.find(({ type }) => type === "Progressing")?.message).toContain(
       `Rollout is stopped because new machine ${name} failed`,
     );
-    expect(transcribe(model, { at: { 0: wish("a better template", ofClass("huge")) } })).toContain("huge 4 (4 serve)");
+    expect(transcribe(model, { at: { 0: edit("a better template", ofClass("huge")) } })).toContain("huge 4 (4 serve)");
   });
 
   it("returns by itself to the template before, without steps, where that is asked for", () => {
@@ -117,7 +117,7 @@ describe("a rollout in canary steps", () => {
     expect(transcribe(model, { live: breaking("big") })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 4 (4 serve), big 1 (0 serve)
       +1 big => small 4 (4 serve), big 1 (0 serve)
-      New machine big of big failed: the rollout stops; -1 big => small 4 (4 serve), big 1 (0 serve, 1 go)
+      New machine big of big failed: rollout stopped; -1 big => small 4 (4 serve), big 1 (0 serve, 1 go)
       Rolled back deployment "pool" to revision 1: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set; +1 big => small 4 (4 serve), big 1 (0 serve)
       Scaled down big to 0; -1 big => small 4 (4 serve), big 0 (0 serve, 1 go)
       - => small 4 (4 serve), big 0 (0 serve)
@@ -125,7 +125,7 @@ describe("a rollout in canary steps", () => {
       end: small 4 (4 serve), big 0 (0 serve)"
     `);
     // Once more the same: it is known to fail, no machine is made.
-    expect(transcribe(model, { at: { 0: wish("the same again", ofClass("big")) } })).toMatchInlineSnapshot(`
+    expect(transcribe(model, { at: { 0: edit("the same again", ofClass("big")) } })).toMatchInlineSnapshot(`
       "* the same again
       Rolled back deployment "pool" to revision 3: new machine big of big failed; to try that template again, remove annotation machine.millwright.dev/canary-failed from the set => small 4 (4 serve), big 0 (0 serve)
       NewMachineSetAvailable: MachineSet "small" has successfully progressed.
@@ -142,7 +142,7 @@ describe("a rollout in canary steps", () => {
     expect(model.deployment().spec.template.spec.class?.name).toBe("small");
   });
 
-  it("goes back without steps when somebody changes his mind before its end, also when a machine fails on the way", () => {
+  it("reverts without steps before its end, also when a machine fails meanwhile", () => {
     const model = begun(sized(4), quick, annotated({ [canarySteps]: "1/15s,3/pause", [canaryOnFailure]: "rollback" }));
     expect(transcribe(model)).toContain("end: small 1 (1 serve), big 3 (3 serve)");
     const failOne: Interference = (it) => {
@@ -153,7 +153,7 @@ describe("a rollout in canary steps", () => {
       it.changeMachine(metadata.name, { status: { currentStatus: { phase: "Failed" } } });
       return "a machine fails";
     };
-    expect(transcribe(model, { at: { 0: wish("back", ofClass("small")), 2: failOne } })).toMatchInlineSnapshot(`
+    expect(transcribe(model, { at: { 0: edit("back", ofClass("small")), 2: failOne } })).toMatchInlineSnapshot(`
       "* back
       Scaled up small to 3; +2 small => small 3 (1 serve), big 3 (3 serve)
       Scaled down big to 1; -1 big; -1 big => small 3 (3 serve), big 1 (1 serve, 2 go)
@@ -167,16 +167,16 @@ describe("a rollout in canary steps", () => {
     `);
   });
 
-  it("keeps to its steps when its end was reached before somebody goes back", () => {
+  it("keeps to its steps when it had completed before the revert", () => {
     const model = begun(sized(4), annotated({ [canarySteps]: "1/15s" }));
     expect(transcribe(model)).toContain("end: small 0 (0 serve), big 4 (4 serve)");
     model.change(annotated({ [canarySteps]: "1/pause" }));
-    expect(transcribe(model, { at: { 0: wish("back", ofClass("small")) } })).toContain(
+    expect(transcribe(model, { at: { 0: edit("back", ofClass("small")) } })).toContain(
       "end: small 1 (1 serve), big 3 (3 serve)",
     );
   });
 
-  it("knows a failure from the past of a machine that is on its way out already", () => {
+  it("knows a failure from the history of a machine that is already terminating", () => {
     const model = begun(sized(2), annotated({ [canarySteps]: "1/15s" }));
     const entry = { time: "2026-01-01T00:00:00Z", operation: "Create", outcome: "Internal", message: "no" };
     const live = (it: RolloutModel): void => {
@@ -189,6 +189,6 @@ describe("a rollout in canary steps", () => {
         });
       }
     };
-    expect(transcribe(model, { live, rounds: 6 })).toContain("failed: the rollout stops");
+    expect(transcribe(model, { live, rounds: 6 })).toContain("failed: rollout stopped");
   });
 });

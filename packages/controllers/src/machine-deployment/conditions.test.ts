@@ -42,16 +42,16 @@ const viewOf = (name: string, changes: readonly Change<Machine>[], template: obj
   const machines = changes.map((change, index) => aMachine(named(`${name}-${index}`), ownedBy(set), change));
   return { set, machines };
 };
-const tell = ({ status, reason, message }: Condition): string => `${status} ${reason} ${message ?? ""}`.trim();
-const told = (sets: readonly SetView[], change: Partial<Parameters<typeof deploymentConditions>[0]> = {}) => {
+const textOf = ({ status, reason, message }: Condition): string => `${status} ${reason} ${message ?? ""}`.trim();
+const textsOf = (sets: readonly SetView[], change: Partial<Parameters<typeof deploymentConditions>[0]> = {}) => {
   const { states } = deploymentConditions(
     { deployment, sets, surroundings: someSurroundings(), legacy: [], ...change },
     now,
   );
-  return Object.fromEntries(states.map((state) => [state.type, tell(state)]));
+  return Object.fromEntries(states.map((state) => [state.type, textOf(state)]));
 };
 
-describe("a rollout as the conditions tell it", () => {
+describe("conditions of a rollout", () => {
   const required = "* MachineClass small, big required";
   const rolling = `True RollingOut Rolling out 3 not up-to-date replicas\n${required}`;
   const surging = "True ScalingDown Scaling down from 4 to 3 replicas";
@@ -113,22 +113,22 @@ describe("a rollout as the conditions tell it", () => {
       { RollingOut: "False NotRollingOut", MachinesUpToDate: "True UpToDate", ScalingDown: "False NotScalingDown" },
     ],
   ])("%s", (_, sets, expected) => {
-    expect(told(sets)).toMatchObject(expected);
+    expect(textsOf(sets)).toMatchObject(expected);
   });
 
   it("gives the reasons of two generations of old sets, the class first", () => {
     const labels = { metadata: { labels: { other: "label" } }, spec: { class: { name: "big" } } };
     const sets = [old, viewOf("older", [running], { spec: { template: labels } })];
-    expect(told(sets)["RollingOut"]).toBe(
+    expect(textsOf(sets)["RollingOut"]).toBe(
       `True RollingOut Rolling out 4 not up-to-date replicas\n${required}\n* Template labels are not up-to-date`,
     );
   });
 
-  it("says what else holds it up", () => {
+  it("reports what else blocks it", () => {
     const paused = aMachineDeployment(deployment, { spec: { paused: true } });
     const frozen = [{ type: "Frozen", status: "True" }];
     expect(
-      told([old], { deployment: paused, legacy: frozen, holds: ["The next window opens on Monday"] }),
+      textsOf([old], { deployment: paused, legacy: frozen, holds: ["The next window opens on Monday"] }),
     ).toMatchObject({
       RollingOut: `${rolling}\n* The next window opens on Monday\n* Rollout is paused\n* Rollout is blocked because MachineDeployment is frozen`,
       Paused: "True Paused MachineDeployment spec.paused is set to true",
@@ -136,8 +136,8 @@ describe("a rollout as the conditions tell it", () => {
     });
   });
 
-  it("is silent about a spec that cannot be read, and tells the rest", () => {
-    expect(told([old], { surroundings: someSurroundings({ isSpecReadable: false }) })).toMatchObject({
+  it("reports Unknown for a spec that cannot be read, and everything else", () => {
+    expect(textsOf([old], { surroundings: someSurroundings({ isSpecReadable: false }) })).toMatchObject({
       RollingOut: "Unknown InspectionFailed The spec cannot be read",
       ScalingUp: "Unknown InspectionFailed The spec cannot be read",
       MachinesReady: "True Ready",
@@ -196,22 +196,22 @@ describe("the conditions of a pass", () => {
 });
 
 describe("the controllers", () => {
-  const told = (cluster: RunningControllers, type: string): string =>
-    tell(conditionOf(cluster, type) ?? { type, status: "absent" });
+  const textsOf = (cluster: RunningControllers, type: string): string =>
+    textOf(conditionOf(cluster, type) ?? { type, status: "absent" });
 
   it("look again when a class comes and when it goes", async () => {
     const cluster = await withDeployment();
     const missing = "False NotScalingUp Scaling up would be blocked because MachineClass small does not exist";
-    expect(told(cluster, "ScalingUp")).toBe(missing);
+    expect(textsOf(cluster, "ScalingUp")).toBe(missing);
     cluster.api.seed(machineClassResource, aMachineClass());
     await cluster.settle(1000);
-    expect(told(cluster, "ScalingUp")).toBe("False NotScalingUp");
+    expect(textsOf(cluster, "ScalingUp")).toBe("False NotScalingUp");
     cluster.api.remove(machineClassResource, refOf("small"));
     await cluster.settle(1000);
-    expect(told(cluster, "ScalingUp")).toBe(missing);
+    expect(textsOf(cluster, "ScalingUp")).toBe(missing);
   });
 
-  it("say when a deletion becomes slow, without anything else happening, and write nothing before that", async () => {
+  it("report that a deletion is slow when nothing else changes, and write nothing before that", async () => {
     const cluster = await withDeployment();
     cluster.api.seed(machineClassResource, aMachineClass());
     await cluster.settle(20_000);
@@ -222,9 +222,9 @@ describe("the controllers", () => {
     cluster.api.calls.length = 0;
     await cluster.settle(14 * 60_000);
     expect(cluster.api.writes()).toEqual([]);
-    expect(told(cluster, "ScalingDown")).toBe("True ScalingDown Scaling down from 4 to 3 replicas");
+    expect(textsOf(cluster, "ScalingDown")).toBe("True ScalingDown Scaling down from 4 to 3 replicas");
     await cluster.settle(60_000);
-    expect(told(cluster, "ScalingDown")).toBe(
+    expect(textsOf(cluster, "ScalingDown")).toBe(
       `True ScalingDown Scaling down from 4 to 3 replicas\n* Machine ${machine?.metadata.name} is in deletion since more than 15m`,
     );
   });
@@ -233,34 +233,30 @@ describe("the controllers", () => {
     [
       "a canary step",
       { [annotationKeys.canarySteps]: "30%/1h" },
-      "* Rollout waits at canary step 1 of 1 until 1 new machine serves",
+      "* Rollout waits at canary step 1 of 1 until 1 new machine is available",
     ],
-    [
-      "a deletion",
-      { [annotationKeys.onDelete]: "true" },
-      "* Old machines are replaced only when somebody deletes them",
-    ],
+    ["a deletion", { [annotationKeys.onDelete]: "true" }, "* Old machines are replaced only when they are deleted"],
     [
       "a maintenance window, with when it opens",
       { [annotationKeys.maintenanceWindows]: "0 22 1 12 * 4h UTC" },
       "* Rollout waits for the maintenance window that opens at ",
     ],
-  ])("say that a rollout goes on and waits for %s", async (_, annotations, hold) => {
+  ])("report that a rollout is in progress and waits for %s", async (_, annotations, hold) => {
     const cluster = await withDeployment();
     for (const name of ["small", "big"]) cluster.api.seed(machineClassResource, aMachineClass({ metadata: { name } }));
     await cluster.settle(2_000);
     for (const { metadata } of cluster.machines())
       cluster.api.change(machineResource, refOf(metadata.name), inPhase("Available"));
     await cluster.settle(2_000);
-    expect(told(cluster, "RollingOut")).toBe("False NotRollingOut");
+    expect(textsOf(cluster, "RollingOut")).toBe("False NotRollingOut");
     const template = { spec: { class: { name: "big" } } };
     const change = { metadata: { annotations }, spec: { template } };
     await cluster.api.patch(machineDeploymentResource, pool, change, { kind: "merge" });
     await cluster.settle(10_000);
-    const waiting = told(cluster, "RollingOut");
+    const waiting = textsOf(cluster, "RollingOut");
     expect(waiting).toMatch(/^True RollingOut Rolling out 3 not up-to-date replicas/);
     expect(waiting).toContain(hold);
     await cluster.settle(600_000);
-    expect(told(cluster, "RollingOut")).toBe(waiting);
+    expect(textsOf(cluster, "RollingOut")).toBe(waiting);
   });
 });

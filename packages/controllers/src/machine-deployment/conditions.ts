@@ -29,9 +29,9 @@ export interface DeploymentConditionFacts {
   /** All sets of the deployment with their machines, in any order. */
   readonly sets: readonly SetView[];
   readonly surroundings: ConditionInputs;
-  /** MCM's conditions as this pass finds them. */
+  /** MCM's conditions at the start of this reconcile. */
   readonly legacy: readonly Condition[];
-  /** What holds the rollout up besides a pause and a freeze: a clause each, as `RollingOut` tells it. Default: nothing. */
+  /** What blocks the rollout besides a pause and a freeze: a clause each, as in the message of `RollingOut`. Default: nothing. */
   readonly holds?: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const isTrue = (list: readonly Condition[], type: string): boolean => findCondit
 const isFrozen = ({ deployment, legacy }: DeploymentConditionFacts): boolean =>
   hasFreezeLabel(deployment) || isTrue(legacy, legacyConditionTypes.frozen);
 
-/** What keeps new machines from being made, the most important first. */
+/** What prevents the creation of machines, the most important first. */
 function blocksOf(facts: DeploymentConditionFacts): readonly string[] {
   const { deployment, surroundings, legacy } = facts;
   if (deployment.metadata.deletionTimestamp != null) return [];
@@ -73,7 +73,7 @@ const paused = ({ spec }: MachineDeployment): ConditionState =>
 
 /**
  * Cluster API's conditions of a deployment, all from one snapshot (Cluster API, `machinedeployment_status.go`): a reader who waits for the current generation and
- * RollingOut=False never sees what another pass thought of an older template.
+ * RollingOut=False never sees the result of an older template.
  */
 export function deploymentConditions(facts: DeploymentConditionFacts, now: Date): GroupConditions {
   const { deployment, sets, surroundings } = facts;
@@ -104,7 +104,7 @@ export function deploymentConditions(facts: DeploymentConditionFacts, now: Date)
 }
 
 /**
- * Adds Cluster API's conditions to what a pass decided, for the one write of its status; takes them away where there are no surroundings.
+ * Adds Cluster API's conditions to the status of a decision, so that one request writes all; removes them when there are no condition inputs.
  */
 export function withDeploymentConditions(
   decision: MachineDeploymentDecision,

@@ -62,7 +62,7 @@ it("keeps every promise of a rollout at every moment, with late watches, lost an
         const [wasClosed, bigBefore = 0] = [isClosedAt(world.now()), sizes.get("big")];
         await world.take(each);
         const of = (name: string) => world.machines().filter(({ spec }) => spec.class?.name === name);
-        // Those on their way out are VMs, too.
+        // Terminating machines have VMs, too.
         expect(world.machines().length).toBeLessThanOrEqual(replicas + bounds.maxSurge);
         expect(world.machines().filter(isAvailable).length).toBeGreaterThanOrEqual(replicas - bounds.maxUnavailable);
         // Neither template gets back what the other took.

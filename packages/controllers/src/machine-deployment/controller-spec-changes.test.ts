@@ -13,7 +13,7 @@ const strategy = fc.oneof(
     .map((rollingUpdate) => ({ type: "RollingUpdate", rollingUpdate })),
 );
 /** What people want of a deployment. */
-const wish = fc.oneof(
+const edit = fc.oneof(
   fc.record({ replicas: fc.nat(5) }),
   fc.record({ paused: fc.boolean() }),
   fc.record({ strategy }),
@@ -22,7 +22,7 @@ const wish = fc.oneof(
 );
 const step = fc.oneof(
   { weight: 6, arbitrary: faults.map((fault) => ({ kind: "fault" as const, fault })) },
-  { weight: 2, arbitrary: wish.map((spec) => ({ kind: "wish" as const, spec })) },
+  { weight: 2, arbitrary: edit.map((spec) => ({ kind: "edit" as const, spec })) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constantFrom("fail" as const, "vanish" as const), which: fc.nat(20) }),
@@ -40,7 +40,7 @@ it("comes to what is wanted in the end, whatever was wanted before and whatever 
       let most = 3;
       for (const each of steps) {
         if (each.kind === "fault") await world.take(each.fault);
-        else if (each.kind === "wish") {
+        else if (each.kind === "edit") {
           if ("replicas" in each.spec) most = Math.max(most, each.spec.replicas);
           world.api.change(machineDeploymentResource, pool, {
             metadata: { generation: (world.deployment()?.metadata.generation ?? 0) + 1 },

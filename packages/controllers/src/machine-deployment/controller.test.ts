@@ -124,7 +124,7 @@ describe("MachineDeployment controller", () => {
     expect(conditionOf(cluster, "Progressing")?.reason).toBe("NewMachineSetAvailable");
   });
 
-  it("says when a rollout stands still beyond its deadline, at the time it passes", async () => {
+  it("reports a rollout that makes no progress when its deadline passes", async () => {
     const cluster = await withDeployment({ spec: { progressDeadlineSeconds: 60 } });
     await cluster.settle(59_000);
     expect(conditionOf(cluster, "Progressing")?.status).toBe("True");
@@ -267,7 +267,7 @@ describe("MachineDeployment controller", () => {
     [
       "that is to be updated in place where there are no nodes",
       { spec: { strategy: { type: "InPlaceUpdate", inPlaceUpdate: { orchestrationType: "Auto" } } } },
-      "needs nodes",
+      "requires a target cluster",
     ],
   ])("refuses a deployment %s in plain sight, once, and lets it go", async (_, broken, word) => {
     const cluster = await withDeployment(broken, { metadata: { generation: 5 }, status: { observedGeneration: 4 } });

@@ -34,9 +34,9 @@ import type {
   MachineDeploymentSnapshot,
 } from "./state/snapshot.ts";
 
-/** How a deployment controller behaves. */
+/** Options of the MachineDeployment controller. */
 export interface MachineDeploymentControllerOptions {
-  /** Whether the cluster-autoscaler is kept from the nodes during a rollout; off also takes back what was set before. Default: it is. */
+  /** Whether scale-down by the cluster-autoscaler is disabled on the nodes of a rollout; `false` also removes the annotations set before. Default: `true`. */
   readonly disablesScaleDown?: boolean;
 }
 
@@ -109,7 +109,7 @@ export function createMachineDeploymentController(
       case "PatchMachine":
         return machines.patch({ namespace, name: action.name }, action.patch);
       case "PatchNodes":
-        // A node that changed meanwhile is looked at again in its new state.
+        // A node that changed meanwhile is reconciled again in its new state.
         if (await patchNodes(action.nodes)) controller.enqueue(keyOf(deployment));
         return;
       case "DeleteMachineSet":

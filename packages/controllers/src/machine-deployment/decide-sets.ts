@@ -38,14 +38,14 @@ const scaled = (name: string, before: number, after: number): Reason => ({
   message: `Scaled ${after > before ? "up" : "down"} machine set ${name} to ${after}`,
 });
 
-/** The deletion of a set, of this very one and of none that comes to have its name. */
+/** The deletion of a set, with its UID, so that a later set with the same name is kept. */
 export const deletionOf = ({ metadata }: MachineSet): MachineDeploymentAction => ({
   kind: "DeleteMachineSet",
   name: metadata.name,
   uid: metadata.uid ?? "",
 });
 
-/** Creates the set of the current template, as large as the strategy lets it be from the start. */
+/** Creates the set of the current template, with the size that the strategy allows. */
 export function decideCreation(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
@@ -73,13 +73,13 @@ function revisionPatch(deployment: MachineDeployment, { newSet }: Sets, revision
   return [{ kind: "PatchDeployment", patch: { metadata: { annotations } } }];
 }
 
-/** Whether old sets may be forgotten: no rollout is under way, and no rollback waits for the end of a pause (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). */
+/** Whether old sets may be deleted: no rollout is under way, and no rollback waits for the end of a pause (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). */
 function isHistoryDue(deployment: MachineDeployment, { newSet }: Sets, status: MachineDeploymentStatus): boolean {
   if (deployment.spec.paused === true) return deployment.spec.rollbackTo === undefined;
   return newSet !== undefined && isComplete(deployment, status);
 }
 
-/** Names that a message lists at most. */
+/** Maximum number of names in a message. */
 const NAMED = 5;
 
 const listOf = (names: readonly string[]): string => {
@@ -87,17 +87,21 @@ const listOf = (names: readonly string[]): string => {
   return `${names.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 };
 
-/** What an update in place does with single machines. */
+/** The events about single machines of an in-place update. */
 function inPlaceReasons({ transfer, select }: RolloutStep): readonly Reason[] {
-  const say = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
+  const event = (names: readonly string[], reason: string, message: string): readonly Reason[] =>
     names.length === 0 ? [] : [{ type: "Normal", reason, message: `${message}: ${listOf(names)}` }];
   const receivers = [...new Set(transfer.map(({ to }) => to))];
   return [
     ...receivers.flatMap((receiver) => {
       const names = transfer.filter(({ to }) => to === receiver).map(({ name }) => name);
-      return say(names, eventReasons.machinesHandedOver, `Updated in place, now of machine set ${receiver}`);
+      return event(
+        names,
+        eventReasons.machinesHandedOver,
+        `Moved to machine set ${receiver} after the in-place update`,
+      );
     }),
-    ...say(select, eventReasons.selectedForUpdate, "May be drained and updated in place"),
+    ...event(select, eventReasons.selectedForUpdate, "Selected for in-place update"),
   ];
 }
 
@@ -117,7 +121,7 @@ function transfers({ transfer }: RolloutStep, sets: Sets): MachineDeploymentActi
   );
 }
 
-/** The end of hand-overs: the node is clean, and the set that received the machine is seen to have a place for it, so that it does not give it up. */
+/** Ends hand-overs: the marks of the node are removed, and the size of the receiving set includes the machine, so that the set does not delete it. */
 function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): MachineDeploymentAction[] {
   const hasMarks = ({ metadata }: Machine): boolean => {
     const labels = nodes?.get(metadata.name)?.metadata.labels ?? {};
@@ -135,7 +139,7 @@ function endTransfers({ nodes }: MachineDeploymentSnapshot, sets: Sets): Machine
   });
 }
 
-/** Whether the cluster-autoscaler is kept from the nodes: from the first step of a rollout to its very end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
+/** Whether scale-down by the cluster-autoscaler is disabled: from the first step of a rollout to its end (MCM, `pkg/controller/deployment_rolling.go` annotateNodesBackingMachineSets). */
 function isKeptFromScaler(
   { deployment, disablesScaleDown = true }: MachineDeploymentSnapshot,
   { oldSets }: Sets,
@@ -146,7 +150,7 @@ function isKeptFromScaler(
   return isComplete(deployment, status) ? false : undefined;
 }
 
-/** What the nodes are to carry; a pause leaves them as they are (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
+/** What the nodes are to carry; while paused they are not changed (MCM, `pkg/controller/deployment_sync.go` checkPausedConditions). */
 function nodeActions(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
@@ -159,8 +163,8 @@ function nodeActions(
 }
 
 /**
- * The step of a pass as actions: machines that change sets, one patch per set that is to be scaled, marked or has fallen behind its deployment, one per node,
- * and the deployment's own revision. In this order, so that an interruption after any of them is mended by the next pass.
+ * The step of a reconcile as actions: machines that change sets, one patch per set that is to be scaled, marked or has fallen behind its deployment, one per node,
+ * and the deployment's own revision. In this order, so that the next reconcile continues after an interruption.
  */
 export function decideSets(
   snapshot: MachineDeploymentSnapshot,

@@ -56,7 +56,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       expect(actionsOf(orphaning, both)).toEqual([]);
     });
 
-    it("takes the autoscaler's annotations back when it is told not to guard nodes", () => {
+    it("removes the autoscaler's annotations when scale-down is not to be disabled", () => {
       expect(withNode({}, false, false)).toContainEqual(cleaned(released));
       expect(withNode({}, true, false)).toContainEqual(cleaned());
     });
@@ -136,7 +136,7 @@ describe("decideMachineDeployment, for machines with nodes", () => {
       problems: [],
     };
     expect(decideMachineDeployment(snapshot, now).because.map(({ message }) => message)).toEqual([
-      "May be drained and updated in place: m0, m1, m2, m3, m4 and 2 more",
+      "Selected for in-place update: m0, m1, m2, m3, m4 and 2 more",
     ]);
   });
 });

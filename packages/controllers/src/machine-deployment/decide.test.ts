@@ -124,7 +124,7 @@ describe("decideMachineDeployment", () => {
     ["paused: rolls nothing on", sizesOf({ spec: { paused: true } }, both), []],
     ["paused: rolls nothing back", actionsOf({ spec: { paused: true, rollbackTo: { revision: 1 } } }, both), []],
     [
-      "on its way out deletes its sets, each once",
+      "deletes its sets, each once, while it is terminating",
       actionsOf(beingDeleted(), [
         { name: "old", replicas: 1, change: beingDeleted() },
         { name: "new", replicas: 1 },
@@ -132,12 +132,12 @@ describe("decideMachineDeployment", () => {
       ["DeleteMachineSet new uid-new"],
     ],
     [
-      "on its way out goes after its last set, be its spec valid or not",
+      "is deleted after its last set, whether its spec is valid or not",
       actionsOf({ ...beingDeleted(), spec: { selector: null } }),
       ["RemoveFinalizer"],
     ],
     [
-      "has nothing to do on its way out once its finalizer is gone",
+      "does nothing while terminating without its finalizer",
       actionsOf({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [] } }, both),
       [],
     ],
@@ -176,7 +176,7 @@ describe("decideMachineDeployment", () => {
     expect(decide({ spec: { paused: true } }, [set]).actions).toEqual([{ kind: "PatchDeployment", patch }]);
   });
 
-  it("says what it scales, and nothing of an empty set", () => {
+  it("reports what it scales, and nothing about an empty set", () => {
     const messages = (...given: Parameters<typeof decide>) => decide(...given).because.map(({ message }) => message);
     expect(messages({}, both)).toEqual(["Scaled down machine set old to 2"]);
     expect(messages({ spec: { replicas: 5 } }, both)).toEqual(["Scaled up machine set new to 3"]);
@@ -200,7 +200,7 @@ describe("decideMachineDeployment", () => {
     expect(deleted({ paused: true, rollbackTo: { revision: 1 } }, 2)).toEqual([]);
   });
 
-  it("wakes when its deadline passes", () => {
+  it("requeues for its deadline", () => {
     const at = (lastUpdateTime: string) =>
       decide(
         {
@@ -236,7 +236,7 @@ describe("decideMachineDeployment", () => {
 
   it("marks the machines that the autoscaler chose before it does anything else, paused or not", () => {
     const chosen = annotated({
-      [annotationKeys.triggerDeletion]: "old-0~2026-01-01T00:00:00Z,nobody~2026-01-01T00:00:00Z",
+      [annotationKeys.triggerDeletion]: "old-0~2026-01-01T00:00:00Z,unknown~2026-01-01T00:00:00Z",
     });
     const marks = {
       [annotationKeys.machinePriority]: "1",
@@ -249,7 +249,7 @@ describe("decideMachineDeployment", () => {
         { kind: "PatchDeployment", patch: { metadata: { annotations: kept } } },
       ]);
     }
-    // Where the wish is right as it stands, the deployment is not written.
+    // An annotation that is correct already is not written.
     expect(decide(annotated(kept), both).actions).toEqual([
       { kind: "PatchMachine", name: "old-0", patch: { metadata: { annotations: marks } } },
     ]);
@@ -285,7 +285,7 @@ describe("decideMachineDeployment", () => {
     ]);
   });
 
-  it("wakes when limits change by themselves", () => {
+  it("requeues for the time at which its gates change", () => {
     const deployment = aMachineDeployment();
     const limits = { mayStart: false, requeueAt: new Date(now.getTime() + 5000) };
     const claim = { owned: [], adopt: [], release: [] };

@@ -23,16 +23,16 @@ import { boundsOf } from "./state/rollout-bounds.ts";
 const hasFinalizer = (deployment: MachineDeployment): boolean =>
   deployment.metadata.finalizers?.includes(finalizers.machine) === true;
 
-/** Kubernetes' finalizer of a deletion that leaves behind what the object owns. */
+/** Kubernetes' finalizer of a deletion that orphans dependents. */
 const ORPHAN_FINALIZER = "orphan";
 
-/** What a deployment leaves behind that goes without its sets: nodes that nobody would clean any more. */
+/** Cleans the nodes of a deployment that is deleted without its sets: no controller would do so later. */
 function decideOrphaning(snapshot: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
   const nodes = decideNodes(snapshot, viewSets(snapshot), { select: [], isKeptFromScaler: false, isOver: true });
   return nodes.length === 0 ? [] : [{ kind: "PatchNodes", nodes }];
 }
 
-/** A deployment on its way out takes its sets with it and waits for the last; its spec no longer matters. */
+/** A terminating deployment deletes its sets and waits for the last; its spec no longer matters. */
 function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, claim } = snapshot;
   if (!hasFinalizer(deployment)) return { actions: [], because: [] };
@@ -46,7 +46,7 @@ function decideDeletion(snapshot: MachineDeploymentSnapshot, now: Date): Machine
   return { actions, status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
 }
 
-/** Sets change hands before anything is counted. */
+/** Sets are adopted and released before anything is counted. */
 function decideClaims({ claim }: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
   return [
     ...claim.adopt.map(({ metadata: { name } }): MachineDeploymentAction => ({ kind: "AdoptMachineSet", name })),
@@ -74,7 +74,7 @@ function decideScalerMarks(
   ];
 }
 
-/** Follows the spec: rollback first, then scaling or the strategy's next step, as far as the limits let it. */
+/** Follows the spec: rollback first, then scaling or the strategy's next step, within the rollout gates. */
 function decideRollout(
   snapshot: MachineDeploymentSnapshot,
   now: Date,
@@ -95,7 +95,7 @@ function decideRollout(
     : decideSets(snapshot, sets, step, bounds, now);
 }
 
-/** The earlier of what the progress deadline and the limits wait for. */
+/** The earlier of the progress deadline and the next change of the gates. */
 function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates, now: Date): number | undefined {
   const waits = [
     untilDeadline(deployment, now),
@@ -106,8 +106,7 @@ function requeueAfter(deployment: MachineDeployment, { requeueAt }: RolloutGates
 }
 
 /**
- * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still go
- *.
+ * Decides the next step of a MachineDeployment. Deletion comes before validation, so that an object that became invalid can still be deleted.
  */
 export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentDecision {
   const { deployment, problems, limits = unlimited } = snapshot;
@@ -121,11 +120,11 @@ export function decideMachineDeployment(snapshot: MachineDeploymentSnapshot, now
   if (claims.length > 0) return { actions: claims, because: [] };
   const freezes = decideFreezeSync(snapshot);
   if (freezes.length > 0) return { actions: freezes, because: [] };
-  // Their machines come back as they were; what they lack looks like unavailability until then.
+  // Their machines will be restored; until then the missing ones would count as unavailable.
   if (snapshot.claim.owned.some((set) => expectedReplicasOf(set) !== undefined))
     return { actions: [], status: statusOf(snapshot, viewSets(snapshot), undefined, now), because: [] };
   const marks = decideScalerMarks(snapshot, now);
-  // What is marked counts once it is stored: the writes bring the next pass.
+  // Marks count once they are stored: the writes trigger the next reconcile.
   if (marks.length > 0) return { actions: marks, because: [] };
   const decision = decideRollout(snapshot, now, limits);
   const requeueAfterMs = requeueAfter(deployment, limits, now);

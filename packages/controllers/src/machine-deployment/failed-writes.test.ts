@@ -38,8 +38,8 @@ const start = (
     return [createMachineDeploymentController(seen, 1), createMachineSetController(seen, 1)];
   }, prepare);
 type Patched = Parameters<ApiClient["patch"]>;
-/** An API client that tells of its patches before they are sent, and of those that failed. */
-const telling =
+/** An API client that reports its patches before they are sent, and those that failed. */
+const reportingPatches =
   (send: (...given: Patched) => void, fail: (error: unknown) => void) =>
   (api: ApiClient): ApiClient => ({
     ...api,
@@ -58,7 +58,7 @@ const startDeployment = (...changes: readonly Change<MachineDeployment>[]) =>
 const setOfClass = ({ api }: RunningControllers, name: string): MachineSet | undefined =>
   api.all<MachineSet>(machineSetResource).find(({ spec }) => spec.template.spec.class?.name === name);
 
-/** All machines run, and those on their way out are gone. */
+/** All machines run, and terminating ones are deleted. */
 async function live(cluster: RunningControllers, rounds = 20): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const { metadata } of cluster.machines()) {
@@ -98,11 +98,11 @@ describe("writes of sets and deployments", () => {
     expect(sets.map(({ metadata }) => metadata.ownerReferences?.[0]?.name)).toEqual(["other"]);
   });
 
-  it("of one pass never stand in each other's way, and none of them is a whole object", async () => {
+  it("of one reconcile never conflict with each other, and none of them is a whole object", async () => {
     const conflicts: unknown[] = [];
     const cluster = await start(
       (api) => void api.seed(machineDeploymentResource, aMachineDeployment({ metadata: { finalizers: null } })),
-      telling(
+      reportingPatches(
         () => {},
         (error) => void (isConflict(error) && conflicts.push(error)),
       ),
@@ -161,7 +161,7 @@ describe("writes of sets and deployments", () => {
     };
     const cluster = await start(
       (api) => void api.seed(machineDeploymentResource, aMachineDeployment()),
-      telling(refuse, () => {}),
+      reportingPatches(refuse, () => {}),
     );
     await live(cluster, 3);
     await cluster.api.patch(machineDeploymentResource, pool, big, { kind: "merge" });

@@ -1,7 +1,7 @@
 import { planDeploymentFreeze } from "../safety/freeze-deployment.ts";
 import type { MachineDeploymentAction, MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
-/** Brings the freeze of the deployment in step with that of its sets, the sets first. Nothing else is done in the pass that does. */
+/** Synchronizes the freeze of the deployment with that of its sets, the sets first. Such a reconcile does nothing else. */
 export function decideFreezeSync({ deployment, claim }: MachineDeploymentSnapshot): readonly MachineDeploymentAction[] {
   const freeze = planDeploymentFreeze(deployment, claim.owned);
   return [

@@ -2,7 +2,7 @@ import { annotationKeys, type MachineDeployment, phaseOf } from "@millwright/cor
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isDeleting } from "../model/phase.ts";
-import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
+import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
 import { aMachineDeployment, annotated, beingDeleted, type Change } from "../testing/builders.ts";
 import { createRolloutModel, type RolloutModel } from "../testing/rollout-model.ts";
 import { type Interference, settle, transcribe } from "../testing/rollout-transcript.ts";
@@ -12,7 +12,7 @@ const { canarySteps, onDelete, maintenanceWindows, honorMinReadySeconds } = anno
 const begun = (...changes: readonly Change<MachineDeployment>[]): RolloutModel => begunRollout({}, ...changes);
 
 describe("a rollout on deletion", () => {
-  it("replaces exactly the machines that somebody deletes", () => {
+  it("replaces exactly the machines that a user deletes", () => {
     const model = begun(annotated({ [onDelete]: "true" }));
     const remove: Interference = (it) => {
       const victim = it.machines().find((each) => each.spec.class?.name === "small" && !isDeleting(each));
@@ -38,13 +38,13 @@ describe("a rollout on deletion", () => {
 
   it("ends a replacement that had begun before", () => {
     const model = begun();
-    const at = { 2: wish("a user wants to do it", annotated({ [onDelete]: "true" })) };
+    const at = { 2: edit("a user wants to do it", annotated({ [onDelete]: "true" })) };
     expect(transcribe(model, { at })).toContain("end: small 2 (2 serve), big 1 (1 serve)");
   });
 
   it("takes its hand off the old sets when it is over", () => {
     const model = begun(annotated({ [onDelete]: "true" }));
-    const at = { 5: wish("never mind", { metadata: { annotations: { [onDelete]: null } } }) };
+    const at = { 5: edit("never mind", { metadata: { annotations: { [onDelete]: null } } }) };
     expect(transcribe(model, { at })).toContain("end: small 0 (0 serve), big 3 (3 serve)");
   });
 });
@@ -71,8 +71,8 @@ describe("a rollout in maintenance windows", () => {
       spec: { strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 2 } } },
     };
     const model = begun(sized(30), none, annotated({ [maintenanceWindows]: "1 0 * * * 1m" }));
-    const said = transcribe(model, { rounds: 80 });
-    const [, old = "0", current = "0"] = /end: small (\d+) .*big (\d+)/.exec(said) ?? [];
+    const transcript = transcribe(model, { rounds: 80 });
+    const [, old = "0", current = "0"] = /end: small (\d+) .*big (\d+)/.exec(transcript) ?? [];
     expect(Number(old)).toBeGreaterThan(0);
     expect(Number(current)).toBeGreaterThan(0);
     expect(Number(old) + Number(current)).toBe(30);
@@ -89,7 +89,7 @@ describe("a rollout in maintenance windows", () => {
     const model = createRolloutModel(aMachineDeployment(annotated({ [maintenanceWindows]: "0 5 * * * 1m" })));
     expect(transcribe(model)).toContain("end: small 3 (3 serve)");
     model.change(ofClass("big"));
-    expect(transcribe(model, { at: { 3: wish("more", sized(5)) } })).toContain(
+    expect(transcribe(model, { at: { 3: edit("more", sized(5)) } })).toContain(
       "end: small 5 (5 serve), big 0 (0 serve)",
     );
   });
@@ -99,12 +99,12 @@ it.each([
   ["at a pause", { [canarySteps]: "1/pause" }],
   ["with replacement on deletion only", { [onDelete]: "true" }],
   ["outside of windows", { [maintenanceWindows]: "0 5 * * * 1m" }],
-])("makes no machine for a scaling %s that it would give up again", (_, asked) => {
+])("makes no machine for a scaling %s that it would delete again", (_, asked) => {
   const model = begun(sized(4));
   transcribe(model, { rounds: 3 });
   model.change(annotated(asked));
   settle(model);
-  const made = transcribe(model, { at: { 0: wish("a user wants 6", sized(6)) } });
+  const made = transcribe(model, { at: { 0: edit("a user wants 6", sized(6)) } });
   expect(made.match(/\+\d+ \w+/g)).toEqual([expect.stringContaining("+2 ")]);
   expect(made).not.toContain("Scaled down");
 });
@@ -156,10 +156,10 @@ it("keeps every promise under any mix of limits, and comes to its end when they 
         model.decideDeployment();
         model.decideSets();
         const wanted = model.deployment().spec.replicas ?? 0;
-        const told = model.sets().reduce((total, { spec }) => total + (spec.replicas ?? 0), 0);
-        expect(told).toBeLessThanOrEqual(Math.max(wanted, round < 5 ? wanted : replicas) + surge);
+        const total = model.sets().reduce((sum, { spec }) => sum + (spec.replicas ?? 0), 0);
+        expect(total).toBeLessThanOrEqual(Math.max(wanted, round < 5 ? wanted : replicas) + surge);
         const serving = model.machines().filter((each) => phaseOf(each) === "Running" && !isDeleting(each)).length;
-        // Another size gives up what it does not need, whatever the others do.
+        // Another size deletes what it does not need, whatever the others do.
         expect(serving).toBeGreaterThanOrEqual(resize === undefined ? replicas - Math.min(unavailable, replicas) : 0);
         for (const [index, machine] of model.machines().entries()) {
           if (((bits >> (index % 8)) & 1) === 0) continue;

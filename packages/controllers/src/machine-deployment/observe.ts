@@ -14,9 +14,9 @@ import { withGates } from "./gates/with-gates.ts";
 import { rolloutOptionProblems } from "./gates/rollout-options.ts";
 import type { MachineDeploymentSnapshot } from "./state/snapshot.ts";
 
-/** Where a pass over a deployment finds what it looks at: the caches of a controller, or objects that a preview has read. */
+/** Where a reconcile of a deployment reads from: the caches of a controller, or the objects of a preview. */
 export interface DeploymentSources {
-  /** All sets of the namespace, whoever has them. */
+  /** All sets of the namespace, whoever owns them. */
   readonly sets: readonly MachineSet[];
   /** Machines that a set controls, by its UID. */
   readonly machinesOf: (uid: string) => readonly Machine[];
@@ -25,15 +25,14 @@ export interface DeploymentSources {
   readonly disablesScaleDown: boolean;
 }
 
-/** An update in place happens on nodes; where there are none it is refused like any other field, in plain sight. */
+/** An in-place update needs nodes; without a target cluster it is rejected like any other invalid field. */
 function unsupported({ spec }: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] {
   if (spec.strategy?.type !== "InPlaceUpdate" || hasTarget) return [];
-  const message =
-    "InPlaceUpdate needs nodes, and this installation has no target cluster; use RollingUpdate or Recreate";
+  const message = "InPlaceUpdate requires a target cluster; use RollingUpdate or Recreate";
   return [{ path: "spec.strategy.type", message, kind: "notSupported" }];
 }
 
-/** What is wrong with a deployment, be it in its spec or in the annotations by which it asks for more. */
+/** Problems of a deployment: of its spec, and of the annotations that extend it. */
 export const deploymentProblems = (deployment: MachineDeployment, hasTarget: boolean): readonly FieldProblem[] =>
   problemsOf(deployment, (each) => [
     ...validateMachineDeployment(each),
@@ -45,14 +44,14 @@ function* eachOf(lists: Iterable<readonly Machine[]>): Generator<Machine> {
   for (const list of lists) yield* list;
 }
 
-/** What a pass over a deployment sees, and the limits that hold for its rollout now. */
+/** The snapshot of a deployment, and the gates of its rollout now. */
 export function observeMachineDeployment(
   deployment: MachineDeployment,
   { sets, machinesOf, nodesOf, disablesScaleDown }: DeploymentSources,
   now: Date,
 ): MachineDeploymentSnapshot {
   const problems = deploymentProblems(deployment, nodesOf !== undefined);
-  // On its way out, and while its spec is refused, an owner goes on with what it controls, whatever has become of its selector.
+  // A terminating deployment, and one with an invalid spec, keeps the sets that it controls, whatever its selector.
   const keepsAll = deployment.metadata.deletionTimestamp !== undefined || problems.length > 0;
   const isWanted = (set: MachineSet): boolean =>
     keepsAll || selectorMatches(deployment.spec.selector, set.metadata.labels);

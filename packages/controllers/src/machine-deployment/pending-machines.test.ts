@@ -17,12 +17,12 @@ const coming = (machines: readonly Machine[], ...changes: readonly Change<Machin
   pendingSets(deployment, [{ set: aMachineSet(named("old"), ...changes), machines }]);
 
 it.each<[string, readonly string[], readonly string[]]>([
-  ["a set that is told to have more machines than there are", ["old"], coming([aMachine()], seen)],
-  ["a set that nobody has looked at yet", ["old"], coming([], empty)],
+  ["a set whose spec.replicas exceeds its machines", ["old"], coming([aMachine()], seen)],
+  ["a set that was not observed yet", ["old"], coming([], empty)],
   ["a set whose new size is not seen yet", ["old"], coming([], empty, seen, { metadata: { generation: 2 } })],
   ["no set that is empty and knows it", [], coming([], empty, seen)],
   ["no set that has all its machines", [], coming([aMachine()], seen, { spec: { replicas: 1 } })],
-  ["no set that is on its way out", [], coming([], beingDeleted())],
+  ["no terminating set", [], coming([], beingDeleted())],
   ["no set that is refused", [], coming([], refused)],
   ["no set that cannot be read", [], pendingSets(deployment, [{ set: unreadable, machines: [] }])],
   ["no set of the current template", [], coming([], { spec: { template: { spec: { class: { name: "big" } } } } })],

@@ -5,8 +5,8 @@ import { templateDifferences } from "../conditions/machine/updating.ts";
 import type { SetView } from "./state/set-size.ts";
 
 /**
- * Whether a set may still make machines that nobody sees yet: it is told to have more than there are, or its controller has not seen the size that it is told now, and
- * may just be asking for machines of an earlier one. A set that is refused or cannot be read, or is on its way out, makes none.
+ * Whether a set may still create machines: `spec.replicas` exceeds its machines, or its controller has not observed the current size and
+ * may be creating machines for an earlier one. An invalid set creates none, nor does a terminating one.
  */
 function mayMakeMachines({ set, machines }: SetView): boolean {
   const { metadata, spec, status } = set;
@@ -17,7 +17,7 @@ function mayMakeMachines({ set, machines }: SetView): boolean {
   return (spec.replicas ?? 0) > machines.length || (status?.observedGeneration ?? 0) < (metadata.generation ?? 0);
 }
 
-/** Names of the sets of older templates from which machines may still come: as long as there are any, a rollout is not over, whatever machines are there. */
+/** Names of the sets of older templates that may still create machines: while there are any, the rollout is not complete. */
 export const pendingSets = (deployment: MachineDeployment, sets: readonly SetView[]): readonly string[] =>
   sets
     .filter((view) => mayMakeMachines(view))

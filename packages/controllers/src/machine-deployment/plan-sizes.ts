@@ -11,7 +11,7 @@ import { type RolloutGates, unlimited } from "./state/rollout-gates.ts";
 import { type SetView, sum } from "./state/set-size.ts";
 import { allOf, type MachineDeploymentSnapshot, type Sets } from "./state/snapshot.ts";
 
-/** One step of a rollout: the sizes that sets get, and, updating in place, what becomes of single machines. */
+/** One step of a rollout: the sizes of sets and, for an in-place update, the single machines. */
 export interface RolloutStep {
   /** Only of sets whose size changes. */
   readonly sizes: Sizes;
@@ -21,7 +21,7 @@ export interface RolloutStep {
   readonly select: readonly string[];
 }
 
-/** Numbers noted on a set at its last scaling; `undefined` when missing or unreadable. */
+/** A number recorded on a set at its last scaling; `undefined` when missing or invalid. */
 const notedNumber = (set: MachineSet, key: string): number | undefined => {
   const text = set.metadata.annotations?.[key] ?? "";
   return /^\d{1,10}$/.test(text) ? Number(text) : undefined;
@@ -29,11 +29,11 @@ const notedNumber = (set: MachineSet, key: string): number | undefined => {
 
 const scalable = (view: SetView): ScalableSet => ({
   ...recoveredSize(view),
-  // Shares of nothing cannot be computed: a set that was noted at 0 does not know its share.
+  // A set that was recorded at 0 has no share.
   maxReplicas: notedNumber(view.set, annotationKeys.maxReplicas) || undefined,
 });
 
-/** Whether `spec.replicas` changed since an active set was told its size. */
+/** Whether `spec.replicas` changed since an active set was scaled. */
 function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boolean {
   const replicas = deployment.spec.replicas ?? 0;
   return allOf(sets).some(
@@ -43,20 +43,20 @@ function isResized({ deployment }: MachineDeploymentSnapshot, sets: Sets): boole
 }
 
 /**
- * Whether this pass only scales: while the deployment is paused, and when its size changed. Scaling comes before going on with a rollout
+ * Whether this reconcile only scales: while the deployment is paused, and when its size changed. Scaling comes before the next step of a rollout
  * (MCM, `pkg/controller/deployment_sync.go` isScalingEvent). A changed template without a set yet comes before both.
  */
 export function isScalingPass(snapshot: MachineDeploymentSnapshot, sets: Sets): boolean {
   return snapshot.deployment.spec.paused === true || (sets.newSet !== undefined && isResized(snapshot, sets));
 }
 
-/** In place, more machines are always made by the new set: the old ones make none. */
+/** In an in-place update only the new set creates machines. */
 const isLess = (bounds: RolloutBounds, sets: Sets): boolean =>
   sum(allOf(sets).map((view) => recoveredSize(view).spec)) > bounds.replicas + bounds.maxSurge;
 
 /**
- * Of what a scaling adds, the new set takes no more than its limits let it have; the newest old set that serves has the rest of the replicas. The surge is left
- * free: it is for replacements, and a limited rollout would give up again at once what was made with it.
+ * Of the added replicas, the new set gets no more than its gates allow; the newest old set with available machines gets the rest. The surge is not
+ * used: it is for replacements, and a gated rollout would delete these machines again at once.
  */
 function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets, { maxNew }: RolloutGates): Sizes {
   const olds = oldSets.map(recoveredSize);
@@ -70,7 +70,7 @@ function withinLimits(sizes: Sizes, replicas: number, { newSet, oldSets }: Sets,
   return new Map([...sizes, [name, most], [old.name, old.spec + Math.min(rest, size - most)]]);
 }
 
-/** The sizes by the strategy, wherever they differ from those that a repair would leave. */
+/** The sizes by the strategy, where they differ from the recovered ones. */
 function planStep(
   snapshot: MachineDeploymentSnapshot,
   sets: Sets,
@@ -85,9 +85,9 @@ function planStep(
   const isInPlace = strategy === "InPlaceUpdate" && newSet !== undefined && deployment.spec.paused !== true;
   if (isScalingPass(snapshot, sets) && !(isInPlace && !isLess(bounds, sets))) {
     const scalables = allOf(sets).map(scalable);
-    // A rollout that is paused stands still: room that is left of its surge is not for machines of either template.
+    // While a rollout is paused, its free surge is used for machines of neither template.
     if (scalables.filter(({ spec }) => spec > 0).length > 1 && !isResized(snapshot, sets)) return only(new Map());
-    // A pause does not begin with the new template.
+    // No new template is started while paused.
     const current = newSet === undefined ? undefined : scalable(newSet);
     const grower = deployment.spec.paused === true && current?.spec === 0 ? undefined : current;
     return only(withinLimits(planScaling(bounds, grower, scalables), bounds.replicas, sets, limits));
@@ -102,7 +102,7 @@ function planStep(
   if (newSize === undefined) return "create the new set";
   if (!isInPlace) return only(planRollingUpdate(bounds, newSize, oldSizes, limits));
   const selects = deployment.spec.strategy?.inPlaceUpdate?.orchestrationType === "Auto" && limits.mayStart;
-  // A machine beyond the replicas begins a replacement; one for a machine that is gone does not.
+  // A machine beyond the replicas starts a replacement; one for a deleted machine does not.
   const maxSurge = limits.mayStart ? bounds.maxSurge : 0;
   const updatable = (view: SetView): InPlaceSet => updatableSet(view, snapshot.nodes, newSize.name, now);
   return planInPlaceUpdate(
@@ -114,10 +114,10 @@ function planStep(
 }
 
 /**
- * What the sets are told after this pass, or that the set of the current template is to be made first. While frozen only a repair and a hand-over let a set
- * grow, for they make no machines.
+ * The sizes of the sets after this reconcile, or that the set of the current template is to be created first. While frozen a set grows only by recovery or
+ * by a hand-over, which create no machines.
  *
- * @param limits what else holds a rolling update back
+ * @param limits the gates of a rolling update
  */
 export function planSizes(
   snapshot: MachineDeploymentSnapshot,
@@ -131,10 +131,10 @@ export function planSizes(
   const isFrozen = hasFreezeLabel(snapshot.deployment);
   const sizes = allOf(sets).flatMap((view): [string, number][] => {
     const { name } = view.set.metadata;
-    const repaired = recoveredSize(view).spec;
-    const planned = step.sizes.get(name) ?? repaired;
+    const recovered = recoveredSize(view).spec;
+    const planned = step.sizes.get(name) ?? recovered;
     const received = step.transfer.filter(({ to }) => to === name).length;
-    const size = isFrozen ? Math.min(planned, repaired + received) : planned;
+    const size = isFrozen ? Math.min(planned, recovered + received) : planned;
     return size === (view.set.spec.replicas ?? 0) ? [] : [[name, size]];
   });
   return { ...step, sizes: new Map(sizes) };

@@ -43,7 +43,7 @@ describe("isComplete", () => {
     expect(isComplete(aMachineDeployment(), { ...counters, ...change })).toBe(expected);
   });
 
-  it("wants none where nothing is said about replicas", () => {
+  it("wants none without spec.replicas", () => {
     const none = { replicas: 0, updatedReplicas: 0, availableReplicas: 0 };
     expect(isComplete(aMachineDeployment({ spec: { replicas: null } }), none)).toBe(true);
   });
@@ -53,17 +53,17 @@ describe("progressOf", () => {
   const paused = { spec: { paused: true } };
   it.each<[string, () => string | undefined, string | undefined]>([
     [
-      "tells that the new set was created",
+      "reports the creation of the new set",
       () => progress(withCondition(undefined), {}, "new", true),
       'True NewMachineSetCreated Created new machine set "new"',
     ],
     [
-      "tells that all machines are there",
+      "reports that all machines are there",
       () => progress(withCondition(progressing("MachineSetUpdated")), {}),
       'True NewMachineSetAvailable MachineSet "new" has successfully progressed.',
     ],
     [
-      "tells of completion even after the deadline",
+      "reports completion even after the deadline",
       () => progress(withCondition(progressing("ProgressDeadlineExceeded", "False")), {}),
       'True NewMachineSetAvailable MachineSet "new" has successfully progressed.',
     ],
@@ -114,7 +114,7 @@ describe("progressOf", () => {
       'True MachineSetUpdated MachineSet "new" is progressing. !',
     ],
     [
-      "tells that the deadline is over",
+      "reports that the deadline has passed",
       () => progress(withCondition(progressing("MachineSetUpdated"))),
       'False ProgressDeadlineExceeded MachineSet "new" has timed out progressing.',
     ],
@@ -129,27 +129,27 @@ describe("progressOf", () => {
       undefined,
     ],
     [
-      "tells of an exceeded deadline once",
+      "reports an exceeded deadline once",
       () => progress(withCondition(progressing("ProgressDeadlineExceeded", "False"))),
       undefined,
     ],
     [
-      "tells of a set that was found and not made",
+      "reports a set that was found and not created",
       () => progress(withCondition(undefined)),
       'True FoundNewMachineSet Found new machine set "new"',
     ],
     [
-      "tells of the pause",
+      "reports the pause",
       () => progress(withCondition(progressing("MachineSetUpdated"), paused)),
       "Unknown DeploymentPaused Deployment is paused",
     ],
     [
-      "tells of the end of the pause",
+      "reports the end of the pause",
       () => progress(withCondition(progressing("DeploymentPaused", "Unknown"))),
       "Unknown DeploymentResumed Deployment is resumed",
     ],
     [
-      "tells of an exceeded deadline rather than of a pause",
+      "reports an exceeded deadline rather than a pause",
       () => progress(withCondition(progressing("ProgressDeadlineExceeded", "False"), paused)),
       undefined,
     ],
@@ -185,7 +185,7 @@ describe("untilDeadline", () => {
       withCondition(progressing("MachineSetUpdated"), { spec: { progressDeadlineSeconds: null } }),
       undefined,
     ],
-    ["does not exist before anything was said", withCondition(undefined), undefined],
+    ["does not exist before the condition was set", withCondition(undefined), undefined],
     [
       "does not exist after it was exceeded",
       withCondition(progressing("ProgressDeadlineExceeded", "False")),

@@ -6,7 +6,7 @@ import {
 } from "@millwright/core";
 import { type ConditionState, findCondition } from "../model/set-condition.ts";
 
-/** The counters by which a rollout is seen to advance. */
+/** The counters that measure the progress of a rollout. */
 export type Counters = Required<
   Pick<
     MachineDeploymentStatus,
@@ -20,13 +20,13 @@ export interface ProgressFacts {
   readonly counters: Counters;
   /** Name of the set of the current template; `undefined` while there is none. */
   readonly newSet: string | undefined;
-  /** The set is being created in this very pass. */
+  /** The set is created in this reconcile. */
   readonly isNewSetCreated: boolean;
-  /** What the rollout waits for on purpose, a clause each. Default: nothing. */
+  /** What the rollout waits for as configured, a clause each. Default: nothing. */
   readonly holds?: readonly string[];
 }
 
-/** A new state of `Progressing`; `touch` renews its update time even when it says the same as before. */
+/** A new state of `Progressing`; `touch` renews its update time even when nothing else changed. */
 export interface Progress {
   readonly state: ConditionState;
   readonly touch: boolean;
@@ -37,7 +37,7 @@ const type = legacyConditionTypes.progressing;
 /** Reasons with which nothing is in progress. */
 const resting: ReadonlySet<string> = new Set([legacyReasons.newMachineSetAvailable, legacyReasons.deploymentPaused]);
 
-/** What `Progressing` says of a rollout that is held up on purpose, before the first thing that it waits for. */
+/** Starts the list of what a rollout waits for in the message of `Progressing`. */
 const WAITS = " waits: ";
 
 /** All machines are of the current template, none is missing, none is left over (MCM, `pkg/controller/deployment_util.go` MachineDeploymentComplete). */
@@ -85,7 +85,7 @@ function pauseState(
 }
 
 /**
- * What `Progressing` says now, or `undefined` when it stays as it is (MCM, `pkg/controller/deployment_progress.go` syncRolloutStatus). The cluster-autoscaler
+ * The new state of `Progressing`, or `undefined` when it does not change (MCM, `pkg/controller/deployment_progress.go` syncRolloutStatus). The cluster-autoscaler
  * shrinks a deployment only when it reads `NewMachineSetAvailable` here, so every rollout must end there.
  */
 export function progressOf(facts: ProgressFacts, now: Date): Progress | undefined {
@@ -96,29 +96,30 @@ export function progressOf(facts: ProgressFacts, now: Date): Progress | undefine
   if (deployment.spec.paused === true) return undefined;
 
   const subject = newSet === undefined ? `Machine Deployment "${deployment.metadata.name}"` : `MachineSet "${newSet}"`;
-  const say = (status: "True" | "False", reason: string, message: string, touch = false): Progress => ({
+  const progressing = (status: "True" | "False", reason: string, message: string, touch = false): Progress => ({
     state: { type, status, reason, message },
     touch,
   });
   if (facts.isNewSetCreated)
-    return say("True", legacyReasons.newMachineSetCreated, `Created new machine set "${newSet ?? ""}"`);
+    return progressing("True", legacyReasons.newMachineSetCreated, `Created new machine set "${newSet ?? ""}"`);
   if (isComplete(deployment, counters)) {
-    return say("True", legacyReasons.newMachineSetAvailable, `${subject} has successfully progressed.`);
+    return progressing("True", legacyReasons.newMachineSetAvailable, `${subject} has successfully progressed.`);
   }
   const wasAtRest = before?.reason === legacyReasons.newMachineSetAvailable;
-  // A machine that broke after the rollout is no new rollout.
+  // A machine that failed after the rollout does not start a new one.
   if (wasAtRest && counters.replicas === counters.updatedReplicas) return undefined;
-  // What waits on purpose is not late, and Gardener takes anything but True for trouble. When the wait is over the deadline begins anew.
+  // A configured wait is not a delay, and Gardener treats anything but True as a failure. The deadline restarts after the wait.
   const { holds = [] } = facts;
-  if (holds.length > 0) return say("True", legacyReasons.machineSetUpdated, `${subject}${WAITS}${holds.join("; ")}`);
-  // Back to a template whose set is there, or with Recreate, a rollout begins without a set being made. The autoscaler must not take it for over.
+  if (holds.length > 0)
+    return progressing("True", legacyReasons.machineSetUpdated, `${subject}${WAITS}${holds.join("; ")}`);
+  // Back to a template with an existing set, or with Recreate, a rollout starts without the creation of a set. The autoscaler must not consider it complete.
   if (wasAtRest || before?.message?.includes(WAITS) === true || hasAdvanced(deployment.status, counters))
-    return say("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
+    return progressing("True", legacyReasons.machineSetUpdated, `${subject} is progressing.`, true);
   if ((untilDeadline(deployment, now) ?? 1) <= 0) {
-    return say("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);
+    return progressing("False", legacyReasons.progressDeadlineExceeded, `${subject} has timed out progressing.`);
   }
   if (before === undefined && newSet !== undefined) {
-    return say("True", legacyReasons.foundNewMachineSet, `Found new machine set "${newSet}"`);
+    return progressing("True", legacyReasons.foundNewMachineSet, `Found new machine set "${newSet}"`);
   }
   return undefined;
 }

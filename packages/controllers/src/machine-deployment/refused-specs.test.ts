@@ -28,7 +28,7 @@ function passOver(change: Change<MachineDeployment>) {
   return decideMachineDeployment(observeMachineDeployment(deployment, sources, now), now);
 }
 
-/** Paths of the fields that a condition complains of. */
+/** Paths of the fields that a condition reports. */
 const pathsIn = (message = ""): readonly string[] =>
   [...message.matchAll(/^\* ([^:]+):/gm)].map(([, path = ""]) => path);
 
@@ -44,19 +44,19 @@ const unavailable = "spec.strategy.rollingUpdate.maxUnavailable";
 describe("a deployment that is refused", () => {
   it.each<[string, Change<MachineDeployment>, readonly string[]]>([
     ["less than no replicas", { spec: { replicas: -1 } }, ["spec.replicas"]],
-    ["a strategy that nobody knows", { spec: { strategy: { type: "Canary" } } }, ["spec.strategy.type"]],
+    ["an unknown strategy", { spec: { strategy: { type: "Canary" } } }, ["spec.strategy.type"]],
     ["a surge that is a number in words", rolling({ maxSurge: "5" }), [surge]],
     ["an unavailability that is a number in words", rolling({ maxUnavailable: "5" }), [unavailable]],
     ["a negative surge", rolling({ maxSurge: -1 }), [surge]],
     ["a negative unavailability", rolling({ maxUnavailable: "-5%" }), [unavailable]],
     ["no room to move at all", rolling({ maxSurge: 0, maxUnavailable: 0 }), ["spec.strategy.rollingUpdate"]],
     [
-      "an update in place that nobody orchestrates",
+      "an in-place update without orchestration",
       inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "" }),
       ["spec.strategy.inPlaceUpdate.orchestrationType"],
     ],
     [
-      "an update in place that somebody unknown orchestrates",
+      "an in-place update with unknown orchestration",
       inPlace({ maxSurge: 1, maxUnavailable: 0, orchestrationType: "auto" }),
       ["spec.strategy.inPlaceUpdate.orchestrationType"],
     ],
@@ -65,7 +65,7 @@ describe("a deployment that is refused", () => {
     ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
     ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
     ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
-  ])("for %s is left as it is, and says so in plain sight", (_, change, paths) => {
+  ])("for %s changes nothing and is reported in a condition", (_, change, paths) => {
     const { actions, because, status } = passOver(change);
     expect(actions).toEqual([]);
     expect(because.map(({ reason }) => reason)).toEqual(["InvalidSpec"]);
@@ -101,7 +101,7 @@ describe("a set that is refused", () => {
     ["a selector of other machines", { spec: { selector: { matchLabels: { zone: "a" } } } }, ["spec.selector"]],
     ["a class without a kind", templated({ spec: { class: { kind: "" } } }), ["spec.template.spec.class.kind"]],
     ["a class without a name", templated({ spec: { class: { name: "" } } }), ["spec.template.spec.class.name"]],
-  ])("for %s makes and gives up nothing, and says so", (_, change, paths) => {
+  ])("for %s creates and deletes nothing and is reported", (_, change, paths) => {
     const set = aMachineSet(stale, change);
     const machines = [aMachine(ownedBy(set), inPhase("Failed"))];
     const sources = { controlled: machines, others: [], deployment: () => undefined, nodesOf: () => new Map() };

@@ -26,7 +26,7 @@ function endsWait({ metadata, status }: MachineDeployment): boolean {
   return condition?.status === "False" && seen >= (metadata.generation ?? 0);
 }
 
-/** How late things are at most, milliseconds; each is drawn anew. */
+/** Maximum delays, milliseconds; each one is drawn at random. */
 interface Lateness {
   readonly seed: number;
   readonly requestMs: number;
@@ -34,7 +34,7 @@ interface Lateness {
   readonly watchMs: number;
 }
 
-/** The controllers of sets and deployments in a world in which everything takes its time, and somebody who waits for the end of every rollout. */
+/** The controllers of sets and deployments with delayed caches and machines, and a client that waits for the end of every rollout. */
 function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
   const { api, clock, newContext } = createTestCluster();
   const random = seededRandom(seed);
@@ -43,7 +43,7 @@ function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
   let endedAt: number | undefined;
   const deployment = () => api.peek<MachineDeployment>(machineDeploymentResource, pool);
 
-  /** What is stored, as somebody sees it who waits. To be called after each write. */
+  /** The stored objects, as a waiting client sees them. To be called after each write. */
   const look = (): void => {
     const found = deployment();
     if (found === undefined) return;
@@ -96,7 +96,7 @@ function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
     machines,
     wrong: () => [...wrong],
     isOver: () => endedAt === deployment()?.metadata.generation,
-    /** Whether somebody who waits has been told the end, and as many machines of the last template serve as there are to be. */
+    /** Whether a waiting client has seen the end, and all machines of the last template serve. */
     isAtRest(): boolean {
       const wanted = deployment()?.spec;
       const serving = machines().filter(
@@ -106,7 +106,7 @@ function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
       return endedAt === deployment()?.metadata.generation && serving.length === wanted?.replicas;
     },
     wait: (ms: number) => clock.advance(ms),
-    /** Somebody applies another template. */
+    /** A user applies another template. */
     apply(className: string): void {
       const generation = (deployment()?.metadata.generation ?? 0) + 1;
       const spec = { template: { spec: { class: { name: className } } } };
@@ -128,7 +128,7 @@ function createWorld({ seed, requestMs, answerMs, watchMs }: Lateness) {
     },
     async end(): Promise<void> {
       stop.abort(new Error("the test is over"));
-      // What sleeps is woken.
+      // Ends all sleeps.
       for (let round = 0; round < 5; round++) await clock.advance(1_000);
       await running;
     },

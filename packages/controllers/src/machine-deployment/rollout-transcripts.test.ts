@@ -1,6 +1,6 @@
 import { type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { begunRollout, ofClass, sized, wish } from "../testing/begun-rollout.ts";
+import { begunRollout, ofClass, sized, edit } from "../testing/begun-rollout.ts";
 import type { Change } from "../testing/builders.ts";
 import type { RolloutModel } from "../testing/rollout-model.ts";
 import { breaking, goWell, settle, transcribe } from "../testing/rollout-transcript.ts";
@@ -28,7 +28,7 @@ describe("a rolling update, written down", () => {
       end: small 0 (0 serve), big 3 (3 serve)"
     `);
   });
-  it("gives up first where there is no surge", () => {
+  it("deletes first where there is no surge", () => {
     expect(transcribe(begun(rolling(0, 1)))).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
       Scaled down small to 2; -1 small => small 2 (2 serve, 1 go), big 0 (0 serve) | nodes: 3 avoided, 3 kept
@@ -55,7 +55,7 @@ describe("a rolling update, written down", () => {
     `);
   });
   it("stops when the new machines fail, and comes back by a rollback", () => {
-    const at = { 8: wish("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
+    const at = { 8: edit("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
     expect(transcribe(begun(), { at, live: breaking("big") })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept
@@ -74,7 +74,7 @@ describe("a rolling update, written down", () => {
     `);
   });
   it("scales out to the new machines, and in by shares", () => {
-    const at = { 3: wish("a user wants 6", sized(6)), 6: wish("a user wants 2", sized(2)) };
+    const at = { 3: edit("a user wants 6", sized(6)), 6: edit("a user wants 2", sized(2)) };
     expect(transcribe(begun(sized(4)), { at })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 4 (4 serve), big 1 (0 serve)
       +1 big => small 4 (4 serve), big 1 (0 serve) | nodes: 4 avoided, 4 kept
@@ -91,11 +91,11 @@ describe("a rolling update, written down", () => {
       end: small 0 (0 serve), big 2 (2 serve)"
     `);
   });
-  it("stands still while it is paused, but for its size", () => {
+  it("changes only its size while it is paused", () => {
     const at = {
-      3: wish("a user pauses", { spec: { paused: true } }),
-      6: wish("a user wants 5", sized(5)),
-      10: wish("a user goes on", { spec: { paused: false } }),
+      3: edit("a user pauses", { spec: { paused: true } }),
+      6: edit("a user wants 5", sized(5)),
+      10: edit("a user resumes", { spec: { paused: false } }),
     };
     expect(transcribe(begun(), { at })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
@@ -106,7 +106,7 @@ describe("a rolling update, written down", () => {
       * a user wants 5
       Scaled up big to 4; +3 big => small 2 (2 serve), big 4 (1 serve) | nodes: 2 avoided, 3 kept
       - => small 2 (2 serve), big 4 (4 serve) | nodes: 2 avoided, 3 kept
-      * a user goes on
+      * a user resumes
       Scaled down small to 1; -1 small => small 1 (1 serve, 1 go), big 4 (4 serve) | nodes: 2 avoided, 6 kept
       Scaled up big to 5; +1 big => small 1 (1 serve), big 5 (4 serve) | nodes: 1 avoided, 5 kept
       Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 5 (5 serve) | nodes: 1 avoided, 6 kept
@@ -117,7 +117,7 @@ describe("a rolling update, written down", () => {
   });
   it("follows the last of five templates, and empties the others from the oldest on", () => {
     const at = Object.fromEntries(
-      ["b", "c", "d", "e"].map((name, index) => [2 * index + 2, wish(`a user wants ${name}`, ofClass(name))]),
+      ["b", "c", "d", "e"].map((name, index) => [2 * index + 2, edit(`a user wants ${name}`, ofClass(name))]),
     );
     expect(transcribe(begun(), { at })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
@@ -154,11 +154,11 @@ describe("a rolling update, written down", () => {
       { mayStart: true, maxNew: 1 },
       { mayStart: true, maxNew: 1 },
     ].map((limits) => {
-      const said = model.decideDeployment(undefined, limits);
+      const events = model.decideDeployment(undefined, limits);
       model.decideSets();
       goWell(model);
       const sizes = model.sets().map(({ spec }) => `${spec.template.spec.class?.name} ${spec.replicas}`);
-      return `${JSON.stringify(limits)}: ${said.length === 0 ? "-" : said.join("; ").replaceAll(/pool-\w+/g, "it")} => ${sizes.join(", ")}`;
+      return `${JSON.stringify(limits)}: ${events.length === 0 ? "-" : events.join("; ").replaceAll(/pool-\w+/g, "it")} => ${sizes.join(", ")}`;
     });
     expect(lines.join("\n")).toMatchInlineSnapshot(`
       "{"mayStart":false}: - => small 4, big 0
@@ -174,7 +174,7 @@ describe("a rolling update, written down", () => {
 });
 
 describe("Recreate, written down", () => {
-  it("ends all before it begins anew, keeps the autoscaler away and steers no pods", () => {
+  it("deletes all before it creates any, disables scale-down and sets no taint", () => {
     expect(transcribe(begun(recreate))).toMatchInlineSnapshot(`
       "Scaled down small to 0; -1 small; -1 small; -1 small => small 0 (0 serve, 3 go) | nodes: 3 kept
       Scaled up big to 3 => small 0 (0 serve), big 3 (0 serve)
@@ -185,7 +185,7 @@ describe("Recreate, written down", () => {
     `);
   });
   it("takes over from a rolling update on the way", () => {
-    const at = { 3: wish("a user wants Recreate", recreate) };
+    const at = { 3: edit("a user wants Recreate", recreate) };
     expect(transcribe(begun(), { at })).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept

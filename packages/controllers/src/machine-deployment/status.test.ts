@@ -17,7 +17,7 @@ import { type DeploymentFacts, machineDeploymentStatus } from "./status.ts";
 const now = new Date("2026-01-02T00:00:00Z");
 const running = inPhase("Running");
 const preserved = { status: { currentStatus: { phase: "Failed", preserveExpiryTime: "2026-02-01T00:00:00Z" } } };
-/** A set told to have `replicas` machines, with these. */
+/** A set with `spec.replicas` of `replicas` and these machines. */
 const view = (
   name: string,
   replicas: number,
@@ -41,7 +41,7 @@ const conditionOf = (change: Partial<DeploymentFacts>, type: string) =>
   findCondition(statusOf(change).conditions, type);
 
 describe("machineDeploymentStatus", () => {
-  it("sums over all machines, those on their way out among the replicas", () => {
+  it("sums over all machines, terminating ones among the replicas", () => {
     const status = statusOf({
       newSet: view("new", 2, [running, inPhase("Pending")]),
       oldSets: [view("old", 2, [running, inPhase("Available"), { ...running, ...beingDeleted() }])],
@@ -114,7 +114,7 @@ describe("machineDeploymentStatus", () => {
     expect(conditionOf({ deployment, newSet: view("new", 1, [], resolved) }, "ReplicaFailure")).toBeUndefined();
   });
 
-  it("says why the spec is refused, leaves observedGeneration and what it cannot judge alone", () => {
+  it("reports why the spec is invalid, and keeps observedGeneration and conditions that depend on the spec", () => {
     const deployment = aMachineDeployment({ metadata: { generation: 5 }, status: { observedGeneration: 4 } });
     const problems = [{ path: "spec.selector", message: "is required", kind: "required" } as const];
     const facts = { deployment, problems, maxUnavailable: undefined };

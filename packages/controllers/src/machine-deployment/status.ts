@@ -27,9 +27,9 @@ export interface DeploymentFacts {
   readonly newSet: SetView | undefined;
   /** Oldest first. */
   readonly oldSets: readonly SetView[];
-  /** Name of the set that this pass creates. */
+  /** Name of the set that this reconcile creates. */
   readonly createdSet: string | undefined;
-  /** Machines that may be missing; `undefined` while the spec is invalid. */
+  /** Machines that may be unavailable; `undefined` while the spec is invalid. */
   readonly maxUnavailable: number | undefined;
   readonly problems: readonly FieldProblem[];
   /** What the rollout waits for, a clause each. Default: nothing. */
@@ -44,7 +44,7 @@ const countersOf = (facts: DeploymentFacts): Counters => {
   const sets = viewsOf(facts);
   const available = sum(sets.map(servingIn));
   return {
-    // Machines on their way out count: Gardener compares these with the number of Machine objects.
+    // Terminating machines count: Gardener compares these with the number of Machine objects.
     replicas: sum(sets.map(({ machines }) => machines.length)),
     updatedReplicas: newSet?.machines.length ?? 0,
     readyReplicas: sum(sets.map(({ machines }) => countMachines(machines).ready)),
@@ -120,8 +120,8 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
 }
 
 /**
- * Status of a deployment, from the machines and sets that exist. `observedGeneration` stays behind while the spec is refused:
- * Gardener sees an unusable deployment only by that.
+ * Status of a deployment, from the machines and sets that exist. `observedGeneration` is not updated while the spec is invalid:
+ * it is the only sign of that which Gardener reads.
  */
 export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): MachineDeploymentStatus {
   const { deployment, problems } = facts;
@@ -142,7 +142,7 @@ export function machineDeploymentStatus(facts: DeploymentFacts, now: Date): Mach
   };
 }
 
-/** The status that goes with a snapshot. `createdSet` is the name of the set that this pass makes. */
+/** The status that goes with a snapshot. `createdSet` is the name of the set that this reconcile creates. */
 export function statusOf(
   { deployment, problems, limits }: MachineDeploymentSnapshot,
   { newSet, oldSets }: Sets,

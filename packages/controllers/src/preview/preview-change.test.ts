@@ -191,7 +191,7 @@ describe("previewChange", () => {
     const steps = annotated({ [annotationKeys.canarySteps]: "1/30m,2/pause" });
     const shown = preview(atRest([steps], ofClass("big")));
     expect(shown.outcome).toBe("waits");
-    expect(shown.waitsFor).toEqual([expect.stringContaining("Rollout pauses at canary step 2 of 2")]);
+    expect(shown.waitsFor).toEqual([expect.stringContaining("Rollout is paused at canary step 2 of 2")]);
     expect(lines(shown)).toContain("30m: ");
   });
 
@@ -209,7 +209,7 @@ describe("previewChange", () => {
     const waits = (text: string, joinMs: number): readonly string[] =>
       preview(atRest([windows, steps(text)], ofClass("big")), { durations: { joinMs } }).waitsFor;
     const next = "Rollout waits for the maintenance window that opens at 2026-03-02T13:00:00Z";
-    const pause = (step: string): string => expect.stringContaining(`Rollout pauses at canary step ${step} `);
+    const pause = (step: string): string => expect.stringContaining(`Rollout is paused at canary step ${step} `);
     // Between 13:00 and 14:00 the window does not hold it back.
     expect(waits("1/pause", MINUTE)).toEqual([pause("1 of 1")]);
     expect(waits("1/pause", 90 * MINUTE)).toEqual([pause("1 of 1"), next]);
@@ -223,14 +223,14 @@ describe("previewChange", () => {
     const shown = preview(atRest([windows, pause], ofClass("big")), { durations: { joinMs: MINUTE } });
     // A quarter of a million windows would be more than a preview looks at.
     expect(shown.outcome).toBe("waits");
-    expect(shown.waitsFor[0]).toContain("Rollout pauses at canary step 1 of 1");
+    expect(shown.waitsFor[0]).toContain("Rollout is paused at canary step 1 of 1");
   });
 
   it("says that old machines are waited for, that it is paused, and that a machine is broken", () => {
     const waits = (...changes: Change<MachineDeployment>[]): readonly string[] =>
       preview(atRest([], ofClass("big"), ...changes)).waitsFor;
     expect(waits(annotated({ [annotationKeys.onDelete]: "true" }))).toEqual([
-      "Old machines are replaced only when somebody deletes them",
+      "Old machines are replaced only when they are deleted",
     ]);
     expect(waits({ spec: { paused: true } })).toEqual(["Rollout is paused"]);
     const objects = atRest([]);

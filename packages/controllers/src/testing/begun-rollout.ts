@@ -21,7 +21,7 @@ export function begunRollout(
 }
 
 /** Somebody changes the deployment on the way; a transcript tells it in these words. */
-export const wish =
+export const edit =
   (words: string, change: Change<MachineDeployment>): Interference =>
   (model) => {
     model.change(change);

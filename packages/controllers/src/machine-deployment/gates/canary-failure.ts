@@ -8,7 +8,7 @@ import { revisionOf } from "../sets/revision.ts";
 import { servingOf, type SetView } from "../state/set-size.ts";
 import type { MachineDeploymentDecision, MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 
-/** Whether the last thing that a machine lived through before it was deleted is a failure: its set deletes a Failed machine at once. */
+/** Whether the last operation of a machine before its deletion failed: its set deletes a Failed machine at once. */
 function failedBefore({ status }: Machine): boolean {
   const last = status?.history?.findLast(({ operation }) => operation !== "Delete");
   return last !== undefined && last.outcome !== "Successful" && last.outcome !== "Processing";
@@ -21,7 +21,7 @@ const hasSome = ({ set, machines }: SetView): boolean => (set.spec.replicas ?? 0
 /** Whether machines of other templates are left. */
 export const isUnderWay = ({ oldSets }: Sets): boolean => oldSets.some(hasSome);
 
-/** Whether the current template is an earlier one, returned to from one that failed: what is known to work is not tried in steps, nor does it wait. */
+/** Whether the current template is an earlier one, after one that failed: a template that is known to work needs no steps and no waiting. */
 export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =>
   newSet !== undefined &&
   oldSets.some(
@@ -32,8 +32,8 @@ export const isRollbackFromFailedCanary = ({ newSet, oldSets }: Sets): boolean =
   );
 
 /**
- * Whether the current template is the one that was about to be replaced when somebody changed his mind: a machine of it has served since before the sets were
- * made that are left now. It need not be tried in steps, and who goes back wants to be back.
+ * Whether the current template is the one that the rollout was replacing: one of its machines has served since before the remaining sets were
+ * created. A revert needs no steps, and should be fast.
  */
 export function isRevert({ newSet, oldSets }: Sets): boolean {
   if (newSet === undefined || canaryFailureOf(newSet.set) !== undefined) return false;
@@ -45,11 +45,11 @@ export function isRevert({ newSet, oldSets }: Sets): boolean {
 }
 
 /**
- * Back to the newest template that did not fail.
+ * Rolls back to the newest template that did not fail.
  *
- * @param why what is told besides, for whoever applies the template that failed once more, and sees no machine come
+ * @param why added to the message, for users who apply the failed template again and see no machines
  */
-function decideReturn(
+function decideCanaryRollback(
   deployment: MachineDeployment,
   sets: readonly MachineSet[],
   why: string,
@@ -63,8 +63,8 @@ function decideReturn(
 }
 
 /**
- * What follows from the failure of a new machine in a rollout with steps: it is noted on the new set, which holds the rollout, and from there the deployment
- * returns to an earlier template if that is asked for. `undefined` when nothing failed, or nothing is left to do about it.
+ * Handles the failure of a new machine in a rollout with steps: it is recorded on the new set, which stops the rollout, and the deployment
+ * is rolled back if its annotation requests that. `undefined` when nothing failed, or nothing is left to do.
  */
 export function decideCanaryFailure(
   { deployment, claim }: MachineDeploymentSnapshot,
@@ -79,7 +79,7 @@ export function decideCanaryFailure(
   if (failure !== undefined) {
     const why = `new machine ${failure} of machine set ${newSet.set.metadata.name} failed; to try that template again, remove annotation ${annotationKeys.canaryFailed} from the set`;
     const returns = annotations[annotationKeys.canaryOnFailure] === "rollback" && deployment.spec.paused !== true;
-    return returns ? decideReturn(deployment, claim.owned, why) : undefined;
+    return returns ? decideCanaryRollback(deployment, claim.owned, why) : undefined;
   }
   const failed = machinesWhere(newSet.machines, hasFailed)[0];
   if (failed === undefined) return undefined;
@@ -91,7 +91,7 @@ export function decideCanaryFailure(
       {
         type: "Warning",
         reason: eventReasons.canaryFailed,
-        message: `New machine ${failed.metadata.name} of machine set ${name} failed: the rollout stops`,
+        message: `New machine ${failed.metadata.name} of machine set ${name} failed: rollout stopped`,
       },
     ],
   };

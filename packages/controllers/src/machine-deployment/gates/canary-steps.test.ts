@@ -18,13 +18,13 @@ it("reads sizes in machines and percent, times and pauses", () => {
 });
 
 it.each([
-  ["", "`` is no step"],
-  ["10%", "`10%` is no step"],
-  ["0%/5m", "`0%/5m` is no step"],
-  ["10%/-5m", "is no step"],
-  ["10%/5", "is no step"],
-  ["x/5m", "is no step"],
-  ["10%/5m/pause", "is no step"],
+  ["", "`` is not a step"],
+  ["10%", "`10%` is not a step"],
+  ["0%/5m", "`0%/5m` is not a step"],
+  ["10%/-5m", "is not a step"],
+  ["10%/5", "is not a step"],
+  ["x/5m", "is not a step"],
+  ["10%/5m/pause", "is not a step"],
   ["10%/5m,10%/5m", "`10%/5m` is not greater than the step before it"],
   ["5/5m,4/5m", "`4/5m` is not greater"],
   ["1/5m,".repeat(50) + "1/5m", "more than 50 steps"],

@@ -7,21 +7,21 @@ import {
   resolveFenceposts,
 } from "@millwright/core";
 
-/** One step of a rollout: as many machines of the new template, and what comes before more of them. */
+/** One step of a rollout: a number of machines of the new template, and the wait before the next step. */
 export interface CanaryStep {
   readonly size: IntOrPercent;
-  /** Milliseconds that as many machines must have served, or until a person says so. */
+  /** Milliseconds that these machines must have served, or until a user continues. */
   readonly wait: number | "pause";
 }
 
-/** What reading the steps gave: what is wrong is a sentence. */
+/** The parsed steps, or what is wrong as a sentence. */
 export type ReadStepsResult =
   | { readonly ok: true; readonly steps: readonly CanaryStep[] }
   | { readonly ok: false; readonly problem: string };
 
 const MAX_TEXT = 1_000;
 const MAX_STEPS = 50;
-const EXAMPLE = "expected are steps SIZE/WAIT, such as `10%/30m,50%/pause`";
+const EXAMPLE = "expected SIZE/WAIT, for example `10%/30m,50%/pause`";
 
 function readStep(text: string): CanaryStep | undefined {
   const [size = "", wait, ...rest] = text.split("/").map((part) => part.trim());
@@ -42,7 +42,7 @@ export function readCanarySteps({ metadata }: MachineDeployment): ReadStepsResul
   const steps: CanaryStep[] = [];
   for (const part of parts) {
     const step = readStep(part);
-    if (step === undefined) return { ok: false, problem: `\`${part.trim()}\` is no step: ${EXAMPLE}` };
+    if (step === undefined) return { ok: false, problem: `\`${part.trim()}\` is not a step: ${EXAMPLE}` };
     const before = steps.at(-1);
     // Percentages and numbers cannot be compared without the size of the deployment.
     if (
@@ -57,15 +57,15 @@ export function readCanarySteps({ metadata }: MachineDeployment): ReadStepsResul
   return { ok: true, steps };
 }
 
-/** A person's word that a pause is over. */
+/** A user's request to end a pause. */
 export interface CanaryContinue {
-  /** Name of the new MachineSet, so that the word has no effect on a later rollout. */
+  /** Name of the new MachineSet, so that it does not apply to a later rollout. */
   readonly set: string;
-  /** The last step that is passed by it, from 1. */
+  /** The last step that it completes, from 1. */
   readonly step: number;
 }
 
-/** Reads the word of a deployment; `undefined` without the annotation, or when it cannot be read. */
+/** Reads the request from the annotation; `undefined` without it, or when it cannot be parsed. */
 export function readContinue({ metadata }: MachineDeployment): CanaryContinue | undefined {
   const text = metadata.annotations?.[annotationKeys.canaryContinue] ?? "";
   const [, set, step] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];

@@ -5,7 +5,7 @@ import type { RolloutGates } from "../state/rollout-gates.ts";
 import { servesSince } from "../../machine-lists/serves-since.ts";
 import { servingOf, type SetView } from "../state/set-size.ts";
 
-/** The last step that a person let pass in the rollout of this very set; 0 for none. */
+/** The last step that a user continued in the rollout of this set; 0 for none. */
 function continuedAfter(deployment: MachineDeployment, newSet: MachineSet | undefined): number {
   const continued = readContinue(deployment);
   return continued !== undefined && continued.set === newSet?.metadata.name ? continued.step : 0;
@@ -18,8 +18,8 @@ export const canaryFailureOf = (set: MachineSet | undefined): string | undefined
   set?.metadata.annotations?.[annotationKeys.canaryFailed];
 
 /**
- * How far the steps let a rollout go. Nothing is remembered: a step is passed while as many machines of the new set as it has have served for its time, so a
- * machine that breaks in a later step does not begin it anew as long as others have served long enough.
+ * The gates of the steps. They are computed from the machines alone: a step is complete while enough machines of the new set have served for its time, so a
+ * machine that fails in a later step does not restart it as long as others have served long enough.
  */
 export function canaryGates(
   deployment: MachineDeployment,
@@ -51,16 +51,16 @@ export function canaryGates(
     const last = serving[size - 1];
     if (size === 0) continue;
     if (last === undefined)
-      return stop(size, `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "serves" : "serve"}`);
+      return stop(size, `Rollout waits at ${where} until ${newMachines(size)} ${size === 1 ? "is" : "are"} available`);
     if (step.wait === "pause") {
       if (continued >= number) continue;
       const go = `${annotationKeys.canaryContinue}=${newSet?.set.metadata.name ?? ""}/${number}`;
-      const then = `it goes on when the MachineDeployment gets annotation ${go}`;
-      return stop(size, `Rollout pauses at ${where} with ${newMachines(size)}: ${then}`);
+      const then = `to continue, annotate the MachineDeployment with ${go}`;
+      return stop(size, `Rollout is paused at ${where} with ${newMachines(size)}: ${then}`);
     }
     const until = new Date(servesSince(last) + step.wait);
     if (until > now)
-      return stop(size, `Rollout stays at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
+      return stop(size, `Rollout waits at ${where} with ${newMachines(size)} until ${apiTime(until)}`, until);
   }
   return { mayStart: true };
 }

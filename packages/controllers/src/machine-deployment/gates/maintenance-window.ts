@@ -1,7 +1,7 @@
 import { annotationKeys, type MachineDeployment, parseGoDuration } from "@millwright/core";
 import { Cron } from "croner";
 
-/** A time that comes again and again, in which machines may be replaced by choice. */
+/** A recurring period in which machines may be replaced voluntarily. */
 export interface MaintenanceWindow {
   /** When it opens: five fields of cron. */
   readonly cron: string;
@@ -10,39 +10,38 @@ export interface MaintenanceWindow {
   readonly timeZone: string;
 }
 
-/** What reading the windows of a deployment gave: what is wrong is a sentence. */
+/** The parsed windows, or what is wrong as a sentence. */
 export type ReadWindowsResult =
   | { readonly ok: true; readonly windows: readonly MaintenanceWindow[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Longest text, most windows and longest window that are read: what people write is far below. */
+/** Limits of the annotation, far above what users write. */
 const MAX_TEXT = 1_000;
 const MAX_WINDOWS = 20;
 const MAX_DURATION_MS = 31 * 24 * 3_600_000;
 const MIN_DURATION_MS = 60_000;
 
-const EXAMPLE =
-  "expected is CRON DURATION [ZONE], such as `0 22 * * 6 4h Europe/Berlin`, several with `;` between them";
+const EXAMPLE = "expected CRON DURATION [ZONE], for example `0 22 * * 6 4h Europe/Berlin`; separate several with `;`";
 
 const scheduleOf = ({ cron, timeZone }: MaintenanceWindow): Cron =>
   new Cron(cron, { timezone: timeZone, mode: "5-part" });
 
-/** Opens at some time; throws what croner says about a pattern or a zone that it does not understand. */
+/** Whether the window ever opens; throws croner's error for an invalid pattern or time zone. */
 const opensAtAll = (window: MaintenanceWindow): boolean => scheduleOf(window).nextRun(new Date(0)) !== null;
 
 function readWindow(text: string): MaintenanceWindow | string {
   const words = text.trim().split(/\s+/);
   const [duration = "", timeZone = "UTC"] = words.slice(5);
-  if (words.length < 6 || words.length > 7) return `\`${text.trim()}\` is no window: ${EXAMPLE}`;
+  if (words.length < 6 || words.length > 7) return `\`${text.trim()}\` is not a window: ${EXAMPLE}`;
   const durationMs = parseGoDuration(duration);
   if (durationMs === undefined || durationMs < MIN_DURATION_MS || durationMs > MAX_DURATION_MS) {
-    return `${duration} is no duration from 1m to 744h: ${EXAMPLE}`;
+    return `${duration} is not a duration from 1m to 744h: ${EXAMPLE}`;
   }
   const window = { cron: words.slice(0, 5).join(" "), durationMs, timeZone };
   try {
     return opensAtAll(window) ? window : `the window \`${text.trim()}\` never opens`;
   } catch {
-    return `\`${window.cron}\` in time zone ${timeZone} is no time: ${EXAMPLE}`;
+    return `\`${window.cron}\` in time zone ${timeZone} is not a schedule: ${EXAMPLE}`;
   }
 }
 
@@ -76,8 +75,8 @@ const earliest = (dates: readonly (Date | null)[]): Date | undefined =>
   );
 
 /**
- * Looks at the windows at a time. A window is open from its start, inclusive, until its duration has passed, whatever clocks are put forward or back in
- * between. Without windows nothing is ever closed.
+ * The state of the windows at a time. A window is open from its start, inclusive, until its duration has passed, also across changes of daylight saving time.
+ * Without windows it is always open.
  */
 export function openingAt(windows: readonly MaintenanceWindow[], now: Date): Opening {
   if (windows.length === 0) return { isOpen: true, changesAt: undefined };

@@ -18,11 +18,11 @@ const progress = (model: RolloutModel): string => {
   return `${status} ${message}`;
 };
 
-it("says that people have to select the nodes, for as long as one is not selected, without hurry by the deadline", () => {
+it("reports that users have to select the nodes while one is not selected, and the deadline does not apply", () => {
   const model = begun("Manual");
   transcribe(model, { rounds: 20 });
   expect(progress(model)).toMatch(
-    /^True .* waits: Nodes are updated when somebody gives them the label \S+selected-for-update=true$/,
+    /^True .* waits: Nodes are updated once they have label \S+selected-for-update=true$/,
   );
   const label = { metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } };
   for (const { metadata } of model.nodes.all()) model.nodes.changeUnseen(metadata.name, label);
@@ -33,7 +33,7 @@ it("says that people have to select the nodes, for as long as one is not selecte
   expect(progress(model)).toContain("has successfully progressed");
 });
 
-it("says nothing of the sort where the controller selects them", () => {
+it("reports no wait when the controller selects the nodes", () => {
   const model = begun("Auto");
   transcribe(model, { rounds: 2 });
   expect(progress(model)).not.toContain("waits");

@@ -4,8 +4,8 @@ import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import type { MachineDeploymentSnapshot, Sets } from "../state/snapshot.ts";
 
 /**
- * What a rollout in place waits for where people say which nodes come next. It limits nothing, for such a rollout selects no nodes anyway; but who waits for its
- * end has to know that it is his turn, and the progress deadline is not for people.
+ * What an in-place rollout with manual orchestration waits for. It limits nothing, because such a rollout selects no nodes; but users have to see that they
+ * must act, and the progress deadline does not apply to them.
  */
 export function manualSelection({ deployment, nodes }: MachineDeploymentSnapshot, { oldSets }: Sets): RolloutGates {
   const { strategy } = deployment.spec;
@@ -18,6 +18,6 @@ export function manualSelection({ deployment, nodes }: MachineDeploymentSnapshot
   if (!isLeft) return unlimited;
   return {
     mayStart: true,
-    holds: [`Nodes are updated when somebody gives them the label ${labelKeys.selectedForUpdate}=true`],
+    holds: [`Nodes are updated once they have label ${labelKeys.selectedForUpdate}=true`],
   };
 }

@@ -9,8 +9,8 @@ export interface Settling {
 }
 
 /**
- * The machines that `spec.minReadySeconds` keeps from counting as available. Only where a deployment asks for it by annotation: Gardener writes 500 into every
- * deployment, MCM never looked at it, and rollouts would take hours longer.
+ * The machines that `spec.minReadySeconds` keeps from counting as available. Only for deployments with the annotation: Gardener writes 500 into every
+ * deployment, MCM ignores it, and rollouts would take hours longer.
  */
 export function settlingMachines(
   { metadata, spec }: MachineDeployment,

@@ -8,9 +8,9 @@ const { canarySteps, canaryContinue, canaryOnFailure, maintenanceWindows, onDele
 const recreate = { spec: { strategy: { type: "Recreate" as const, rollingUpdate: null } } };
 
 it.each<[string, Record<string, string>, string[]]>([
-  ["nothing to say about what is not asked for", {}, []],
+  ["no problem without options", {}, []],
   [
-    "nothing to say about what it understands",
+    "no problem with valid options",
     {
       [canarySteps]: "10%/5m",
       [canaryContinue]: "pool-of-another-rollout/12",
@@ -32,9 +32,9 @@ it.each<[string, Record<string, string>, string[]]>([
       [honorMinReadySeconds]: "1",
     },
     [
-      `metadata.annotations[${canarySteps}]: \`x\` is no step`,
-      `metadata.annotations[${maintenanceWindows}]: \`x\` is no window`,
-      `metadata.annotations[${canaryContinue}]: must be MACHINESET/STEP, as condition RollingOut says during a pause, is "yes"`,
+      `metadata.annotations[${canarySteps}]: \`x\` is not a step`,
+      `metadata.annotations[${maintenanceWindows}]: \`x\` is not a window`,
+      `metadata.annotations[${canaryContinue}]: must be MACHINESET/STEP, as shown by condition RollingOut during a pause, is "yes"`,
       `metadata.annotations[${canaryOnFailure}]: must be stop or rollback, is "panic"`,
       `metadata.annotations[${onDelete}]: must be true or false, is "yes"`,
       `metadata.annotations[${honorMinReadySeconds}]: must be true or false, is "1"`,
@@ -43,7 +43,7 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     "a problem with two that exclude each other",
     { [canarySteps]: "10%/5m", [onDelete]: "true" },
-    [`metadata.annotations[${onDelete}]: cannot be had together`],
+    [`metadata.annotations[${onDelete}]: cannot be combined`],
   ],
 ])("has %s", (_, annotations, expected) => {
   const found = rolloutOptionProblems(aMachineDeployment(annotated(annotations)));

@@ -8,14 +8,14 @@ const problem = (key: string, message: string): FieldProblem => ({
   kind: "invalid",
 });
 
-/** One of a few words, or absent. */
+/** One of a few values, or absent. */
 function wordProblem({ metadata }: MachineDeployment, key: string, words: readonly string[]): readonly FieldProblem[] {
   const text = metadata.annotations?.[key];
   if (text === undefined || words.includes(text)) return [];
   return [problem(key, `must be ${words.join(" or ")}, is "${text.slice(0, 40)}"`)];
 }
 
-/** A word that ends a pause and cannot be read would leave whoever gave it waiting. */
+/** An annotation that is to end a pause must be valid: ignored silently, it would leave the user waiting. */
 function continueProblem(deployment: MachineDeployment): readonly FieldProblem[] {
   const { canaryContinue } = annotationKeys;
   const text = deployment.metadata.annotations?.[canaryContinue];
@@ -23,12 +23,12 @@ function continueProblem(deployment: MachineDeployment): readonly FieldProblem[]
   return [
     problem(
       canaryContinue,
-      `must be MACHINESET/STEP, as condition RollingOut says during a pause, is "${text.slice(0, 40)}"`,
+      `must be MACHINESET/STEP, as shown by condition RollingOut during a pause, is "${text.slice(0, 40)}"`,
     ),
   ];
 }
 
-/** What only a RollingUpdate can do; nothing is silently without effect. */
+/** Options of a RollingUpdate only: with another strategy they are rejected instead of being ignored. */
 function strategyProblems({ metadata, spec }: MachineDeployment): readonly FieldProblem[] {
   const { annotations = {} } = metadata;
   const isRolling = (spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
@@ -36,11 +36,11 @@ function strategyProblems({ metadata, spec }: MachineDeployment): readonly Field
   const asked = [canarySteps, ...(annotations[onDelete] === "true" ? [onDelete] : [])].filter(
     (key) => annotations[key] !== undefined,
   );
-  if (!isRolling) return asked.map((key) => problem(key, "needs spec.strategy.type RollingUpdate; remove one of them"));
-  return asked.length < 2 ? [] : [problem(onDelete, `cannot be had together with ${canarySteps}; remove one of them`)];
+  if (!isRolling) return asked.map((key) => problem(key, "requires spec.strategy.type RollingUpdate"));
+  return asked.length < 2 ? [] : [problem(onDelete, `cannot be combined with ${canarySteps}; remove one of them`)];
 }
 
-/** What is wrong with the annotations by which a deployment asks for more than its strategy does. */
+/** Problems of the annotations that extend the strategy of a deployment. */
 export function rolloutOptionProblems(deployment: MachineDeployment): readonly FieldProblem[] {
   const { canarySteps, canaryOnFailure, maintenanceWindows, onDelete, honorMinReadySeconds } = annotationKeys;
   const steps = readCanarySteps(deployment);

@@ -13,37 +13,37 @@ import { sum } from "../state/set-size.ts";
 import { type MachineDeploymentSnapshot, type Sets, viewSets } from "../state/snapshot.ts";
 
 /**
- * No replacement begins, and those that have begun come to their end: the new set may have what the old ones do not, so that a closing window leaves no
- * machine missing.
+ * No replacement starts, and those in progress complete: the new set may have the replicas that the old ones lack, so that no machine is missing after
+ * a window closes.
  */
 const noneBegins = ({ spec }: MachineDeployment, { oldSets }: Sets): number =>
   Math.max(0, (spec.replicas ?? 0) - sum(oldSets.map((view) => recoveredSize(view).spec)));
 
 function windowLimits(deployment: MachineDeployment, sets: Sets, now: Date): RolloutGates {
   const read = readWindows(deployment);
-  // What cannot be read was refused before anything is planned.
+  // Invalid windows were rejected by the validation.
   const { isOpen, changesAt } = openingAt(read.ok ? read.windows : [], now);
-  const wake = changesAt === undefined ? {} : { requeueAt: changesAt };
-  if (isOpen) return { mayStart: true, ...wake };
+  const requeue = changesAt === undefined ? {} : { requeueAt: changesAt };
+  if (isOpen) return { mayStart: true, ...requeue };
   const hold =
     changesAt === undefined
-      ? "Rollout waits for a maintenance window, and none opens any more"
+      ? "Rollout waits for a maintenance window, but none opens again"
       : `Rollout waits for the maintenance window that opens at ${apiTime(changesAt)}`;
   const isRolling = (deployment.spec.strategy?.type ?? "RollingUpdate") === "RollingUpdate";
   return isRolling
-    ? { mayStart: true, maxNew: noneBegins(deployment, sets), holds: [hold], ...wake }
-    : { mayStart: false, holds: [hold], ...wake };
+    ? { mayStart: true, maxNew: noneBegins(deployment, sets), holds: [hold], ...requeue }
+    : { mayStart: false, holds: [hold], ...requeue };
 }
 
 const onDeleteLimits = (deployment: MachineDeployment, sets: Sets): RolloutGates => ({
   mayStart: true,
   maxNew: noneBegins(deployment, sets),
-  holds: ["Old machines are replaced only when somebody deletes them"],
+  holds: ["Old machines are replaced only when they are deleted"],
 });
 
 /**
- * How far the rollout of a deployment may go now, by what its annotations ask for: canary steps, replacement on deletion only, maintenance windows. Without a
- * rollout under way, and back from a template that failed, nothing limits it; back to the template that it began with, no steps do. A decision about someone's own deletion is no choice of ours: it waits for no
+ * The gates of a rollout now, from the annotations of the deployment: canary steps, replacement on deletion only, maintenance windows. There are none without a
+ * rollout in progress and after a rollback from a failed template, and no steps for a revert. Replacements after a deletion by a user wait for no
  * window.
  */
 function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): RolloutGates {
@@ -61,7 +61,7 @@ function limitsOfRollout(snapshot: MachineDeploymentSnapshot, now: Date): Rollou
   ]);
 }
 
-/** The snapshot with the machines that do not count yet, and the limits that hold for its rollout at that time. */
+/** The snapshot with the machines that do not count as available yet, and the gates of its rollout at that time. */
 export function withGates(snapshot: MachineDeploymentSnapshot, now: Date): MachineDeploymentSnapshot {
   const { names, nextAt } = settlingMachines(snapshot.deployment, snapshot.machines.values(), now);
   const seen = { ...snapshot, settling: names };

@@ -54,7 +54,7 @@ describe("updateStateOf", () => {
     ["failed", [running, node(selected, reasons.updateFailed), "new"]],
     ["updated", [running, node(done, reasons.updateSuccessful, { set: "new" }), "new"]],
     ["updated", [aMachine(inPhase("InPlaceUpdateSuccessful")), node(done, reasons.updateSuccessful), "new"]],
-    // A note that somebody edited is none.
+    // An invalid note is ignored.
     ["updated", [running, node(done, reasons.updateSuccessful, "no JSON"), "new"]],
     ["updated", [running, node(done, reasons.updateSuccessful, "[]"), "new"]],
     ["outdated", [running, node(done, reasons.updateSuccessful, { set: "other" }), "new"]],
@@ -64,7 +64,7 @@ describe("updateStateOf", () => {
   });
 });
 
-/** The patch of a wish, and the reason that the node is to give, if any. */
+/** The patch of the marks, and the reason of the condition, if any. */
 const old = (of: Node, state: UpdateState, isChosen = false) => {
   const { marks, condition } = desiredMarksForOldSet(of, state, isChosen, "new");
   return [nodePatch(of, marks), condition?.reason];
@@ -78,7 +78,7 @@ const noted = (note: Partial<UpdateNote>) =>
 const critical = { key: taintKeys.criticalComponentsNotReady, effect: "NoSchedule" };
 const clean = { [candidateForUpdate]: null, [selectedForUpdate]: null, [updateResult]: null };
 
-describe("the wishes of an update in place", () => {
+describe("the node marks of an in-place update", () => {
   it.each<[string, readonly unknown[], readonly unknown[]]>([
     [
       "make a node a candidate, and note that it takes pods",
@@ -124,7 +124,7 @@ describe("the wishes of an update in place", () => {
       [{ metadata: { annotations: { [noteKey]: noted({ schedulable: false }) } } }, undefined],
     ],
     [
-      "begin anew with a node that was updated for another template",
+      "start over with a node that was updated for another template",
       old(node(done, reasons.updateSuccessful, { set: "other" }, true), "outdated"),
       [
         {
@@ -219,14 +219,14 @@ describe("the wishes of an update in place", () => {
     ],
     ["leave what is gone, released or not", released(node(selected), "gone"), [undefined, undefined]],
     ["want nothing of a new machine without a node", released(node({}), "without node"), [undefined, undefined]],
-  ])("%s", (_, wished, expected) => {
-    expect(wished).toEqual(expected);
+  ])("%s", (_, marks, expected) => {
+    expect(marks).toEqual(expected);
   });
 
-  it("take away what the agent said of a failure", () => {
+  it("remove the failure that the agent reported", () => {
     const failed = node({ ...selected, [updateResult]: "failed" }, reasons.updateFailed, {}, true);
-    const told = { ...failed.metadata.annotations, [annotationKeys.updateFailedReason]: "disk is full" };
-    const [patch] = released({ ...failed, metadata: { ...failed.metadata, annotations: told } }, "failed");
+    const annotations = { ...failed.metadata.annotations, [annotationKeys.updateFailedReason]: "disk is full" };
+    const [patch] = released({ ...failed, metadata: { ...failed.metadata, annotations } }, "failed");
     expect(patch).toMatchObject({ metadata: { annotations: { [annotationKeys.updateFailedReason]: null } } });
   });
 

@@ -14,7 +14,7 @@ import { type DesiredNodeMarks, noChange } from "../state/node-patch.ts";
 import { readUpdateNote, type UpdateNote, writeUpdateNote } from "./update-note.ts";
 import { isBeforeDrain, type UpdateState } from "./update-state.ts";
 
-/** What an update in place wants of a node: its marks, and what its condition is to say, if that is ours to say. */
+/** The desired marks of a node during an in-place update, and the condition to set, if any. */
 export interface InPlaceNodeMarks {
   readonly marks: DesiredNodeMarks;
   readonly condition?: NodeConditionState;
@@ -26,12 +26,12 @@ const noted = (note: UpdateNote | null): Readonly<Record<string, string | null>>
   [annotationKeys.inPlaceUpdate]: note === null ? null : writeUpdateNote(note),
 });
 
-/** Takes away every mark of an update, also a cordon if that was the update's, so that pods come back. */
+/** Removes all marks of an update, also its cordon, so that pods can be scheduled again. */
 function clean(node: Node, keepsCandidate: boolean): InPlaceNodeMarks {
   const { labels = {}, annotations = {} } = node.metadata;
   const note = readUpdateNote(node);
   const wasSelected = labels[labelKeys.selectedForUpdate] !== undefined || labels[labelKeys.updateResult] !== undefined;
-  // Without a mark of the update a cordon is somebody else's. MCM's nodes carry no note: it takes any cordon for its own.
+  // Without a mark of the update the cordon is not ours. Nodes that MCM marked carry no note: it removes any cordon.
   const isOurCordon = note === undefined ? wasSelected : note.schedulable && (wasSelected || note.revoked);
   const isUpdated = labels[labelKeys.updateResult] === updateResults.successful;
   const marks: DesiredNodeMarks = {
@@ -43,19 +43,19 @@ function clean(node: Node, keepsCandidate: boolean): InPlaceNodeMarks {
     },
     annotations: {
       ...noted(null),
-      // Told by the agent together with its result.
+      // Written by the agent together with its result.
       ...(wasSelected && annotations[annotationKeys.updateFailedReason] !== undefined
         ? { [annotationKeys.updateFailedReason]: null }
         : {}),
     },
     isUncordoned: isOurCordon,
-    // Its components start anew; who takes this taint away from new nodes takes it away here.
+    // Its components restart; the controller that removes this taint from new nodes removes it here, too.
     addTaints: isUpdated ? [{ key: taintKeys.criticalComponentsNotReady, effect: taintEffects.noSchedule }] : [],
   };
   return { marks };
 }
 
-/** Ends a drain that nobody wants any more, in steps that a restart finds as they were left: selection, condition, cordon. */
+/** Cancels a drain, in steps that can be continued after a restart: selection, condition, cordon. */
 function revoke(node: Node, target: string, isCandidate: boolean): InPlaceNodeMarks {
   const note = readUpdateNote(node) ?? { set: target, schedulable: true, revoked: true };
   const marks: DesiredNodeMarks = {
@@ -72,7 +72,7 @@ function revoke(node: Node, target: string, isCandidate: boolean): InPlaceNodeMa
   return { marks, condition: { type, status: "True", reason, message: inPlaceUpdateMessages[reason] } };
 }
 
-/** A node that is to be updated in place, in a set of an old template. */
+/** The marks of a node that is to be updated in place, in a set of an old template. */
 export function desiredMarksForOldSet(
   node: Node,
   state: UpdateState,
@@ -106,12 +106,12 @@ export function desiredMarksForOldSet(
   }
 }
 
-/** A node that is not to be updated in place: in the set of the template that is wanted, or of a deployment that follows another strategy. */
+/** The marks of a node that is not to be updated in place: in the set of the current template, or of a deployment with another strategy. */
 export function desiredMarksForReleased(node: Node, state: UpdateState): InPlaceNodeMarks {
   switch (state) {
     case "gone":
     case "without node":
-    // What the agent has begun it ends; its report or its silence is the way out.
+    // An update that the agent started is completed: its result or the timeout ends it.
     case "updating":
       return none;
     case "selected":

@@ -36,7 +36,7 @@ const strategyOf = ({ type, maxSurge, maxUnavailable, orchestrationType }: Strat
 });
 
 /** What may happen between two passes, to a machine or node that `which` draws. */
-const happening = fc.record({
+const event = fc.record({
   what: fc.constantFrom(
     "deployment",
     "deployment",
@@ -136,7 +136,7 @@ const steps = fc.array(
     template: fc.constantFrom("a", "b", "c"),
     replicas: fc.integer({ min: 1, max: 4 }),
     strategy: strategies,
-    happenings: fc.array(happening, { maxLength: 40 }),
+    events: fc.array(event, { maxLength: 40 }),
   }),
   { minLength: 1, maxLength: 4 },
 );
@@ -146,21 +146,21 @@ it("keeps its promise of service and of size at every moment, also with late and
     replicas: fc.integer({ min: 1, max: 5 }),
     maxSurge: fc.nat(2),
     maxUnavailable: fc.nat(2),
-    happenings: fc.array(happening, { minLength: 20, maxLength: 150 }),
+    events: fc.array(event, { minLength: 20, maxLength: 150 }),
   });
   fc.assert(
-    fc.property(scenario, ({ replicas, maxSurge, maxUnavailable, happenings }) => {
+    fc.property(scenario, ({ replicas, maxSurge, maxUnavailable, events }) => {
       const strategy = strategyOf({ type: "InPlaceUpdate", maxSurge, maxUnavailable, orchestrationType: "Auto" });
       const model = createRolloutModel(aMachineDeployment(strategy, { spec: { replicas } }), { hasNodes: true });
       settle(model);
       const bounds = resolveFenceposts({ replicas, maxSurge, maxUnavailable });
       const first = new Set(model.machines().map(({ metadata }) => metadata.name));
       model.change(ofClass("big"));
-      for (const each of happenings) {
+      for (const each of events) {
         happen(model, each, false);
         const staying = model.machines().filter((machine) => !isDeleting(machine));
         expect(model.machines().length).toBeLessThanOrEqual(replicas + bounds.maxSurge);
-        // What was updated serves again as soon as its phase says so.
+        // An updated machine serves again as soon as its phase is Running.
         const serving = staying.filter(
           (machine) => isAvailable(machine) || phaseOf(machine) === "InPlaceUpdateSuccessful",
         );
@@ -186,11 +186,11 @@ it("comes to rest, and leaves no mark behind, whatever template, size and strate
       const theirs = pick(model.nodes.all(), cordoned)?.metadata.name ?? "";
       model.nodes.changeUnseen(theirs, { spec: { unschedulable: true } });
       model.nodes.catchUp();
-      for (const { template, replicas, strategy, happenings } of changes) {
+      for (const { template, replicas, strategy, events } of changes) {
         model.change(ofClass(template));
         model.change({ spec: { replicas } });
         model.change(strategyOf(strategy));
-        for (const each of happenings) happen(model, each, true);
+        for (const each of events) happen(model, each, true);
       }
       settle(model, liveWell);
       const { template = "", replicas = 0 } = changes.at(-1) ?? {};

@@ -1,7 +1,7 @@
 import { inPlaceUpdateReasons, labelKeys, type MachineDeployment, phaseOf } from "@millwright/core";
 import { describe, expect, it } from "vitest";
 import { inPlaceReasonOf } from "../../model/in-place-state.ts";
-import { begunRollout, sized, wish } from "../../testing/begun-rollout.ts";
+import { begunRollout, sized, edit } from "../../testing/begun-rollout.ts";
 import type { Change } from "../../testing/builders.ts";
 import type { RolloutModel } from "../../testing/rollout-model.ts";
 import { goWell, type Interference, report, transcribe } from "../../testing/rollout-transcript.ts";
@@ -41,18 +41,18 @@ describe("an update in place, written down", () => {
     const before = model.machines().map(({ metadata }) => metadata.uid);
     expect(transcribe(model)).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 1; Moved to big after the in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
       - => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      Scaled down small to 1; Scaled up big to 2; Moved to big after the in-place update: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Moved to big after the in-place update: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
@@ -64,14 +64,14 @@ describe("an update in place, written down", () => {
     expect(transcribe(begun(inPlace({ maxSurge: 1, maxUnavailable: 0 })))).toMatchInlineSnapshot(`
       "Scaled up big to 1 => small 3 (3 serve), big 1 (0 serve)
       +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates
-      May be drained and updated in place: small => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected
       - => small 3 (3 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 2; Updated in place, now of big: small => small 2 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 2; Moved to big after the in-place update: small => small 2 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 4 kept, 3 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected
       - => small 2 (2 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 2 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 3; Updated in place, now of big: small => small 1 (1 serve), big 3 (3 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
+      Scaled down small to 1; Scaled up big to 3; Moved to big after the in-place update: small => small 1 (1 serve), big 3 (3 serve) | nodes: 2 avoided, 4 kept, 2 candidates, 1 selected, 1 cordoned
       Scaled down small to 0; -1 small => small 0 (0 serve, 1 go), big 3 (3 serve) | nodes: 1 avoided, 4 kept, 1 candidates
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
@@ -82,18 +82,18 @@ describe("an update in place, written down", () => {
   it("keeps its window full: as one node is done the next is selected", () => {
     expect(transcribe(begun(sized(5), inPlace({ maxUnavailable: "40%" })))).toMatchInlineSnapshot(`
       "- => small 5 (5 serve), big 0 (0 serve)
-      May be drained and updated in place: small, small => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected
+      Selected for in-place update: small, small => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected
       - => small 5 (5 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
       - => small 5 (3 serve), big 0 (0 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
-      Scaled down small to 3; Scaled up big to 2; Updated in place, now of big: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
-      May be drained and updated in place: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected
+      Scaled down small to 3; Scaled up big to 2; Moved to big after the in-place update: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 5 avoided, 5 kept, 5 candidates, 2 selected, 2 cordoned
+      Selected for in-place update: small, small => small 3 (3 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected
       - => small 3 (3 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
       - => small 3 (1 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
-      Scaled down small to 1; Scaled up big to 4; Updated in place, now of big: small, small => small 1 (1 serve), big 4 (4 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
-      May be drained and updated in place: small => small 1 (1 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected
+      Scaled down small to 1; Scaled up big to 4; Moved to big after the in-place update: small, small => small 1 (1 serve), big 4 (4 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 2 selected, 2 cordoned
+      Selected for in-place update: small => small 1 (1 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 4 (4 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 5; Updated in place, now of big: small => small 0 (0 serve), big 5 (5 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 5; Moved to big after the in-place update: small => small 0 (0 serve), big 5 (5 serve) | nodes: 1 avoided, 5 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 5 (5 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 5 (5 serve)"
@@ -111,59 +111,59 @@ describe("an update in place, written down", () => {
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       * a person selects 2
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      Scaled down small to 2; Scaled up big to 1; Moved to big after the in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
       - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      Scaled down small to 1; Scaled up big to 2; Moved to big after the in-place update: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates
-      MachineSetUpdated: MachineSet "big" waits: Nodes are updated when somebody gives them the label node.machine.sapcloud.io/selected-for-update=true
+      MachineSetUpdated: MachineSet "big" waits: Nodes are updated once they have label node.machine.sapcloud.io/selected-for-update=true
       end: small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates"
     `);
   });
 
   it("scales out and in on the way, and goes on", () => {
-    const at = { 3: wish("a user wants 5", sized(5)), 10: wish("a user wants 2", sized(2)) };
+    const at = { 3: edit("a user wants 5", sized(5)), 10: edit("a user wants 2", sized(2)) };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       * a user wants 5
       Scaled up big to 2; +2 big => small 3 (3 serve), big 2 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 2 (2 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled down small to 2; Scaled up big to 3; Updated in place, now of big: small => small 2 (2 serve), big 3 (3 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 2 (2 serve), big 3 (3 serve) | nodes: 2 avoided, 5 kept, 2 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 3; Moved to big after the in-place update: small => small 2 (2 serve), big 3 (3 serve) | nodes: 3 avoided, 5 kept, 3 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 2 (2 serve), big 3 (3 serve) | nodes: 2 avoided, 5 kept, 2 candidates, 1 selected
       * a user wants 2
       Scaled down small to 1; Scaled down big to 1; -1 small; -1 big; -1 big => small 1 (1 serve, 1 go), big 1 (1 serve, 2 go) | nodes: 2 avoided, 5 kept, 2 candidates, 1 selected
-      May be drained and updated in place: small => small 1 (1 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
+      Selected for in-place update: small => small 1 (1 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 1 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 2; Updated in place, now of big: small => small 0 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 2; Moved to big after the in-place update: small => small 0 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 2 (2 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 2 (2 serve)"
     `);
   });
 
-  it("stands still while it is paused", () => {
+  it("changes nothing while it is paused", () => {
     const at = {
-      3: wish("a user pauses", { spec: { paused: true } }),
-      12: wish("a user goes on", { spec: { paused: false } }),
+      3: edit("a user pauses", { spec: { paused: true } }),
+      12: edit("a user resumes", { spec: { paused: false } }),
     };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       * a user pauses
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      * a user goes on
-      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
+      * a user resumes
+      Scaled down small to 2; Scaled up big to 1; Moved to big after the in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected
       - => small 2 (2 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
       - => small 2 (1 serve), big 1 (1 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      Scaled down small to 1; Scaled up big to 2; Updated in place, now of big: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
-      May be drained and updated in place: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      Scaled down small to 1; Scaled up big to 2; Moved to big after the in-place update: small => small 1 (1 serve), big 2 (2 serve) | nodes: 2 avoided, 3 kept, 2 candidates, 1 selected, 1 cordoned
+      Selected for in-place update: small => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Moved to big after the in-place update: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
@@ -182,14 +182,14 @@ describe("an update in place, written down", () => {
     };
     expect(transcribe(begun(inPlace({ maxUnavailable: 2 })), { live })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small, small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected
+      Selected for in-place update: small, small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
       - => small 3 (1 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
-      Scaled down small to 2; Scaled up big to 1; Updated in place, now of big: small; -1 small => small 2 (1 serve, 1 go), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
-      Scaled down small to 1; Scaled up big to 2; May be drained and updated in place: small; +1 big => small 1 (1 serve), big 2 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
+      Scaled down small to 2; Scaled up big to 1; Moved to big after the in-place update: small; -1 small => small 2 (1 serve, 1 go), big 1 (1 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 2 selected, 2 cordoned
+      Scaled down small to 1; Scaled up big to 2; Selected for in-place update: small; +1 big => small 1 (1 serve), big 2 (1 serve) | nodes: 1 avoided, 2 kept, 1 candidates, 1 selected
       - => small 1 (1 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 1 (0 serve), big 2 (2 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down small to 0; Scaled up big to 3; Updated in place, now of big: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down small to 0; Scaled up big to 3; Moved to big after the in-place update: small => small 0 (0 serve), big 3 (3 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 0 (0 serve), big 3 (3 serve)
       NewMachineSetAvailable: MachineSet "big" has successfully progressed.
       end: small 0 (0 serve), big 3 (3 serve)"
@@ -197,20 +197,20 @@ describe("an update in place, written down", () => {
   });
 
   it("is rolled back: what was selected is released, what was updated is updated again", () => {
-    const at = { 8: wish("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
+    const at = { 8: edit("a user rolls back", { spec: { rollbackTo: { revision: 0 } } }) };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       - => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       - => small 3 (2 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
       * a user rolls back
       Rolled back deployment "pool" to revision 1 => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected, 1 cordoned
-      Scaled up big to 1; Scaled down small to 2; Updated in place, now of big: small => small 2 (2 serve), big 1 (1 serve)
+      Scaled up big to 1; Scaled down small to 2; Moved to big after the in-place update: small => small 2 (2 serve), big 1 (1 serve)
       - => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept
-      May be drained and updated in place: small => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
+      Selected for in-place update: small => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected
       - => small 2 (2 serve), big 1 (1 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 2 (2 serve), big 1 (0 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
-      Scaled down big to 0; Scaled up small to 3; Updated in place, now of small: small => small 3 (3 serve), big 0 (0 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
+      Scaled down big to 0; Scaled up small to 3; Moved to small after the in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 1 avoided, 3 kept, 1 candidates, 1 selected, 1 cordoned
       - => small 3 (3 serve), big 0 (0 serve)
       NewMachineSetAvailable: MachineSet "small" has successfully progressed.
       end: small 3 (3 serve), big 0 (0 serve)"
@@ -223,10 +223,10 @@ describe("an update in place, written down", () => {
         strategy: { type: "RollingUpdate", inPlaceUpdate: null, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       },
     };
-    const at = { 3: wish("a user wants a rolling update", change) };
+    const at = { 3: edit("a user wants a rolling update", change) };
     expect(transcribe(begun(inPlace()), { at })).toMatchInlineSnapshot(`
       "- => small 3 (3 serve), big 0 (0 serve)
-      May be drained and updated in place: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
+      Selected for in-place update: small => small 3 (3 serve), big 0 (0 serve) | nodes: 3 avoided, 3 kept, 3 candidates, 1 selected
       * a user wants a rolling update
       Scaled up big to 1; +1 big => small 3 (3 serve), big 1 (0 serve) | nodes: 3 avoided, 3 kept
       Scaled down small to 2; -1 small => small 2 (2 serve, 1 go), big 1 (1 serve) | nodes: 3 avoided, 4 kept

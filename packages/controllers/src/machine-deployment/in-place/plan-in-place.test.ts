@@ -30,7 +30,7 @@ const planOf = (...given: Parameters<typeof planInPlaceUpdate>) => {
   return { ...Object.fromEntries(sizes), transfer: transfer.map(({ name, to }) => `${name} to ${to}`), select };
 };
 
-const nobody = { transfer: [], select: [] };
+const noMachines = { transfer: [], select: [] };
 
 describe("planInPlaceUpdate", () => {
   // Cases of MCM, `pkg/controller/deployment_inplace_test.go`, and where the outcome differs.
@@ -43,7 +43,7 @@ describe("planInPlaceUpdate", () => {
     [
       "selects none while one is under way",
       [bounds(3, 0, 1), fresh(0), [set("old", ["selected", "waiting", "waiting"])]],
-      { new: 0, old: 3, ...nobody },
+      { new: 0, old: 3, ...noMachines },
     ],
     [
       "counts one under way once",
@@ -68,7 +68,7 @@ describe("planInPlaceUpdate", () => {
     [
       "selects nothing that is promised while new machines do not serve",
       [bounds(3, 1, 0), set("new", ["-waiting"]), [set("old", ["waiting", "waiting", "waiting"])]],
-      { new: 1, old: 3, ...nobody },
+      { new: 1, old: 3, ...noMachines },
     ],
     [
       "selects no more than the new set has places for",
@@ -76,14 +76,14 @@ describe("planInPlaceUpdate", () => {
       { new: 2, old: 3, transfer: [], select: ["old-0"] },
     ],
     [
-      "counts no more of a set than it is told to keep",
+      "counts no more machines of a set than its spec.replicas",
       [bounds(3, 0, 1), fresh(1), [set("old", ["waiting", "waiting", "waiting"], 1)]],
-      { new: 1, old: 1, ...nobody },
+      { new: 1, old: 1, ...noMachines },
     ],
     [
       "leaves the choice to people",
       [bounds(3, 0, 1, false), fresh(0), [set("old", ["waiting", "waiting", "waiting"])]],
-      { new: 0, old: 3, ...nobody },
+      { new: 0, old: 3, ...noMachines },
     ],
     [
       "hands over what is updated, and selects the next",
@@ -100,28 +100,32 @@ describe("planInPlaceUpdate", () => {
       [bounds(3, 0, 1), fresh(0), [set("old", ["-waiting", "waiting"])]],
       { new: 1, old: 2, transfer: [], select: ["old-0"] },
     ],
-    ["surges first", [bounds(2, 1, 0), fresh(0), [set("old", ["waiting", "waiting"])]], { new: 1, old: 2, ...nobody }],
+    [
+      "surges first",
+      [bounds(2, 1, 0), fresh(0), [set("old", ["waiting", "waiting"])]],
+      { new: 1, old: 2, ...noMachines },
+    ],
     [
       "fills up when there are no old ones",
       [bounds(3, 0, 1), fresh(0), [set("old", [])]],
-      { new: 3, old: 0, ...nobody },
+      { new: 3, old: 0, ...noMachines },
     ],
     [
-      "waits for machines on their way out, which use quota",
+      "waits for terminating machines, which use quota",
       [bounds(3, 0, 1), fresh(1), [set("old", ["waiting", "gone"], 1)]],
-      { new: 1, old: 1, ...nobody },
+      { new: 1, old: 1, ...noMachines },
     ],
     [
-      "gives up what is left over when the new set is full",
+      "deletes surplus machines when the new set is full",
       [bounds(3, 1, 0), fresh(3), [set("old", ["waiting"])]],
-      { new: 3, old: 0, ...nobody },
+      { new: 3, old: 0, ...noMachines },
     ],
     [
       "gives nothing up that is promised while the new machines do not serve",
       [bounds(2, 1, 0), set("new", ["waiting", "-waiting"]), [set("old", ["waiting"])]],
-      { new: 2, old: 1, ...nobody },
+      { new: 2, old: 1, ...noMachines },
     ],
-    ["shrinks a new set that is too large", [bounds(1, 0, 1), fresh(3), []], { new: 1, ...nobody }],
+    ["shrinks a new set that is too large", [bounds(1, 0, 1), fresh(3), []], { new: 1, ...noMachines }],
     [
       "takes back to its set what was updated for that set's template",
       [bounds(2, 0, 1), set("new", ["outdated", "waiting"]), [set("old", [])]],
@@ -130,21 +134,21 @@ describe("planInPlaceUpdate", () => {
     [
       "keeps what was updated for a set that is no more",
       [bounds(2, 0, 1), set("new", ["outdated", "waiting"]), [set("older", [])]],
-      { new: 2, older: 0, ...nobody },
+      { new: 2, older: 0, ...noMachines },
     ],
     [
-      "gives up an old machine for what a surge has made while no replacement may begin",
+      "deletes an old machine for one of the surge while no replacement may start",
       [{ ...bounds(3, 0, 0, false), isHeld: true }, fresh(1), [set("old", ["waiting", "waiting", "waiting"])]],
-      { new: 1, old: 2, ...nobody },
+      { new: 1, old: 2, ...noMachines },
     ],
     [
-      "gives up none for one that does not serve yet while no replacement may begin",
+      "deletes none for one that does not serve yet while no replacement may start",
       [
         { ...bounds(3, 0, 0, false), isHeld: true },
         set("new", ["-waiting"]),
         [set("old", ["waiting", "waiting", "waiting"])],
       ],
-      { new: 1, old: 3, ...nobody },
+      { new: 1, old: 3, ...noMachines },
     ],
     [
       "makes and selects nothing while frozen, and hands over all the same",

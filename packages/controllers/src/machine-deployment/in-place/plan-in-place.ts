@@ -3,15 +3,15 @@ import { type RolloutBounds, type Sizes } from "../state/rollout-bounds.ts";
 import { type SetSize, sum } from "../state/set-size.ts";
 import type { UpdateState } from "./update-state.ts";
 
-/** Bounds of an update in place. */
+/** Bounds of an in-place update. */
 export interface InPlaceBounds extends RolloutBounds {
-  /** Whether nodes are selected here (Auto) or by people (Manual). */
+  /** Whether nodes are selected here (Auto) or by users (Manual). */
   readonly selects: boolean;
-  /** Whether no replacement may begin: what a surge has made already then takes the place of old machines. Default: it may. */
+  /** Whether no replacement may start: existing machines of the surge then replace old ones. Default: `false`. */
   readonly isHeld?: boolean;
 }
 
-/** A machine as far as the planner looks at it. */
+/** What the planner needs to know of a machine. */
 export interface UpdatableMachine {
   readonly name: string;
   readonly state: UpdateState;
@@ -20,10 +20,10 @@ export interface UpdatableMachine {
   readonly updatedFor?: string;
 }
 
-/** A machine changes sets. */
+/** A machine that changes sets. */
 export interface Transfer {
   readonly name: string;
-  /** Name of the set that it goes over to. */
+  /** Name of the set that receives it. */
   readonly to: string;
 }
 
@@ -32,7 +32,7 @@ export interface InPlaceSet extends SetSize {
   readonly machines: readonly UpdatableMachine[];
 }
 
-/** One step of an update in place. */
+/** One step of an in-place update. */
 export interface InPlacePlan {
   readonly sizes: Sizes;
   readonly transfer: readonly Transfer[];
@@ -40,25 +40,25 @@ export interface InPlacePlan {
   readonly select: readonly string[];
 }
 
-/** Machines whose nodes are being emptied or updated. */
+/** Machines whose nodes are being drained or updated. */
 const underWay = ({ state }: UpdatableMachine): boolean => state === "selected" || state === "updating";
 
-/** A set with these machines more, or without them. */
+/** A set after it has received and handed over machines. */
 function resized(set: InPlaceSet, received: number, given: readonly UpdatableMachine[]): InPlaceSet {
   const spec = Math.max(0, set.spec + received - given.length);
   return {
     ...set,
     spec,
     existing: set.existing + received - given.length,
-    // What was just updated is not counted as serving before its phase says so.
+    // A machine that was just updated does not count as available before its phase is Running.
     available: Math.min(spec, set.available - given.filter(({ isAvailable }) => isAvailable).length),
     machines: set.machines.filter((machine) => !given.includes(machine)),
   };
 }
 
 /**
- * Takes machines out of the new set whose nodes were updated for another template while that was wanted: they go over to the set of that template, and from
- * there are updated again. Staying, they would pass for what they are not.
+ * Takes machines out of the new set whose nodes were updated for another template that is not current any more: they move back to the set of that template and
+ * are updated again from there. In the new set they would count as up to date.
  */
 function handBack(newSet: InPlaceSet, oldSets: readonly InPlaceSet[]) {
   const names = new Set(oldSets.map(({ name }) => name));
@@ -71,7 +71,7 @@ function handBack(newSet: InPlaceSet, oldSets: readonly InPlaceSet[]) {
   };
 }
 
-/** Hands over what is updated: as many as the new set has places for, of the oldest set first. */
+/** Moves updated machines to the new set: as many as it has room for, of the oldest set first. */
 function handOver(newSet: InPlaceSet, oldSets: readonly InPlaceSet[], places: number) {
   const transfer: Transfer[] = [];
   const rest = oldSets.map((set) => {
@@ -85,8 +85,8 @@ function handOver(newSet: InPlaceSet, oldSets: readonly InPlaceSet[], places: nu
 }
 
 /**
- * Nodes to select: as many as may be missing, given what serves and stays. A machine that is being updated counts once, as one that does not serve;
- * one that failed holds no place of others. A machine that does not serve costs nothing.
+ * Nodes to select: as many as may be unavailable, given the machines that serve. A machine that is being updated counts once, as unavailable;
+ * one whose update failed does not count against the budget, nor does one that is not available anyway.
  */
 function selectNodes(
   { replicas, maxUnavailable }: InPlaceBounds,
@@ -109,12 +109,12 @@ function selectNodes(
 }
 
 /**
- * One step of an update in place (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace): machines whose nodes are updated go over to the new set, new machines fill what is
- * missing or surges, what is left over when the new set is full goes, and further nodes are selected (Auto).
+ * One step of an in-place update (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace): machines whose nodes are updated move to the new set, new machines fill gaps
+ * and the surge, surplus machines are deleted when the new set is full, and further nodes are selected (Auto).
  *
- * `oldSets` are ordered from oldest to newest. Never more than `replicas + maxSurge` machines, and no node is selected of a machine whose service is promised.
+ * `oldSets` are ordered from oldest to newest. Never more than `replicas + maxSurge` machines, and no node is selected below `replicas - maxUnavailable` available machines.
  *
- * @param mayGrow whether sets may make machines; a hand-over makes none
+ * @param mayGrow whether sets may create machines; a hand-over creates none
  */
 export function planInPlaceUpdate(
   bounds: InPlaceBounds,

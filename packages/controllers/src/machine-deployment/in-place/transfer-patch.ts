@@ -3,7 +3,7 @@ import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a map has from the old template and not from the new one goes, what the new one has comes; the rest is the machine's own. */
+/** Removes the entries of the old template, adds those of the new one, and keeps all others. */
 function follow(before: Texts | undefined, wanted: Texts | undefined): Record<string, string | null> {
   const dropped = Object.keys(before ?? {}).filter((key) => wanted?.[key] === undefined);
   return { ...Object.fromEntries(dropped.map((key) => [key, null])), ...wanted };
@@ -22,9 +22,9 @@ function finalizersAfter(machine: Machine, from: MachineSet, to: MachineSet): re
 }
 
 /**
- * The one patch by which a machine goes over to another set: its owner, what it has from the template, and the class by which its VM is looked after from now
- * on. Owners, labels and annotations of others stay. The label `update-result` keeps the sets from making or deleting
- * machines until both know their new sizes. Holds for the version of the machine that was seen.
+ * The patch that moves a machine to another set: its owner, the fields from the template, and the class that manages its VM from now
+ * on. Other owners, labels and annotations are kept. The label `update-result` keeps the sets from creating or deleting
+ * machines until both have their new sizes. Applies to the version of the machine that was read.
  */
 export function transferPatch(machine: Machine, from: MachineSet, to: MachineSet): Readonly<Record<string, unknown>> {
   const { ownerReferences } = releasePatch(machine, from.metadata.uid ?? "").metadata;

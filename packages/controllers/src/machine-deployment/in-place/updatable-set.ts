@@ -9,14 +9,14 @@ import { recoveredSize } from "../state/recovered-size.ts";
 import { readUpdateNote } from "./update-note.ts";
 import { updateStateOf } from "./update-state.ts";
 
-/** A machine as it was looked at, and what that followed from. */
+/** The view of a machine, and what it was computed from. */
 interface Viewed {
   readonly node: Node | undefined;
   readonly target: string;
   readonly view: UpdatableMachine;
 }
 
-/** Neither machines nor nodes change, and of those of a large deployment few are others from one pass to the next. */
+/** Objects are immutable, and few of a large deployment change between two reconciles. */
 const viewed = new WeakMap<Machine, Viewed>();
 
 function viewOf(machine: Machine, node: Node | undefined, target: string): UpdatableMachine {
@@ -34,10 +34,10 @@ function viewOf(machine: Machine, node: Node | undefined, target: string): Updat
 }
 
 /**
- * A set with its machines in the order in which they are given up, and so updated.
+ * A set with its machines in the order of deletion, which is the order of updates.
  *
  * @param nodes absent without a target cluster
- * @param target name of the set of the template that is wanted
+ * @param target name of the set of the current template
  */
 export function updatableSet(view: SetView, nodes: NodesOfMachines | undefined, target: string, now: Date): InPlaceSet {
   const machines = inDeletionOrder(view.machines, now).map((machine) =>

@@ -2,17 +2,17 @@ import { annotationKeys, isRecord } from "@millwright/core";
 import { parseJson } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
 
-/** What a node remembers of the update in place that it waits for or goes through. */
+/** The in-place update that a node waits for or is in, as noted on the node. */
 export interface UpdateNote {
   /** Name of the set that the update leads to: a node that was updated for another template is not up to date. */
   readonly set: string;
-  /** Whether the node took pods before its drain: a cordon of a user's stays when the update is over. */
+  /** Whether the node was schedulable before its drain: the cordon of a user is kept after the update. */
   readonly schedulable: boolean;
-  /** The node was selected, and is so no more: what its drain did is to be undone. */
+  /** The node is no longer selected: its drain is to be undone. */
   readonly revoked: boolean;
 }
 
-/** The note on a node; `undefined` without one that can be read: MCM writes none. */
+/** The note on a node; `undefined` without a valid one: MCM writes none. */
 export function readUpdateNote(node: Node): UpdateNote | undefined {
   const text = node.metadata.annotations?.[annotationKeys.inPlaceUpdate];
   if (text === undefined) return undefined;

@@ -5,18 +5,18 @@ import { isDeleting } from "../../model/phase.ts";
 import { readUpdateNote } from "./update-note.ts";
 
 /**
- * Where a machine is on its way through an update in place, as its deployment sees it (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace):
+ * The state of a machine in an in-place update (MCM, `pkg/controller/deployment_inplace.go` rolloutInPlace):
  *
- * - `gone`: Failed or on its way out; its set replaces it
- * - `without node`: has no node yet, or no more
- * - `waiting`: nothing has begun
+ * - `gone`: Failed or terminating; its set replaces it
+ * - `without node`: has no node
+ * - `waiting`: not started
  * - `selected`: may be drained, or is being drained
- * - `revoked`: was selected, is no more, and its drain does not know yet
- * - `updating`: in the hands of the agent
- * - `failed`: the agent failed or said nothing for too long; a later success still counts
- * - `updated`: the agent is done, for the template that is wanted
- * - `outdated`: the agent is done, for a template that is not wanted any more
- * - `settling`: belongs to its new set; marks of the hand-over are still there
+ * - `revoked`: was selected, and its drain has to be canceled
+ * - `updating`: the agent is updating it
+ * - `failed`: the agent failed or did not report in time; a later success still counts
+ * - `updated`: the agent has completed the update to the current template
+ * - `outdated`: the agent has completed an update to a template that is no longer current
+ * - `settling`: belongs to its new set, with marks of the hand-over
  */
 export type UpdateState =
   | "gone"
@@ -38,10 +38,10 @@ const sinceDrain: ReadonlySet<string | undefined> = new Set([
   reasons.updateFailed,
 ]);
 
-/** Whether the drain of the update has not begun, so that a cordon is somebody else's. */
+/** Whether the drain of the update has not started, so that a cordon is not ours. */
 export const isBeforeDrain = (node: Node): boolean => !sinceDrain.has(inPlaceReasonOf(node));
 
-/** The state of a machine; `target` is the name of the set of the template that is wanted. */
+/** The state of a machine; `target` is the name of the set of the current template. */
 export function updateStateOf(machine: Machine, node: Node | undefined, target: string | undefined): UpdateState {
   const phase = phaseOf(machine);
   if (isDeleting(machine) || phase === "Failed") return "gone";
@@ -51,7 +51,7 @@ export function updateStateOf(machine: Machine, node: Node | undefined, target: 
   const { [labelKeys.updateResult]: result, [labelKeys.selectedForUpdate]: selected } = node.metadata.labels ?? {};
   if (reason === reasons.updateSuccessful && result !== undefined && phase !== "InPlaceUpdating") {
     const note = readUpdateNote(node);
-    // A node that MCM selected says not for what.
+    // A node that MCM selected does not name its template.
     return note === undefined || note.set === target ? "updated" : "outdated";
   }
   if (phase === "InPlaceUpdateFailed" || reason === reasons.updateFailed) return "failed";

@@ -86,7 +86,7 @@ describe("decideNodes", () => {
   // Cases of MCM, `pkg/controller/deployment_rolling_test.go` removeAutoscalerAnnotationsIfRequired.
   it.each<[string, Case, Readonly<Record<string, string>> | undefined]>([
     [
-      "adds nothing to what a user has said",
+      "adds nothing to the annotations of a user",
       {
         node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "false" } } },
         options: { isKeptFromScaler: true },
@@ -99,7 +99,7 @@ describe("decideNodes", () => {
       {},
     ],
     [
-      "takes back nothing that a user has said",
+      "removes no annotation of a user",
       {
         node: { metadata: { name: "old", annotations: { [scaleDownDisabled]: "true" } } },
         options: { isKeptFromScaler: false },
@@ -180,7 +180,7 @@ describe("decideNodes", () => {
     expect(after({ node }).old).toMatchObject({ metadata: { labels: { [labelKeys.selectedForUpdate]: "true" } } });
   });
 
-  it("lets a node say that its drain is not wanted any more", () => {
+  it("sets the condition of a node whose drain is canceled", () => {
     const node: Partial<Node> = {
       metadata: {
         name: "old",

@@ -95,7 +95,7 @@ function changeOf({ target, isInPlace, isChosen, isKept, isAvoided, ...place }: 
   };
 }
 
-/** Objects never change, and of the nodes of a large deployment few do from one pass to the next: what was found about the others holds as long as the same is input. */
+/** Objects are immutable, and few nodes of a large deployment change between two reconciles: the result for a node is reused while its input is the same. */
 const found = new WeakMap<Node, { readonly input: NodeInput; readonly change: NodeChange | undefined }>();
 
 const isSame = (a: NodeInput, b: NodeInput): boolean =>

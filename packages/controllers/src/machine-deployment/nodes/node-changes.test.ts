@@ -3,7 +3,7 @@ import type { Node } from "../../model/node-objects.ts";
 import { aNode } from "../../testing/builders.ts";
 import { isRelevantNodeChange } from "./node-changes.ts";
 
-const saying = (reason: string): Partial<Node> => ({
+const withReason = (reason: string): Partial<Node> => ({
   status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason }] },
 });
 
@@ -13,7 +13,7 @@ it.each<[string, Node | undefined, Node | undefined, boolean]>([
   ["a label", aNode(), aNode({ metadata: { labels: { a: "b" } } }), true],
   ["an annotation", aNode(), aNode({ metadata: { annotations: { a: "b" } } }), true],
   ["a cordon", aNode(), aNode({ spec: { unschedulable: true } }), true],
-  ["a step of an update in place", aNode(saying("SelectedForUpdate")), aNode(saying("DrainSuccessful")), true],
+  ["a step of an in-place update", aNode(withReason("SelectedForUpdate")), aNode(withReason("DrainSuccessful")), true],
   ["a heartbeat", aNode(), aNode({ metadata: { resourceVersion: "9" }, status: { conditions: [] } }), false],
 ])("takes %s for what it is", (_, old, current, expected) => {
   expect(isRelevantNodeChange(old, current)).toBe(expected);

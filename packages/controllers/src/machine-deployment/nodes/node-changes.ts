@@ -3,7 +3,7 @@ import { equalJson } from "@millwright/kube";
 import type { Node } from "../../model/node-objects.ts";
 import { conditionOf } from "../../model/node-condition.ts";
 
-/** Whether a deployment has to look at a node again: at what it writes there, and at how far an update in place is. Heartbeats are none of it. */
+/** Whether a change of a node concerns its deployment: the fields that it writes, and the progress of an in-place update, but not heartbeats. */
 export const isRelevantNodeChange = (old: Node | undefined, current: Node | undefined): boolean =>
   old === undefined ||
   current === undefined ||

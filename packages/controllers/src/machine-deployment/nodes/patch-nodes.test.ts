@@ -22,7 +22,7 @@ async function withNodes() {
 }
 
 describe("the writes to nodes", () => {
-  it("patch each, and let it say what is to be said", async () => {
+  it("patch each node and set its condition", async () => {
     const { patch, node, end } = await withNodes();
     expect(
       await patch([
@@ -36,7 +36,7 @@ describe("the writes to nodes", () => {
     end();
   });
 
-  it("pass over a node that changed meanwhile, and tell", async () => {
+  it("skip a node that changed meanwhile, and report that", async () => {
     const { patch, node, end } = await withNodes();
     const stale = { metadata: { ...labelled.metadata, resourceVersion: "999" } };
     expect(

@@ -5,14 +5,14 @@ import { createWriter } from "../../cluster/writer.ts";
 import { setNodeCondition } from "../../model/node-condition.ts";
 import type { NodeChange } from "../state/node-patch.ts";
 
-/** Writes to nodes at once, so that a large deployment neither waits for one after the other nor floods the API server. */
+/** Concurrent writes to nodes: a large deployment neither waits for one after another nor floods the API server. */
 const AT_ONCE = 16;
 
-/** Writes what nodes are to carry; resolves with whether some of them had changed meanwhile and were left alone. */
+/** Writes changes of nodes; resolves with whether some nodes had changed meanwhile and were skipped. */
 export type NodePatcher = (changes: readonly NodeChange[]) => Promise<boolean>;
 
 /**
- * Makes what writes to the nodes of a deployment. One node that cannot be written keeps the others from nothing: all are tried, then the first error is thrown.
+ * Creates the writer for the nodes of a deployment. It attempts all nodes, then throws the first error.
  * Without a target cluster there are no nodes to write to.
  */
 export function createNodePatcher({ target, clock }: Pick<ControllerContext, "target" | "clock">): NodePatcher {
@@ -24,8 +24,8 @@ export function createNodePatcher({ target, clock }: Pick<ControllerContext, "ta
     if (patch !== undefined) await nodes.patch({ name }, patch);
     const node = store.get(name);
     if (condition === undefined || node === undefined) return;
-    for (const said of setNodeCondition(node, condition, clock.now())) {
-      if (said.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, said.patch, "strategic");
+    for (const action of setNodeCondition(node, condition, clock.now())) {
+      if (action.kind === "PatchNodeStatus") await nodes.patchStatus({ name }, action.patch, "strategic");
     }
   };
 

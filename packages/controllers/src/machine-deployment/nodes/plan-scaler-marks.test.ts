@@ -33,7 +33,7 @@ describe("planScalerMarks", () => {
     ["with a time that cannot be", "m1~2026-13-01T00:00:00Z"],
     ["of a machine that is not the deployment's", `m9~${time}`],
     ["of a Failed machine", `failed~${time}`],
-    ["of a machine on its way out", `going~${time}`],
+    ["of a terminating machine", `going~${time}`],
     ["without anything", ""],
     ["without a name", `~${time}`],
   ])("drops an entry %s, and the list with the last", (_, entry) => {
@@ -50,7 +50,7 @@ describe("planScalerMarks", () => {
     expect(marks.map((each) => each.annotations)).toEqual([marked(time), marked(time)]);
   });
 
-  it("takes the present for a replica change that nobody noted, and notes it", () => {
+  it("takes the current time for a replica change without a time, and records it", () => {
     const present = "2026-01-02T00:00:00Z";
     expect(plan("m1")).toEqual({
       annotations: { [triggerDeletion]: `m1~${present}`, [lastReplicaChangeByScaler]: present },

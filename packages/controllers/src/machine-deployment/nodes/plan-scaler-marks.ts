@@ -10,18 +10,18 @@ import { isDeleting } from "../../model/phase.ts";
 
 type Annotations = Readonly<Record<string, string | null>>;
 
-/** What the cluster-autoscaler's choice of machines asks for. */
+/** What follows from the machines that the cluster-autoscaler selected. */
 export interface ScalerMarks {
-  /** Annotations of the deployment to change; empty when they say what is. */
+  /** Annotations of the deployment to change; empty when they are up to date. */
   readonly annotations: Annotations;
-  /** Machines to mark, with the annotations that do. */
+  /** Machines to mark, with their annotations. */
   readonly machines: readonly { readonly name: string; readonly annotations: Annotations }[];
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const isTime = (text: string): boolean => rfc3339.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Annotations that mark a machine; those that it has are not written again, and the first time stands. */
+/** Annotations that mark a machine; existing ones are kept, with the time of the first mark. */
 function marksOf({ metadata: { annotations = {} } }: Machine, time: string): Annotations {
   const priority = String(deletionMachinePriority);
   return {
@@ -33,9 +33,9 @@ function marksOf({ metadata: { annotations = {} } }: Machine, time: string): Ann
 }
 
 /**
- * The cluster-autoscaler lists in an annotation of the deployment which machines it wants to be without (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations): they are
- * marked, and entries that mean nothing any more are dropped: not `name~time`, not a machine of this deployment, a Failed one or one on its way out. Old
- * autoscalers write bare names; these get the time of the replica change that goes with them.
+ * The cluster-autoscaler lists the machines to delete in an annotation of the deployment (MCM, `pkg/controller/deployment.go` updateMachineAndMachineDeploymentDeletionAnnotations): they are
+ * marked, and stale entries are dropped: not `name~time`, not a machine of this deployment, or a Failed or terminating one. Old
+ * autoscalers write bare names; these get the time of the replica change.
  */
 export function planScalerMarks(deployment: MachineDeployment, machines: readonly Machine[], now: Date): ScalerMarks {
   const text = deployment.metadata.annotations?.[annotationKeys.triggerDeletion];

@@ -2,8 +2,8 @@ import type { MachineDeployment } from "@millwright/core";
 import type { SetView } from "../state/set-size.ts";
 
 /**
- * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and have nothing left
- * to do (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). Without a limit all are kept.
+ * Old sets that the history limit no longer keeps: the oldest of the surplus, and of these only the ones that are empty and idle
+ * (MCM, `pkg/controller/deployment_sync.go` cleanupMachineDeployment). Without a limit all are kept.
  */
 export function surplusHistory(deployment: MachineDeployment, oldSets: readonly SetView[]): readonly SetView[] {
   const limit = deployment.spec.revisionHistoryLimit;

@@ -167,7 +167,7 @@ describe("machineSetPatch", () => {
     });
     // MCM kept no list: what its sets carry is left alone.
     expect(patchOf({ gone: "y" }, {})).toBeUndefined();
-    // A list that somebody edited does not reach what is the set's own.
+    // An edited list does not affect the set's own annotations.
     expect(patchOf({ [list]: revision }, {})).toEqual({ metadata: { annotations: { [list]: null } } });
   });
 });

@@ -14,7 +14,7 @@ import { revisionAnnotations } from "./revision.ts";
 import type { SetMarks } from "./set-marks.ts";
 import { machineSetName, templateHash } from "../../model/template-hash.ts";
 
-/** Annotations by which later passes tell a scaling event and the base of proportions. */
+/** Annotations by which later reconciles detect a scaling event, and the base of proportions. */
 export const scaleAnnotations = ({ replicas, maxSurge }: RolloutBounds): Readonly<Record<string, string>> => ({
   [annotationKeys.desiredReplicas]: String(replicas),
   [annotationKeys.maxReplicas]: String(replicas + maxSurge),
@@ -27,8 +27,8 @@ const inheritedAnnotations = (deployment: MachineDeployment): Readonly<Record<st
   );
 
 /**
- * The annotations of a deployment on its newest set, and the list of them, by which those that the deployment has no more are known and removed (`null`) in
- * a later pass.
+ * The annotations of a deployment on its newest set, and the list of them, by which later reconciles find and remove (`null`) those that the deployment no longer
+ * has.
  */
 function inheritance(deployment: MachineDeployment, set?: MachineSet): Readonly<Record<string, string | null>> {
   const current = inheritedAnnotations(deployment);
@@ -47,7 +47,7 @@ function inheritance(deployment: MachineDeployment, set?: MachineSet): Readonly<
 const kept = (texts: Readonly<Record<string, string | null>>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).flatMap(([key, text]) => (text === null ? [] : [[key, text]])));
 
-/** Parts of the spec that a set takes over from its deployment without new machines. */
+/** Fields of the spec that a set copies from its deployment without new machines. */
 const handedDown = ({ spec }: MachineDeployment): Partial<MachineSet["spec"]> => ({
   ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
   ...(spec.autoPreserveFailedMachineMax === undefined
@@ -98,7 +98,7 @@ function templateInPlace(own: MachineTemplate, wanted: MachineTemplate): Machine
   };
 }
 
-/** How a set is to look after this pass: scaled, or kept in step with its deployment, or both. */
+/** The desired changes of a set: scaled, or synchronized with its deployment, or both. */
 export interface SetChange {
   readonly set: MachineSet;
   readonly replicas?: number | undefined;

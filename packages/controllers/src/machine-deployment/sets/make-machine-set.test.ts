@@ -33,7 +33,7 @@ describe("machine set maker", () => {
     expect(api.writes().filter(({ verb }) => verb === "patch")).toEqual([]);
   });
 
-  it("does not use its own set that is on its way out", async () => {
+  it("does not use its own terminating set", async () => {
     const { api, deployment, make, set } = setUp();
     const { metadata } = beingDeleted();
     api.seed(machineSetResource, { ...set, metadata: { ...set.metadata, ...metadata, finalizers: ["x"] } });
@@ -44,8 +44,8 @@ describe("machine set maker", () => {
   });
 
   it.each<[string, string, number]>([
-    ["tells why a set is refused", "Quota", 1],
-    ["tells nothing of a refusal in a namespace that ends", "NamespaceTerminating", 0],
+    ["reports why a set is rejected", "Quota", 1],
+    ["reports no rejection in a terminating namespace", "NamespaceTerminating", 0],
   ])("%s", async (_, cause, writes) => {
     const { api, deployment, make, set } = setUp();
     const details = { causes: [{ reason: cause }] };

@@ -14,16 +14,16 @@ import type { Writer } from "../../cluster/writer.ts";
 import { setCondition } from "../../model/set-condition.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 
-/** What makes the set of a deployment's current template. */
+/** Creates the set of a deployment's current template. */
 export type MachineSetMaker = (deployment: MachineDeployment, set: MachineSet) => Promise<void>;
 
-/** Whether nothing is made any more because the namespace is being deleted: nobody has to be told, and there is nothing to write it to. */
+/** Whether the creation failed because the namespace is terminating: then nothing is reported, since no event could be written. */
 const isNamespaceEnding = (error: unknown): boolean =>
   isApiError(error) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;
 
 /**
- * Creates a set and tells the deployment what kept it from existing (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws, so that the pass ends without
- * claiming that there is a new set, when the name is taken or the API server refuses the set.
+ * Creates a set and reports a failure in the conditions of the deployment (MCM, `pkg/controller/deployment_sync.go` getNewMachineSet). Throws when the name is taken or the API server rejects the set, so that the reconcile does not
+ * report a new set.
  */
 export function createMachineSetMaker(
   { control, caches, clock, events }: Pick<ControllerContext, "control" | "caches" | "clock" | "events">,
@@ -33,7 +33,7 @@ export function createMachineSetMaker(
   const patchStatus = ({ metadata: { namespace, name } }: MachineDeployment, status: object): Promise<void> =>
     deployments.patchStatus({ namespace, name }, status);
 
-  /** The name is taken: by our own set that the cache has not seen yet, or by something else, and then the next pass draws another name. */
+  /** The name is taken: by our own set that is not in the cache yet, or by another object: then the next reconcile uses another name. */
   const useOrAvoid = async (deployment: MachineDeployment, set: MachineSet): Promise<void> => {
     const { namespace, name } = set.metadata;
     const live = await control.get<MachineSet>(machineSetResource, { namespace, name });

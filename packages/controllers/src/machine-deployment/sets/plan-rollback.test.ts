@@ -12,7 +12,7 @@ const asking = (asked: number, ...changes: readonly Change<MachineDeployment>[])
   aMachineDeployment({ spec: { rollbackTo: { revision: asked } } }, ...changes);
 const three = [set("small", 1), set("big", 2), set("huge", 3)];
 
-/** The class after the rollback, and what was said. */
+/** The class after the rollback, and the event. */
 const outcome = (deployment: MachineDeployment, sets: readonly MachineSet[]): string => {
   const plan = planRollback(deployment, sets);
   if (plan === undefined) return "nothing";
@@ -118,7 +118,7 @@ describe("planRollback", () => {
     ).not.toHaveProperty("metadata");
   });
 
-  it("says in one sentence what it did", () => {
+  it("reports in one sentence what it did", () => {
     expect(planRollback(asking(1, ofClass("huge")), three)?.because.message).toBe(
       'Rolled back deployment "pool" to revision 1',
     );
@@ -128,11 +128,11 @@ describe("planRollback", () => {
   });
 });
 
-it("says which revisions there are to whoever asks for another, the newest first and no more than ten", () => {
-  const told = (sets: readonly MachineSet[]) => planRollback(asking(77, ofClass("huge")), sets)?.because.message;
+it("lists the existing revisions for an unknown one, the newest first and at most ten", () => {
+  const messageFor = (sets: readonly MachineSet[]) => planRollback(asking(77, ofClass("huge")), sets)?.because.message;
   const many = Array.from({ length: 12 }, (_, index) => set("small", index + 1));
-  expect(told(many)).toBe(
+  expect(messageFor(many)).toBe(
     "Unable to find the revision to rollback to: no machine set has revision 77, the newest are 12, 11, 10, 9, 8, 7, 6, 5, 4, 3",
   );
-  expect(told([])).toMatch(/there are none$/);
+  expect(messageFor([])).toMatch(/there are none$/);
 });

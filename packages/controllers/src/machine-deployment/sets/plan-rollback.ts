@@ -11,7 +11,7 @@ import { findNewSet } from "../state/find-new-set.ts";
 import { revisionOf } from "./revision.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 
-/** How a rollback changes the deployment; `spec.rollbackTo` is cleared in any case, for it asks once. */
+/** How a rollback changes the deployment; `spec.rollbackTo` is cleared in any case: it is a request for one rollback. */
 export interface RollbackPlan {
   readonly patch: Readonly<Record<string, unknown>>;
   readonly because: Reason;
@@ -21,7 +21,7 @@ const clear = (because: Reason): RollbackPlan => ({ patch: { spec: { rollbackTo:
 
 const warning = (reason: string, message: string): Reason => ({ type: "Warning", reason, message });
 
-/** Revisions that are told to whoever asked for another. */
+/** Maximum number of existing revisions in the message about an unknown one. */
 const MOST_REVISIONS = 10;
 
 function notFound(revision: number, sets: readonly MachineSet[]): string {
@@ -30,7 +30,7 @@ function notFound(revision: number, sets: readonly MachineSet[]): string {
   return `Unable to find the revision to rollback to: no machine set has revision ${revision}, ${known}`;
 }
 
-/** The revision asked for; 0 asks for the newest one that is not of the current template, whether that was rolled out already or not. */
+/** The requested revision; 0 requests the newest one that is not of the current template, whether that was rolled out or not. */
 function targetRevision(asked: number, deployment: MachineDeployment, sets: readonly MachineSet[]): number | undefined {
   if (asked !== 0) return asked;
   const current = findNewSet(deployment, sets);
@@ -39,7 +39,7 @@ function targetRevision(asked: number, deployment: MachineDeployment, sets: read
 
 /**
  * Turns `spec.rollbackTo` into a change of the template (MCM, `pkg/controller/deployment_rollback.go` rollback). Looks the revision up among the sets that exist and
- * creates none for the template that is about to be given up.
+ * creates none for the template that is being rolled back.
  */
 export function planRollback(deployment: MachineDeployment, sets: readonly MachineSet[]): RollbackPlan | undefined {
   const { rollbackTo, template } = deployment.spec;

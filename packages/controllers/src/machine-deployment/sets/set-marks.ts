@@ -4,19 +4,19 @@ import type { SetView } from "../state/set-size.ts";
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** Labels and annotations that a set has for the part it plays in a rollout; `null` removes, what is not named stays. */
+/** Labels and annotations of a set for its role in a rollout; `null` removes, all others are kept. */
 export interface SetMarks {
   readonly labels: Changes;
   readonly annotations: Changes;
 }
 
-/** Whether pods are steered away from the machines of old sets: Recreate leaves none to steer them to. */
+/** Whether new pods avoid the nodes of old sets: with Recreate there are no others. */
 export const avoidsOldNodes = ({ spec }: MachineDeployment): boolean => spec.strategy?.type !== "Recreate";
 
 /**
- * The marks of a set. An old set of an update in place makes no machines: those that it loses went over to the new set, or are replaced there. Nor does one whose
- * machines are replaced when they are deleted. The mark is taken
- * away wherever it does not belong, or a set that is rolled back to could never make a machine again. Likewise the note
+ * The marks of a set. An old set of an in-place update creates no machines: those that it loses moved to the new set, or are replaced there. Nor does one whose
+ * machines are replaced when they are deleted. The mark is
+ * removed from all other sets, or a set could not create machines after a rollback to it. Likewise the annotation
  * that its nodes carry the taint. The time of the autoscaler's last change counts for every set that has machines.
  *
  * @param hasNodes whether there is a target cluster, with nodes to taint

@@ -10,7 +10,7 @@ const bounds = (replicas: number, maxSurge: number, maxUnavailable: number): Rol
   maxSurge,
   maxUnavailable,
 });
-/** A set of so many machines, all of which exist and serve unless said otherwise. */
+/** A set of so many machines, all of which exist and serve by default. */
 const size = (name: string, spec: number, available = spec, existing = spec): SetSize => ({
   name,
   spec,
@@ -30,19 +30,13 @@ describe("newSetReplicas", () => {
     ["grows to the replicas, not into the surge", bounds(3, 5, 0), 2, [size("new", 2)], 3],
     ["shrinks to the replicas", bounds(3, 1, 0), 7, [size("new", 7)], 3],
     [
-      "counts machines that it was told to have and that do not exist yet, once",
+      "counts desired machines that do not exist yet, once",
       bounds(3, 1, 0),
       1,
       [size("old", 3), size("new", 1, 0, 0)],
       1,
     ],
-    [
-      "counts machines that are still on their way out: they use quota",
-      bounds(3, 1, 0),
-      1,
-      [size("old", 2, 2, 3), size("new", 1)],
-      1,
-    ],
+    ["counts terminating machines: they use quota", bounds(3, 1, 0), 1, [size("old", 2, 2, 3), size("new", 1)], 1],
   ])("%s", (_, given, current, sets, expected) => {
     expect(newSetReplicas(given, current, sets)).toBe(expected);
   });
@@ -52,37 +46,31 @@ describe("planRollingUpdate", () => {
   it.each<[string, RolloutBounds, SetSize, readonly SetSize[], Record<string, number>]>([
     ["surges first", bounds(3, 1, 0), size("new", 0), [size("old", 3)], { new: 1 }],
     ["waits for the surge to serve", bounds(3, 1, 0), size("new", 1, 0), [size("old", 3)], {}],
-    [
-      "gives up an old machine for a new one that serves",
-      bounds(3, 1, 0),
-      size("new", 1),
-      [size("old", 3)],
-      { old: 2 },
-    ],
+    ["deletes an old machine for a new one that serves", bounds(3, 1, 0), size("new", 1), [size("old", 3)], { old: 2 }],
     ["waits for the old machine to be gone", bounds(3, 1, 0), size("new", 1), [size("old", 2, 2, 3)], {}],
     ["grows when the old machine is gone", bounds(3, 1, 0), size("new", 1), [size("old", 2)], { new: 2 }],
     ["takes the last old machine", bounds(3, 1, 0), size("new", 3), [size("old", 1)], { old: 0 }],
     ["has nothing to do when it is done", bounds(3, 1, 0), size("new", 3), [size("old", 0)], {}],
-    ["gives up first where there is no surge", bounds(3, 0, 1), size("new", 0), [size("old", 3)], { old: 2 }],
+    ["deletes first where there is no surge", bounds(3, 0, 1), size("new", 0), [size("old", 3)], { old: 2 }],
     ["may do both at once", bounds(10, 3, 2), size("new", 0), [size("old", 10)], { new: 3, old: 8 }],
     ["holds what serves while the new machines do not", bounds(10, 3, 2), size("new", 5, 0), [size("old", 8)], {}],
     ["frees as many old machines as new ones serve", bounds(10, 3, 2), size("new", 5), [size("old", 8)], { old: 3 }],
     [
-      "gives up machines that do not serve, although too few serve",
+      "deletes machines that do not serve, although too few serve",
       bounds(3, 1, 0),
       size("new", 1, 0),
       [size("old", 3, 1)],
       {},
     ],
     [
-      "gives up unhealthy machines before serving ones, the oldest set first",
+      "deletes unhealthy machines before serving ones, the oldest set first",
       bounds(4, 1, 2),
       size("new", 1),
       [size("oldest", 2, 2), size("older", 2, 0)],
       { older: 0, oldest: 1 },
     ],
     [
-      "gives up the oldest set first",
+      "scales down the oldest set first",
       bounds(4, 0, 2),
       size("new", 0),
       [size("oldest", 1), size("older", 3)],
@@ -126,7 +114,7 @@ describe("planRollingUpdate", () => {
         const given = { replicas: fenceposts.replicas, ...resolveFenceposts(fenceposts) };
         const plan = planRollingUpdate(given, newSet, oldSets);
         const after = (set: SetSize): number => plan.get(set.name) ?? set.spec;
-        /** A set gives up machines that do not serve first. */
+        /** A set deletes machines that do not serve first. */
         const serving = (set: SetSize): number => Math.min(set.available, after(set));
         const all = [newSet, ...oldSets];
 
@@ -134,10 +122,10 @@ describe("planRollingUpdate", () => {
         for (const set of oldSets) expect(after(set)).toBeLessThanOrEqual(set.spec);
         expect(after(newSet)).toBeLessThanOrEqual(given.replicas);
 
-        const told = sum(all.map(({ spec }) => spec));
+        const desired = sum(all.map(({ spec }) => spec));
         const using = sum(all.map(({ spec, existing }) => Math.max(spec, existing)));
         const grown = Math.max(0, after(newSet) - newSet.spec);
-        expect(sum(all.map(after))).toBeLessThanOrEqual(Math.max(told, given.replicas + given.maxSurge));
+        expect(sum(all.map(after))).toBeLessThanOrEqual(Math.max(desired, given.replicas + given.maxSurge));
         expect(grown).toBeLessThanOrEqual(Math.max(0, given.replicas + given.maxSurge - using));
 
         const minAvailable = given.replicas - given.maxUnavailable;
@@ -197,7 +185,7 @@ describe("limits of a rollout", () => {
       {},
     ],
     [
-      "give up an old machine for a share where there is no surge",
+      "delete an old machine for a share where there is no surge",
       [bounds(10, 0, 1), size("new", 0), [size("old", 10)], { maxNew: 2, mayStart: true }],
       { old: 9 },
     ],

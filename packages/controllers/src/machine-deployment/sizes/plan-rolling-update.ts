@@ -3,8 +3,8 @@ import { type RolloutGates, unlimited } from "../state/rollout-gates.ts";
 import { type SetSize, sum } from "../state/set-size.ts";
 
 /**
- * Machines that the new set may have. Room is measured by what each set has or is told to have, whichever is more, so that neither
- * machines that do not exist yet nor machines that are still going are counted twice or forgotten.
+ * Replicas that the new set may have. Each set counts with its existing or its desired machines, whichever is more, so that neither
+ * pending nor terminating machines are counted twice or missed.
  */
 export function newSetReplicas(
   bounds: RolloutBounds,
@@ -35,14 +35,14 @@ function takeFrom(
   }
 }
 
-/** Machines that the old sets keep whatever serves: those that the new set may not replace yet. */
+/** Machines that the old sets keep in any case: those that the new set may not replace yet. */
 function keptByLimits({ replicas }: RolloutBounds, newSet: SetSize, { maxNew }: RolloutGates): number {
   return maxNew === undefined ? 0 : Math.max(0, replicas - Math.max(maxNew, newSet.spec));
 }
 
 /**
- * What the old sets give up, oldest first: machines that do not serve anyway, and then serving ones as far as the promise of availability allows. An
- * available machine is never taken below `replicas - maxUnavailable`.
+ * Scales down the old sets, the oldest first: machines that do not serve, and then serving ones within `maxUnavailable`. Available
+ * machines never fall below `replicas - maxUnavailable`.
  */
 export function shrinkOldSets(
   bounds: RolloutBounds,
@@ -54,23 +54,23 @@ export function shrinkOldSets(
   const minAvailable = bounds.replicas - bounds.maxUnavailable;
   const newAvailable = Math.min(newSet.available, newSet.spec);
   const oldTotal = sum(oldSets.map(({ spec }) => spec));
-  // What the old sets may give altogether: machines of the new set that do not serve yet are promised, not there.
+  // What the old sets may lose in total: machines of the new set that do not serve yet do not count.
   const budget = Math.max(0, Math.min(oldTotal + newAvailable - minAvailable, oldTotal - kept));
   const idle = (set: SetSize, size: number): number => Math.min(size, set.spec - set.available);
   takeFrom(oldSets, budget, sizes, idle);
 
-  // Where all that do not serve are given up, what is left of the budget is what the promise leaves of those that do; else it is nothing.
+  // When all machines that do not serve are deleted, the rest of the budget is for those that do; otherwise nothing is left.
   const taken = sum(oldSets.map((set) => set.spec - (sizes.get(set.name) ?? set.spec)));
   takeFrom(oldSets, budget - taken, sizes, (_, size) => size);
   return sizes;
 }
 
 /**
- * One step of a rolling update (MCM, `pkg/controller/deployment_rolling.go` rolloutRolling): the new set grows into the surge, the old sets give up what it replaces.
+ * One step of a rolling update (MCM, `pkg/controller/deployment_rolling.go` rolloutRolling): the new set grows into the surge, the old sets shrink by what it replaces.
  *
- * `oldSets` are ordered from oldest to newest. Never tells the sets to have more than `replicas + maxSurge` machines together.
+ * `oldSets` are ordered from oldest to newest. Never scales the sets to more than `replicas + maxSurge` machines in total.
  *
- * @param limits what else holds the rollout back; whatever they say, a new set that is too large shrinks
+ * @param limits the gates of the rollout; a new set that is too large shrinks in any case
  */
 export function planRollingUpdate(
   bounds: RolloutBounds,

@@ -72,7 +72,7 @@ describe("planScaling", () => {
       [1, 2, 2],
     ],
     [
-      "takes no more than there is too much, whatever rounding says",
+      "removes no more than the surplus, whatever the rounding",
       () => sizesAfter(bounds(4), sets([3, 3, 3], 9, [3, 3, 2])),
       [1, 1, 2],
     ],

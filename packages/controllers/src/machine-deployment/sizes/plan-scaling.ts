@@ -1,9 +1,9 @@
 import type { RolloutBounds, Sizes } from "../state/rollout-bounds.ts";
 import { type SetSize, sum } from "../state/set-size.ts";
 
-/** A set and what it was told when it was scaled last. */
+/** A set and what was recorded when it was last scaled. */
 export interface ScalableSet extends SetSize {
-  /** `replicas + maxSurge` of the deployment at that time; `undefined` when it was never noted. */
+  /** `replicas + maxSurge` of the deployment at that time; `undefined` when it was not recorded. */
   readonly maxReplicas: number | undefined;
 }
 
@@ -33,11 +33,11 @@ function shrinkInProportion(bounds: RolloutBounds, active: readonly ScalableSet[
 }
 
 /**
- * Brings the sets to a changed `spec.replicas` without going on with a rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
+ * Scales the sets to a changed `spec.replicas` without a step of the rollout (MCM, `pkg/controller/deployment_sync.go` scale): more goes to the
  * newest set only, less is shared in proportion.
  *
- * `sets` are ordered from oldest to newest, the one for the current template last; `newSet` is that one, if it may grow. Where a set does not know the base of its
- * proportion, that is what all sets have together.
+ * `sets` are ordered from oldest to newest, the one for the current template last; `newSet` is that one, if it may grow. The base of the proportion of a set
+ * without a record is the total size of all sets.
  */
 export function planScaling(
   bounds: RolloutBounds,

@@ -14,7 +14,7 @@ describe("findNewSet", () => {
     expect(nameOf([aMachineSet(named("a"), young), other, aMachineSet(named("b"), hashed)])).toBe("b");
   });
 
-  it("is none that is on its way out, and none when there is none", () => {
+  it("is not a terminating one, and undefined when there is none", () => {
     expect(nameOf([aMachineSet(beingDeleted()), aMachineSet(named("next"), young)])).toBe("next");
     expect(nameOf([aMachineSet(beingDeleted())])).toBeUndefined();
     expect(nameOf([])).toBeUndefined();

@@ -7,7 +7,7 @@ const own = inPhase("Running");
 const received = { ...own, ...labelled({ [labelKeys.updateResult]: "successful" }) };
 const going = { ...own, ...beingDeleted() };
 
-/** The size of a set that is told to have `replicas` machines and has these. */
+/** The size of a set with `spec.replicas` of `replicas` and these machines. */
 const sizeOf = (replicas: number, isDrawnOn: boolean, ...machines: readonly Change<Machine>[]): number =>
   recoveredSize({
     set: aMachineSet(isDrawnOn ? labelled({ [labelKeys.scaleUpDisabled]: "true" }) : {}, { spec: { replicas } }),
@@ -23,7 +23,7 @@ describe("the sizes of sets between which a hand-over was interrupted", () => {
     ["grow by what was received and not counted yet", [oldSet(2, own, own), newSet(2, own, own, received)], [2, 3]],
     ["shrink by what was given and not counted yet", [oldSet(2, own), newSet(3, own, own, own)], [1, 3]],
     ["do both", [oldSet(2, own), newSet(0, received)], [1, 1]],
-    ["count a machine on its way out as given", [oldSet(2, own, going), newSet(0)], [1, 0]],
+    ["count a terminating machine as given", [oldSet(2, own, going), newSet(0)], [1, 0]],
     ["do not grow by what was counted already", [oldSet(1, own), newSet(2, received, own)], [1, 2]],
     ["do not grow by machines that are too many of their own", [oldSet(0), newSet(1, own, own)], [0, 1]],
     ["keep a place for machines that are to be made", [oldSet(0), newSet(3, received)], [0, 3]],

@@ -3,8 +3,8 @@ import { countMachines } from "../../machine-lists/machine-counts.ts";
 import { type SetSize, type SetView, sizeOf } from "./set-size.ts";
 
 /**
- * The size of a set as an update in place means it to be, wherever its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): a set that received
- * machines has a place for each, and one that may not make machines has none for those that are gone. Other sets are told what they are told.
+ * The intended size of a set in an in-place update, also after its writes were interrupted (MCM, `pkg/controller/deployment_inplace.go` syncMachineSets): it includes
+ * each received machine, and in a set that may not create machines it excludes deleted ones. Other sets keep their `spec.replicas`.
  */
 export function recoveredSize(view: SetView): SetSize {
   const size = sizeOf(view);

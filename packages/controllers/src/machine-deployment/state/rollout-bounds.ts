@@ -14,7 +14,7 @@ export interface RolloutBounds {
 export type Sizes = ReadonlyMap<string, number>;
 
 /**
- * Surge and unavailability in machines. Recreate promises nothing while it runs; an update in place that people orchestrate makes no surge of its own
+ * Surge and unavailability in machines. Recreate guarantees no availability; an in-place update with manual orchestration has no surge
  * (MCM, `pkg/controller/deployment_util.go` ResolveFenceposts).
  */
 export function boundsOf({ spec }: MachineDeployment): RolloutBounds {

@@ -1,16 +1,16 @@
-/** Bounds from outside that a rollout keeps to besides surge and unavailability: canary steps, maintenance windows, replacement on deletion only. */
+/** What restricts a rollout besides surge and unavailability: canary steps, maintenance windows, replacement on deletion only. */
 export interface RolloutGates {
-  /** Machines that the new set may have for now; the old sets keep the rest. Absent: all. What it has already is not taken back. */
+  /** Machines that the new set may have for now; the old sets keep the rest. Absent: all. Existing ones are kept. */
   readonly maxNew?: number;
-  /** Whether a next step may be taken at all. A new set is made anyway, with no machines, for others wait to see it. */
+  /** Whether a next step may be taken at all. A new set is created anyway, without machines, because clients wait for it. */
   readonly mayStart: boolean;
-  /** When the limits are due to change by themselves. Absent: only with the objects that they were computed from. */
+  /** When the gates will change with time. Absent: only with the objects that they are computed from. */
   readonly requeueAt?: Date;
-  /** What the rollout waits for, a clause each, for people. Absent: for nothing. */
+  /** What the rollout waits for, a clause each, for messages. Absent: nothing. */
   readonly holds?: readonly string[];
 }
 
-/** A rollout that only surge and unavailability hold back. */
+/** No gates: only surge and unavailability apply. */
 export const unlimited: RolloutGates = { mayStart: true };
 
 const least = (numbers: readonly (number | undefined)[]): number | undefined => {
@@ -18,7 +18,7 @@ const least = (numbers: readonly (number | undefined)[]): number | undefined => 
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** What all of them allow. */
+/** The gates that satisfy all of them. */
 export function intersectGates(all: readonly RolloutGates[]): RolloutGates {
   const maxNew = least(all.map((each) => each.maxNew));
   const requeueAt = least(all.map((each) => each.requeueAt?.getTime()));

@@ -5,19 +5,19 @@ import { countMachines } from "../../machine-lists/machine-counts.ts";
 /** Sizes of one MachineSet, counted from the machines that exist and not from a status that lags. */
 export interface SetSize {
   readonly name: string;
-  /** `spec.replicas`: how many machines the set is told to have. */
+  /** `spec.replicas` of the set. */
   readonly spec: number;
-  /** Machines that exist, including those on their way out: they still use quota. */
+  /** Machines that exist, including terminating ones: they still use quota. */
   readonly existing: number;
-  /** Machines that serve and stay: never more than `spec`, for the set is about to delete the rest. */
+  /** Available machines: never more than `spec`, because the set is about to delete the rest. */
   readonly available: number;
 }
 
-/** The set with its machines, as the deployment's planners and status look at it. */
+/** The set with its machines, for the planners and the status of the deployment. */
 export interface SetView {
   readonly set: MachineSet;
   readonly machines: readonly Machine[];
-  /** Names of machines that do not serve for long enough to count: those that have begun last. Default: none. */
+  /** Names of machines that have not served for long enough to count: the newest ones. Default: none. */
   readonly settling?: ReadonlySet<string>;
 }
 
@@ -31,7 +31,7 @@ export function servingOf({ machines, settling = new Set() }: SetView): readonly
 export const servingIn = (view: SetView): number =>
   (view.settling?.size ?? 0) === 0 ? countMachines(view.machines).available : servingOf(view).length;
 
-/** @param spec counted against this instead of what the set is told */
+/** @param spec counted against this instead of `spec.replicas` of the set */
 export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetSize {
   const { set, machines } = view;
   return {
@@ -42,7 +42,7 @@ export function sizeOf(view: SetView, spec = view.set.spec?.replicas ?? 0): SetS
   };
 }
 
-/** Failed machines that are kept for a look at them. */
+/** Failed machines that are preserved. */
 export const preservedFailures = ({ machines }: SetView): number => countMachines(machines).preserved;
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -7,7 +7,7 @@ import { findNewSet, oldestFirst } from "./find-new-set.ts";
 import type { RolloutGates } from "./rollout-gates.ts";
 import type { SetView } from "./set-size.ts";
 
-/** What a pass over a MachineDeployment sees. */
+/** The state that a reconcile of a MachineDeployment is based on. */
 export interface MachineDeploymentSnapshot {
   /** With defaults filled in. */
   readonly deployment: MachineDeployment;
@@ -16,17 +16,17 @@ export interface MachineDeploymentSnapshot {
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
   /** Nodes of the machines; absent without a target cluster. */
   readonly nodes?: NodesOfMachines;
-  /** Whether the cluster-autoscaler is kept from the nodes of a rollout. Default: it is. */
+  /** Whether scale-down by the cluster-autoscaler is disabled during a rollout. Default: `true`. */
   readonly disablesScaleDown?: boolean;
-  /** What is wrong with the spec; empty when it can be followed. */
+  /** Problems of the spec; empty when it is valid. */
   readonly problems: readonly FieldProblem[];
-  /** Names of machines that do not serve for long enough to count as available. Default: none. */
+  /** Names of machines that have not served for long enough to count as available. Default: none. */
   readonly settling?: ReadonlySet<string>;
-  /** What holds the rollout back besides surge and unavailability. Default: nothing. */
+  /** What restricts the rollout besides surge and unavailability. Default: nothing. */
   readonly limits?: RolloutGates;
 }
 
-/** Everything that a MachineDeployment does to the world. */
+/** Everything that a MachineDeployment writes. */
 export type MachineDeploymentAction =
   | { readonly kind: "AddFinalizer" }
   | { readonly kind: "RemoveFinalizer" }

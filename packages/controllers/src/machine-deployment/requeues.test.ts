@@ -82,12 +82,12 @@ describe("a deployment is looked at", () => {
     expect(await looked()).toEqual(["a", "b"]);
   });
 
-  it("74: not for a set that is told of once more", async () => {
+  it("not for a set that is delivered again unchanged", async () => {
     cluster.api.seed(machineSetResource, set);
     await start(a, b);
-    const told = context.caches.sets.store.getByRef(refOf("set"));
-    if (told === undefined) throw new Error("the set is not there");
-    context.caches.sets.store.applyWrite(told);
+    const stored = context.caches.sets.store.getByRef(refOf("set"));
+    if (stored === undefined) throw new Error("the set is not there");
+    context.caches.sets.store.applyWrite(stored);
     cluster.api.compact();
     cluster.api.endWatches();
     expect(await looked()).toEqual([]);
@@ -106,17 +106,17 @@ describe("a deployment is looked at", () => {
   it("75: for a node that was updated in place, and not for its heartbeats", async () => {
     cluster.api.seed(machineSetResource, set);
     cluster.api.seed(machineResource, machine);
-    const saying = (reason: string, lastHeartbeatTime: string) => ({
+    const withReason = (reason: string, lastHeartbeatTime: string) => ({
       status: { conditions: [{ type: "InPlaceUpdate", status: "True", reason, lastHeartbeatTime }] },
     });
-    cluster.api.seed(nodeResource, aNode({ metadata: { name: "node" }, ...saying("ReadyForUpdate", "1") }));
+    cluster.api.seed(nodeResource, aNode({ metadata: { name: "node" }, ...withReason("ReadyForUpdate", "1") }));
     await start(a, b);
-    cluster.api.change(nodeResource, { name: "node" }, saying("ReadyForUpdate", "2"));
+    cluster.api.change(nodeResource, { name: "node" }, withReason("ReadyForUpdate", "2"));
     expect(await looked()).toEqual([]);
-    cluster.api.change(nodeResource, { name: "node" }, saying("UpdateSuccessful", "3"));
+    cluster.api.change(nodeResource, { name: "node" }, withReason("UpdateSuccessful", "3"));
     expect(await looked()).toEqual(["a"]);
     passes.length = 0;
-    cluster.api.change(nodeResource, { name: "node" }, saying("UpdateSuccessful", "4"));
+    cluster.api.change(nodeResource, { name: "node" }, withReason("UpdateSuccessful", "4"));
     expect(await looked()).toEqual([]);
   });
 
