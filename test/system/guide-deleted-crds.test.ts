@@ -44,7 +44,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     await untilRunning();
     const before = vmsOf(await installation.machines());
     await deleteCrd(installation.api, "Machine");
-    const [deletedAt = "", said = ""] = commands("See it", "kubectl");
+    const [deletedAt = "", said = ""] = commands("Status", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
       expect((await kubectl(words(said))).match(/Deletion paused/g)).toHaveLength(2);
@@ -61,10 +61,10 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
       kind: "List",
       items: await exportObjects(installation.api, "Machine"),
     });
-    const [, removeFinalizers = "", waitForEnd = "", ...later] = commands("Come back", "kubectl");
+    const [, removeFinalizers = "", waitForEnd = "", ...later] = commands("Recover", "kubectl");
     await forEach(removeFinalizers);
     await kubectl(words(waitForEnd));
-    const [declare = ""] = commands("Come back", "millwright crds");
+    const [declare = ""] = commands("Recover", "millwright crds");
     expect(declare).toBe("millwright crds | kubectl apply -f -");
     const crds = startMillwright(["crds"]);
     await crds.ended;
@@ -91,7 +91,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
       const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts.filter((text) => text.startsWith("Deletion paused"))).toHaveLength(2);
     }, LONG);
-    const [meant = ""] = commands("Let it go", "kubectl");
+    const [meant = ""] = commands("Delete everything", "kubectl");
     await kubectl(words(meant));
     await eventually(async () => expect(installation.cloud.vms()).toEqual([]), LONG);
   });

@@ -41,10 +41,10 @@ describe("the guide to draining", () => {
   afterAll(() => fleet.close());
 
   it("has commands that preview, configure, start, explain and force a drain", async () => {
-    const [look = ""] = guide.get("Look before") ?? [];
+    const [look = ""] = guide.get("Dry run") ?? [];
     const [rules = "", label = ""] = guide.get("Rules") ?? [];
     const [start = ""] = guide.get("Start") ?? [];
-    const [description = "", events = ""] = guide.get("What holds it up") ?? [];
+    const [description = "", events = ""] = guide.get("What blocks a drain") ?? [];
     const [force = ""] = guide.get("How long it takes") ?? [];
     await run(rules);
     await run(label);
@@ -70,10 +70,10 @@ describe("the guide to draining", () => {
 
   it("has no other commands", () => {
     expect([...guide].map(([heading, commands]) => `${heading} ${commands.length}`)).toEqual([
-      "Look before 1",
+      "Dry run 1",
       "Start 1",
       "Rules 2",
-      "What holds it up 2",
+      "What blocks a drain 2",
       "How long it takes 1",
     ]);
   });

@@ -47,8 +47,8 @@ describe("the commands of the guides", () => {
 
   it("preserve a machine, show it, and let it go", async () => {
     const guide = await commandsOf("preserving-machines");
-    const [whenFailed = "", now = ""] = guide.get("Ask for it") ?? [];
-    const [phase = "", message = "", events = ""] = guide.get("Look at it") ?? [];
+    const [whenFailed = "", now = ""] = guide.get("Preserve a machine") ?? [];
+    const [phase = "", message = "", events = ""] = guide.get("Status") ?? [];
     const [stop = "", forget = ""] = guide.get("Stop") ?? [];
     await run(now);
     await eventually(async () => expect(await run(phase)).toMatch(/^Running \d{4}-\d\d-\d\dT/));
@@ -87,7 +87,7 @@ describe("the commands of the guides", () => {
     const guide = await commandsOf("in-place-updates");
     const [candidate = "", select = "", wait = "", force = ""] = guide.get("Begin") ?? [];
     const [success = "", because = "", failure = ""] = guide.get("What the agent does") ?? [];
-    const [state = ""] = guide.get("What the machine says") ?? [];
+    const [state = ""] = guide.get("Status of the machine") ?? [];
     await run(force);
     await run(candidate);
     await run(select);
@@ -117,8 +117,8 @@ describe("the commands of the guides", () => {
       ),
     );
     expect(counts).toEqual([
-      ["Ask for it 2", "Look at it 3", "Stop 2"],
-      ["Begin 4", "What the agent does 3", "What the machine says 1", "End 2"],
+      ["Preserve a machine 2", "Status 3", "Stop 2"],
+      ["Begin 4", "What the agent does 3", "Status of the machine 1", "End 2"],
     ]);
   });
 });

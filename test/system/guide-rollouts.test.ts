@@ -182,7 +182,7 @@ describe("the guides to previews and rollouts", () => {
   });
 
   it("pause a rollout, wait for its end, and go back", async () => {
-    const heading = "Pause, wait, go back";
+    const heading = "Pause, wait, roll back";
     await rollout(heading, 0);
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", ofClass("big")]);
     await eventually(async () => expect((await rollout("What it waits for")).output).toContain("* Rollout is paused"));
@@ -205,7 +205,7 @@ describe("the guides to previews and rollouts", () => {
       ["Plan a change 4", "Read a plan 1", "Without a cluster 2"],
       [
         "What it waits for 1",
-        "Pause, wait, go back 5",
+        "Pause, wait, roll back 5",
         "Canary steps 4",
         "On deletion 4",
         "Maintenance windows 1",

@@ -109,7 +109,7 @@ describe.each(guides)("the guide of $name", ({ name, problemsOf, rights }) => {
       "What you need",
       "Network",
       "Identity of the nodes",
-      "Rights of Millwright",
+      "Permissions of Millwright",
       "Class, secret, deployment",
       "Run",
       "What to check",
