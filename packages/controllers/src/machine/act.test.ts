@@ -39,7 +39,7 @@ async function setUp(options: { readonly hasTarget?: boolean } = {}) {
   const operations = createOperations(clock);
   const driver = createFakeDriver();
   const enqueue = vi.fn<() => void>();
-  const remediations = { take: vi.fn<(uid: string, group: string) => void>(), release: vi.fn<(uid: string) => void>() };
+  const remediations = { start: vi.fn<(uid: string, group: string) => void>(), cancel: vi.fn<(uid: string) => void>() };
   const evictions =
     options.hasTarget === false
       ? undefined
@@ -221,7 +221,7 @@ describe("deletions", () => {
 it("takes and gives back permits to be replaced", async () => {
   const { act, remediations } = await setUp();
   await act({ kind: "StartRemediation", uid: "uid-machine", group: "deployment pool" });
-  expect(remediations.take).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
+  expect(remediations.start).toHaveBeenCalledExactlyOnceWith("uid-machine", "deployment pool");
   await act({ kind: "CancelRemediation", uid: "uid-machine" });
-  expect(remediations.release).toHaveBeenCalledExactlyOnceWith("uid-machine");
+  expect(remediations.cancel).toHaveBeenCalledExactlyOnceWith("uid-machine");
 });

@@ -27,7 +27,7 @@ export interface MachineExecutorOptions {
   readonly operations: Operations;
   readonly driver: MachineDriver;
   readonly settings: MachineSettings;
-  readonly remediations: Pick<RemediationWatch, "take" | "release">;
+  readonly remediations: Pick<RemediationWatch, "start" | "cancel">;
   /** Orders to pods; absent where there is no target cluster. */
   readonly evictions: Pick<EvictionQueue, "add"> | undefined;
   readonly volumeIds: Pick<VolumeIds, "lookUp">;
@@ -118,9 +118,9 @@ export function createMachineExecutor(
         case "DeleteMachine":
           return machines.delete(ref, action.uid);
         case "StartRemediation":
-          return remediations.take(action.uid, action.group);
+          return remediations.start(action.uid, action.group);
         case "CancelRemediation":
-          return remediations.release(action.uid);
+          return remediations.cancel(action.uid);
         case "PatchNode":
           return onNode(action, nodes().patch({ name: action.name }, action.patch));
         case "PatchNodeStatus":

@@ -73,7 +73,7 @@ export function createMachineController(
     operations,
     driver,
     settings,
-    remediations: { take: (uid, group) => remediations.take(uid, group), release: (uid) => remediations.release(uid) },
+    remediations: { start: (uid, group) => remediations.start(uid, group), cancel: (uid) => remediations.cancel(uid) },
     evictions,
     volumeIds,
     enqueue: (machine) => controller.enqueue(keyOfName(machine.metadata.name)),

@@ -1,4 +1,6 @@
-import { type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import { type Machine, type NodeCondition, nodeConditionTypes } from "@millwright/core";
+import type { MachineSettings } from "./machine-settings.ts";
+import type { Node } from "./node-objects.ts";
 
 /** The conditions of a node that make its machine unhealthy, as short texts in a stable order. */
 export function unhealthyConditions(
@@ -30,6 +32,24 @@ export function unhealthySince(
     .filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : Math.min(...times);
 }
+
+/** Conditions that must be False: those that the machine lists, else those of the settings (MCM, `pkg/util/provider/machinecontroller/machine_util.go` isHealthy). */
+const badUnlessFalseOf = ({ spec }: Machine, { nodeConditions }: Pick<MachineSettings, "nodeConditions">) =>
+  spec.nodeConditions?.split(",") ?? nodeConditions;
+
+/** {@link unhealthyConditions} of the node of a machine. */
+export const unhealthyConditionsOf = (
+  machine: Machine,
+  { status }: Node,
+  settings: Pick<MachineSettings, "nodeConditions">,
+): readonly string[] => unhealthyConditions(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
+
+/** {@link unhealthySince} of the node of a machine. */
+export const unhealthySinceOf = (
+  machine: Machine,
+  { status }: Node,
+  settings: Pick<MachineSettings, "nodeConditions">,
+): number | undefined => unhealthySince(status?.conditions ?? [], badUnlessFalseOf(machine, settings));
 
 /** Whether two lists of conditions say the same: heartbeats, messages and reasons are no news, except the stage of an in-place update. */
 export function isSameHealth(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {

@@ -3,19 +3,19 @@ import type { Connectivity } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { createConnectivityWatch } from "./connectivity-watch.ts";
 
-/** A connectivity that is as a test says. */
+/** A connectivity that a test sets. */
 function aConnectivity() {
   let lostForMs = 0;
   const listeners: ((ms: number) => void)[] = [];
-  const losses: { readonly afterMs: number; readonly tell: () => void }[] = [];
+  const losses: { readonly afterMs: number; readonly notify: () => void }[] = [];
   const connectivity: Connectivity = {
     lostForMs: () => lostForMs,
     onRegained: (listener) => {
       listeners.push(listener);
       return () => undefined;
     },
-    onLost: (afterMs, tell) => {
-      losses.push({ afterMs, tell });
+    onLost: (afterMs, notify) => {
+      losses.push({ afterMs, notify });
       return () => undefined;
     },
   };
@@ -23,7 +23,7 @@ function aConnectivity() {
     connectivity,
     lose: (ms: number) => {
       lostForMs = ms;
-      for (const { afterMs, tell } of losses) if (ms > afterMs) tell();
+      for (const { afterMs, notify } of losses) if (ms > afterMs) notify();
     },
     regain: () => {
       const ms = lostForMs;
@@ -33,7 +33,7 @@ function aConnectivity() {
   };
 }
 
-it("finds connectivity lost while one of the caches has none, and back when none is left without", async () => {
+it("is lost while one of the caches has no connectivity, and regained when all have", async () => {
   const clock = createVirtualClock();
   const [nodes, machines] = [aConnectivity(), aConnectivity()];
   const regained: number[] = [];
@@ -61,7 +61,7 @@ it("finds connectivity lost while one of the caches has none, and back when none
   expect(regained).toEqual([40_000]);
 });
 
-it("takes no notice of hitches", () => {
+it("ignores short interruptions", () => {
   const nodes = aConnectivity();
   const regained: number[] = [];
   const onLost = (): never => {

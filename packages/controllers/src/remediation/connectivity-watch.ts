@@ -4,20 +4,20 @@ import type { ConnectivityView } from "./remediation-view.ts";
 
 /** What {@link createConnectivityWatch} needs. */
 export interface ConnectivityWatchOptions {
-  /** Of the caches that health is judged from. */
+  /** Of the caches from which health is computed. */
   readonly connectivity: readonly Connectivity[];
   readonly clock: Clock;
-  /** A shorter loss is no loss, milliseconds. */
+  /** A shorter interruption does not count, milliseconds. */
   readonly lostAfterMs: number;
-  /** Called when connectivity was lost for so long. */
+  /** Called when connectivity has been lost for that long. */
   readonly onLost: () => void;
-  /** Called when connectivity is back that was lost, and none other is lost any more. */
+  /** Called when the last connectivity that was lost is restored. */
   readonly onRegained: (lostForMs: number) => void;
 }
 
 /**
- * Watches whether the caches hear from their API servers. A timeout that ran while nothing was heard says nothing about the node: it starts anew when
- * connectivity is back. At the start of a process the time until the first list counts, too.
+ * Watches whether the caches reach their API servers. A timeout that ran without connectivity does not show that the node is unhealthy: it restarts when
+ * connectivity is restored. At the start of a process the time until the first list counts, too.
  */
 export function createConnectivityWatch(options: ConnectivityWatchOptions): () => ConnectivityView {
   const { connectivity, clock, lostAfterMs, onLost, onRegained } = options;

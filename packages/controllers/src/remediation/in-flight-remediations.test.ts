@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
 import { createInFlightRemediations } from "./in-flight-remediations.ts";
 
-it("holds one permit for each machine until it is given back", () => {
-  const permits = createInFlightRemediations();
-  permits.take("a", "deployment x");
-  permits.take("a", "deployment x");
-  permits.take("b", "deployment y");
-  expect(permits.heldIn("deployment x")).toEqual(["a"]);
-  expect(permits.heldIn("deployment z")).toEqual([]);
-  expect([permits.holds("a"), permits.holds("c")]).toEqual([true, false]);
-  expect(permits.release("a")).toBe("deployment x");
-  expect(permits.release("a")).toBeUndefined();
-  expect(permits.heldIn("deployment x")).toEqual([]);
-  expect(permits.heldIn("deployment y")).toEqual(["b"]);
+it("has one entry for each machine until it ends", () => {
+  const inFlight = createInFlightRemediations();
+  inFlight.start("a", "deployment x");
+  inFlight.start("a", "deployment x");
+  inFlight.start("b", "deployment y");
+  expect(inFlight.inGroup("deployment x")).toEqual(["a"]);
+  expect(inFlight.inGroup("deployment z")).toEqual([]);
+  expect([inFlight.has("a"), inFlight.has("c")]).toEqual([true, false]);
+  expect(inFlight.end("a")).toBe("deployment x");
+  expect(inFlight.end("a")).toBeUndefined();
+  expect(inFlight.inGroup("deployment x")).toEqual([]);
+  expect(inFlight.inGroup("deployment y")).toEqual(["b"]);
 });

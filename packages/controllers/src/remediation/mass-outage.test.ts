@@ -3,20 +3,20 @@ import { describe, expect, it } from "vitest";
 import { aMachine, type Change, inPhase, named, refOf } from "../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE } from "../testing/machine-fleet.ts";
 
-describe("many machines that turn Unknown at once", () => {
-  it("are not replaced within the hour, then one after the other", async () => {
+describe("many machines that become Unknown at once", () => {
+  it("are not remediated within the hour, then one after another", async () => {
     const { clock, events, logged, report, inPhases, text } = await aFleet(fleetOf(10));
     for (const name of ["m00", "m01", "m02"]) report(name, "Unknown");
     await clock.advance(30 * MINUTE);
     expect(inPhases("Failed")).toEqual([]);
     expect(text("m00")).toContain("Remediation paused: many machines became Unknown");
     expect(events.filter((reason) => reason === "RemediationPaused")).toHaveLength(3);
-    expect(logged.filter((line) => line.startsWith("Many machines turned Unknown"))).toHaveLength(1);
+    expect(logged.filter((line) => line.startsWith("Remediation paused: many machines"))).toHaveLength(1);
     await clock.advance(31 * MINUTE);
     expect(inPhases("Failed")).toHaveLength(1);
   });
 
-  it("are judged anew as soon as some have recovered", async () => {
+  it("are remediated as soon as enough have recovered", async () => {
     const { clock, logged, report, inPhases } = await aFleet(fleetOf(10));
     for (const name of ["m00", "m01", "m02"]) report(name, "Unknown");
     await clock.advance(15 * MINUTE);
@@ -25,10 +25,10 @@ describe("many machines that turn Unknown at once", () => {
     await clock.advance(1_000);
     expect(inPhases("Running")).toHaveLength(8);
     expect(inPhases("Failed")).toHaveLength(1);
-    expect(logged).toContain("The machines that turned Unknown at once are few again");
+    expect(logged).toContain("Remediation resumed: most machines that became Unknown recovered or were deleted");
   });
 
-  it("are told by zone, and another zone goes on", async () => {
+  it("pause the remediation of their zone only", async () => {
     const zone = (name: string): Change<Machine> => ({
       spec: { nodeTemplate: { metadata: { labels: { "topology.kubernetes.io/zone": name } } } },
       metadata: { labels: { name: `pool-${name}` } },
@@ -41,7 +41,7 @@ describe("many machines that turn Unknown at once", () => {
     expect(phase("m10")).toBe("Failed");
   });
 
-  it("are known by a new process as well", async () => {
+  it("are detected after a restart, too", async () => {
     const fleet = await aFleet(fleetOf(10));
     for (const name of ["m00", "m01", "m02"]) fleet.report(name, "Unknown");
     await fleet.clock.advance(5 * MINUTE);
@@ -52,8 +52,8 @@ describe("many machines that turn Unknown at once", () => {
   });
 });
 
-describe("an API server that is away", () => {
-  it("holds every replacement back, and starts health timeouts anew when it is back", async () => {
+describe("an unreachable API server", () => {
+  it("pauses remediation, and restarts health timeouts when it is reachable again", async () => {
     const { api, clock, events, logged, report, phase, away } = await aFleet(fleetOf(12));
     report("m00", "Unknown");
     await clock.advance(MINUTE);
@@ -61,9 +61,9 @@ describe("an API server that is away", () => {
     await clock.advance(9 * MINUTE + 5_000);
     expect(phase("m00")).toBe("Unknown");
     expect(events).toContain("RemediationPaused");
-    const answers = "An API server answers again; timeouts of nodes start anew";
-    for (let minutes = 0; minutes < 60 && !logged.includes(answers); minutes++) await clock.advance(MINUTE);
-    expect(logged).toContain(answers);
+    const reachable = "An API server is reachable again; node timeouts restart";
+    for (let minutes = 0; minutes < 60 && !logged.includes(reachable); minutes++) await clock.advance(MINUTE);
+    expect(logged).toContain(reachable);
     expect(events).toContain("HealthTimeoutReset");
     const resetAt = api.peek<Machine>(machineResource, refOf("m00"))?.status?.currentStatus?.lastUpdateTime ?? "";
     expect(Date.parse(resetAt)).toBeGreaterThan(clock.now().getTime() - 2 * MINUTE);
@@ -73,7 +73,7 @@ describe("an API server that is away", () => {
     expect(phase("m00")).toBe("Failed");
   });
 
-  it("holds a machine that has not joined, says so at once, and gives it its time when it is back", async () => {
+  it("pauses the creation timeout of a machine that has not joined, reports it at once, and restarts the timeout afterwards", async () => {
     const { api, clock, phase, away } = await aFleet(fleetOf(1));
     const created = clock.now().toISOString();
     const waiting = aMachine(named("late"), inPhase("Pending"), {
@@ -97,7 +97,7 @@ describe("an API server that is away", () => {
     expect(phase("late")).toBe("Failed");
   });
 
-  it("is no trouble when it was away for a moment", async () => {
+  it("has no effect when it was unreachable for a moment only", async () => {
     const { clock, events, report, phase, away } = await aFleet(fleetOf(12));
     report("m00", "Unknown");
     await clock.advance(MINUTE);

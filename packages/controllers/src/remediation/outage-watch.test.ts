@@ -3,7 +3,7 @@ import { createVirtualClock } from "@millwright/core/testing";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { aMachine, beingDeleted, type Change, inPhase, named } from "../testing/builders.ts";
-import { createOutageWatch } from "./outage-watch.ts";
+import { createOutageWatch } from "./outage.ts";
 
 const rule = { outageThreshold: 0.3, outageMinMachines: 2, outageWindowMs: 3_600_000 };
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -11,13 +11,13 @@ const start = Date.parse("2026-01-01T00:00:00Z");
 function setUp() {
   const clock = createVirtualClock();
   const cached = new Map<string, Machine>();
-  let tell: (old: Machine | undefined, current: Machine | undefined) => void = () => undefined;
+  let notify: (old: Machine | undefined, current: Machine | undefined) => void = () => undefined;
   const logged: (readonly [string, unknown])[] = [];
   let ends = 0;
   const outageOf = createOutageWatch({
     machines: {
       subscribe: (subscriber) => {
-        tell = subscriber;
+        notify = subscriber;
         return () => undefined;
       },
     },
@@ -29,11 +29,11 @@ function setUp() {
   });
   const put = (name: string, ...changes: readonly Change<Machine>[]): void => {
     const machine = aMachine(named(name), ...changes);
-    tell(cached.get(name), machine);
+    notify(cached.get(name), machine);
     cached.set(name, machine);
   };
   const drop = (name: string): void => {
-    tell(cached.get(name), undefined);
+    notify(cached.get(name), undefined);
     cached.delete(name);
   };
   const at = (name: string, now = start) => outageOf(cached.get(name) ?? aMachine(named(name)), now);
@@ -42,7 +42,7 @@ function setUp() {
 
 const inZone = (zone: string) => ({ metadata: { annotations: { zone } } });
 
-it("finds an outage when share and minimum of the machines are Unknown, and tells of it once", () => {
+it("detects an outage when threshold and minimum of the machines are Unknown, and logs it once", () => {
   const { put, at, logged, ends } = setUp();
   for (const name of ["a", "b", "c", "d", "e", "f"]) put(name, inPhase("Running"));
   put("a", inPhase("Unknown"));
@@ -74,7 +74,7 @@ it("counts zones apart", () => {
   expect(logged).toMatchObject([[expect.anything(), { zone: "one" }]]);
 });
 
-it("counts neither machines that have no node yet, nor those that go, nor those that are gone", () => {
+it("counts no machines without a node, no terminating and no deleted ones", () => {
   const { put, drop, at } = setUp();
   for (const name of ["a", "b"]) put(name, inPhase("Unknown"));
   for (const name of ["c", "d", "e", "f"]) put(name, inPhase("Pending"));
@@ -93,11 +93,11 @@ it("counts neither machines that have no node yet, nor those that go, nor those 
   expect(at("a")).toBeUndefined();
 });
 
-it("says the same as a process that starts later, whatever happened before", () => {
+it("decides the same as a process that starts later, whatever happened before", () => {
   const steps = fc.array(
     fc.record({
       name: fc.constantFrom("a", "b", "c", "d", "e"),
-      phase: fc.constantFrom("Running", "Unknown", "Failed", "gone" as const),
+      phase: fc.constantFrom("Running", "Unknown", "Failed", "deleted" as const),
       zone: fc.constantFrom("one", "two"),
       minute: fc.integer({ min: 0, max: 59 }),
     }),
@@ -108,7 +108,7 @@ it("says the same as a process that starts later, whatever happened before", () 
       const old = setUp();
       for (const { name, phase, zone, minute } of drawn) {
         const since = `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`;
-        if (phase === "gone") old.drop(name);
+        if (phase === "deleted") old.drop(name);
         else old.put(name, inPhase(phase, since), inZone(zone));
       }
       const fresh = setUp();

@@ -16,10 +16,10 @@ describe("outageUntil", () => {
   });
 
   it("ends when so many have been Unknown for the window that the rest is too few", () => {
-    const tally = { joined: 10, unknownSince: [0, 10, 20, 30] };
-    expect(outageUntil(tally, rule, 100)).toBe(1_010);
-    expect(outageUntil(tally, rule, 1_005)).toBe(1_010);
-    expect(outageUntil(tally, rule, 1_010)).toBeUndefined();
+    const count = { joined: 10, unknownSince: [0, 10, 20, 30] };
+    expect(outageUntil(count, rule, 100)).toBe(1_010);
+    expect(outageUntil(count, rule, 1_005)).toBe(1_010);
+    expect(outageUntil(count, rule, 1_010)).toBeUndefined();
   });
 
   it("needs one machine at least, whatever the settings", () => {
@@ -28,16 +28,16 @@ describe("outageUntil", () => {
     ).toBeUndefined();
   });
 
-  it("is over at the time that it says, and not before", () => {
+  it("is over at that time, and not before", () => {
     const times = fc.array(fc.nat(2_000), { maxLength: 20 }).map((list) => list.toSorted((a, b) => a - b));
     fc.assert(
       fc.property(times, fc.nat(40), fc.nat(2_000), (unknownSince, more, now) => {
-        const tally = { joined: unknownSince.length + more, unknownSince };
-        const until = outageUntil(tally, rule, now);
+        const count = { joined: unknownSince.length + more, unknownSince };
+        const until = outageUntil(count, rule, now);
         if (until === undefined) return;
         expect(until).toBeGreaterThan(now);
-        expect(outageUntil(tally, rule, until - 1)).toBe(until);
-        expect(outageUntil(tally, rule, until)).toBeUndefined();
+        expect(outageUntil(count, rule, until - 1)).toBe(until);
+        expect(outageUntil(count, rule, until)).toBeUndefined();
       }),
     );
   });

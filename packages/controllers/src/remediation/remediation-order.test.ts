@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { labelled, refOf, testNamespace } from "../testing/builders.ts";
 import { aFleet, fleetOf, MINUTE, nodeOf } from "../testing/machine-fleet.ts";
 
-describe("the replacement gate", () => {
-  it("lets one of two machines pass that time out at the same moment, with many workers", async () => {
+describe("the remediation budget", () => {
+  it("allows one of two machines that time out at the same moment, with many workers", async () => {
     const { clock, events, report, inPhases, api, text } = await aFleet(fleetOf(12));
     for (const name of ["m00", "m01"]) report(name, "Unknown");
     await clock.advance(11 * MINUTE);
@@ -14,7 +14,7 @@ describe("the replacement gate", () => {
     const [waiting = ""] = inPhases("Unknown");
     expect(text(waiting)).toContain("Waiting for the remediation of other machines of deployment pool");
     expect(events.filter((reason) => reason === "RemediationDeferred")).toHaveLength(1);
-    // The first one is gone: the other one goes on at once.
+    // The first one is deleted: the other one is remediated at once.
     const [failed = ""] = inPhases("Failed");
     api.change(machineResource, refOf(failed), { metadata: { finalizers: [] } });
     api.remove(machineResource, refOf(failed));
@@ -22,7 +22,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toEqual([waiting]);
   });
 
-  it("is as wide as the deployment's annotation says, and follows it", async () => {
+  it("is that of the deployment's annotation, and follows it", async () => {
     const { api, clock, report, inPhases } = await aFleet(fleetOf(20), { limit: "10%" });
     for (const name of ["m00", "m01", "m02", "m03", "m04"]) report(name, "Unknown");
     await clock.advance(11 * MINUTE);
@@ -34,7 +34,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toHaveLength(4);
   });
 
-  it("says what is wrong with an annotation that cannot be read, and keeps to the setting", async () => {
+  it("reports an annotation that cannot be read, and uses the setting", async () => {
     const { clock, report, inPhases, text } = await aFleet(fleetOf(12), { limit: "a few" });
     for (const name of ["m00", "m01"]) report(name, "Unknown");
     await clock.advance(11 * MINUTE);
@@ -45,13 +45,13 @@ describe("the replacement gate", () => {
     );
   });
 
-  it("opens when a machine that passed it is gone without ever having been Failed", async () => {
+  it("is free again when a machine that used it is deleted without ever having been Failed", async () => {
     const { api, clock, text, inPhases } = await aFleet(fleetOf(12));
     api.remove(nodeResource, nodeOf("m00"));
     await clock.advance(MINUTE);
     api.remove(nodeResource, nodeOf("m01"));
     await clock.advance(100);
-    const error = new ApiError({ status: 500, reason: "InternalError", message: "trouble" });
+    const error = new ApiError({ status: 500, reason: "InternalError", message: "broken" });
     api.inject({ verb: "patch", type: machineResource, key: `${testNamespace}/m00`, error, times: 1_000 });
     await clock.advance(11 * MINUTE);
     expect(inPhases("Failed")).toEqual([]);
@@ -61,7 +61,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toEqual(["m01"]);
   });
 
-  it("has one for each deployment, and one for machines without the label", async () => {
+  it("is separate for each deployment, and for machines without the label", async () => {
     const { clock, report, inPhases } = await aFleet(
       fleetOf(20, (index) =>
         index < 2 ? labelled({ name: "other" }) : index < 4 ? { metadata: { labels: { name: null } } } : {},
@@ -72,7 +72,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed").length).toBe(3);
   });
 
-  it("holds its permit while nobody knows whether a write arrived", async () => {
+  it("is used while it is unknown whether a write arrived", async () => {
     const { api, clock, report, inPhases } = await aFleet(fleetOf(12));
     for (const name of ["m00", "m01"]) report(name, "Unknown");
     await clock.advance(9 * MINUTE);
@@ -82,7 +82,7 @@ describe("the replacement gate", () => {
     expect(inPhases("Failed")).toHaveLength(1);
   });
 
-  it("goes on to the next machine when one that passed it recovers before that could be written", async () => {
+  it("allows the next machine when one that used it recovers before that was written", async () => {
     const { api, clock, report, phase } = await aFleet(fleetOf(12));
     for (const name of ["m00", "m01"]) report(name, "Unknown");
     await clock.advance(9 * MINUTE);
@@ -90,7 +90,7 @@ describe("the replacement gate", () => {
     const fault = { verb: "patch", type: machineResource, subresource: "status", error, times: 1_000 } as const;
     api.inject({ ...fault, key: `${testNamespace}/m00` });
     await clock.advance(2 * MINUTE);
-    // One holds the permit, and cannot say so.
+    // One uses the budget, and cannot write it.
     const [holder, waiting] = phase("m01") === "Failed" ? ["m01", "m00"] : ["m00", "m01"];
     expect([holder, phase(waiting)]).toEqual(["m00", "Unknown"]);
     report(holder, "True");
@@ -98,7 +98,7 @@ describe("the replacement gate", () => {
     expect(phase(waiting)).toBe("Failed");
   });
 
-  it("is never passed by more than the limit, however the passes interleave", async () => {
+  it("never allows more than the limit, however the reconciles interleave", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),

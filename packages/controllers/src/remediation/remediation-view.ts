@@ -1,34 +1,34 @@
 import type { RemediationBudgetView } from "../model/remediation-budget.ts";
 
-/** How far the caches of machines and nodes can be trusted. */
+/** Whether the caches of machines and nodes are up to date. */
 export interface ConnectivityView {
-  /** The API server of one of them has not answered for a while: what is seen may be old news. */
+  /** The API server of one of them has been unreachable for a while: its cache may be out of date. */
   readonly isLost: boolean;
-  /** When connectivity came back after it had been lost; wall clock, milliseconds. Undefined while it has held since the start. */
+  /** When connectivity was restored after a loss; wall clock, milliseconds. Undefined without a loss since the start. */
   readonly regainedAt: number | undefined;
 }
 
-/** Many machines turned Unknown at once. */
+/** Many machines became Unknown at once. */
 export interface OutageView {
-  /** When it ends, should nothing else happen; wall clock, milliseconds. */
+  /** When it ends, if nothing else happens; wall clock, milliseconds. */
   readonly until: number;
-  /** The zone that is hit; undefined for the whole namespace. */
+  /** The affected zone; undefined for the whole namespace. */
   readonly zone: string | undefined;
 }
 
-/** What may hold back the replacement of an unhealthy machine. Read only in phases in which it may come to that. */
+/** What may pause or defer the remediation of an unhealthy machine. Read only in phases from which it may be remediated. */
 export interface RemediationView extends RemediationBudgetView {
-  /** In words: `deployment pool`. */
+  /** For people: `deployment pool`. */
   readonly group: string;
-  /** What is wrong with the limit that somebody set. */
+  /** What is wrong with the limit in the annotation of the deployment. */
   readonly note: string | undefined;
-  /** The machine was allowed to be replaced, and its phase does not show it yet. */
+  /** The remediation of the machine was started, and the phase in the cache does not show it yet. */
   readonly isInFlight: boolean;
   readonly outage: OutageView | undefined;
   readonly connectivity: ConnectivityView;
 }
 
-/** Nothing in the way, nobody else there. */
+/** Nothing pauses or defers the remediation, and there are no other machines. */
 export const noRemediationHold: RemediationView = {
   group: "",
   peers: [],

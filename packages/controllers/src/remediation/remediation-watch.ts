@@ -1,6 +1,8 @@
 import { annotationKeys, labelKeys, type Machine, type MachinePhase, phaseOf } from "@millwright/core";
 import { type Controller, watchTriggers } from "@millwright/kube";
 import type { ControllerContext } from "../cluster/context.ts";
+import type { MachineSettings } from "../model/machine-settings.ts";
+import { unhealthyConditionsOf, unhealthySinceOf } from "../model/node-health.ts";
 import type { Node } from "../model/node-objects.ts";
 import {
   isInFlightRemediation,
@@ -8,44 +10,42 @@ import {
   type RemediationLimit,
   remediationLimitOf,
 } from "../model/remediation-budget.ts";
-import { createInFlightRemediations } from "./in-flight-remediations.ts";
-import type { MachineSettings } from "../model/machine-settings.ts";
 import { createConnectivityWatch } from "./connectivity-watch.ts";
-import { badConditionsOf, unhealthySinceOf } from "./bad-conditions.ts";
-import { type NodeHistory, noHistory } from "./flapping.ts";
-import { createNodeHistories } from "./node-histories.ts";
-import { createOutageWatch } from "./outage-watch.ts";
+import { createInFlightRemediations } from "./in-flight-remediations.ts";
+import { createNodeHistories, type NodeHistory, noHistory } from "./node-history.ts";
+import { createOutageWatch } from "./outage.ts";
 import { noRemediationHold, type RemediationView } from "./remediation-view.ts";
 
-/** What a snapshot says about the repair of a machine. */
+/** What a snapshot contains about the remediation of a machine. */
 export interface RemediationFacts {
   readonly history: NodeHistory;
   readonly remediation: RemediationView;
 }
 
-/** What is known of all machines together, as far as the repair of one depends on it. */
+/** What is known of all machines together, as far as the remediation of one depends on it. */
 export interface RemediationWatch {
-  /** A machine passes the gate of its group. Must be called in the turn of the event loop in which that was decided. */
-  take(uid: string, group: string): void;
-  /** The machine passed the gate and is not replaced after all: others may. */
-  release(uid: string): void;
+  /** Counts a machine against the budget of its group. Must be called in the turn of the event loop in which that was decided. */
+  start(uid: string, group: string): void;
+  /** The machine is not remediated after all: others may be. */
+  cancel(uid: string): void;
   read(machine: Machine, node: Node | undefined): RemediationFacts;
 }
 
-const nothingInTheWay: RemediationFacts = { history: noHistory, remediation: noRemediationHold };
+const noFacts: RemediationFacts = { history: noHistory, remediation: noRemediationHold };
 
-/** Phases from which a machine can become Failed, or come back, by its node's health alone. */
+/** Phases from which a machine can become Failed, or recover, by its node's health alone. */
 const unhealthyPhases: ReadonlySet<MachinePhase | undefined> = new Set<MachinePhase | undefined>([
   "Unknown",
   "Failed",
   "InPlaceUpdateFailed",
   "InPlaceUpdateSuccessful",
 ]);
+const isUnhealthy = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine));
 
-/** Phases in which a machine waits for something of its node. */
-const waitingPhases: ReadonlySet<MachinePhase | undefined> = new Set([...unhealthyPhases, "Pending"]);
+/** Whether a machine waits for something of its node. */
+const waitsForNode = (machine: Machine): boolean => isUnhealthy(machine) || phaseOf(machine) === "Pending";
 
-/** The limit for a machine: that of its deployment, else the one of the settings. */
+/** The limit for a machine: that of its deployment, else that of the settings. */
 function limitOf(
   machine: Machine,
   { caches, namespace }: ControllerContext,
@@ -56,7 +56,51 @@ function limitOf(
   return remediationLimitOf(deployment, maxInFlightRemediations);
 }
 
-/** Starts to watch, and wakes machines whose replacement was held back when what held it is over. */
+/** Enqueues unhealthy machines whose remediation was paused or deferred when its cause is over. */
+function createRequeue({ caches, namespace }: ControllerContext, controller: Pick<Controller, "enqueue">) {
+  const { store } = caches.machines;
+  const keyOf = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
+  const enqueue = (keys: readonly string[]): void => {
+    for (const key of keys) controller.enqueue(key, "routine");
+  };
+  const unhealthyIn = (group: string): readonly string[] =>
+    store.byIndex("group", group).filter(isUnhealthy).map(keyOf);
+  return {
+    unhealthyIn,
+    group: (group: string): void => enqueue(unhealthyIn(group)),
+    allUnhealthy: (): void => enqueue(store.list().filter(isUnhealthy).map(keyOf)),
+    allWaiting: (): void => enqueue(store.list().filter(waitsForNode).map(keyOf)),
+  };
+}
+
+/** Enqueues the unhealthy machines of a group when one of its remediations ends, or when its limit changes. */
+function watchBudgets(
+  { caches, clock }: ControllerContext,
+  { nodeConditions }: MachineSettings,
+  controller: Pick<Controller, "enqueue">,
+  unhealthyIn: (group: string) => readonly string[],
+): void {
+  const isInFlight = (machine: Machine | undefined): boolean =>
+    machine !== undefined && isInFlightRemediation(machine, nodeConditions, clock.now());
+  watchTriggers({
+    store: caches.machines.store,
+    controller,
+    keys: (machine) => unhealthyIn(remediationGroupOf(machine)),
+    when: (old, current) => isInFlight(old) && !isInFlight(current),
+    priority: () => "routine",
+  });
+  watchTriggers({
+    store: caches.deployments.store,
+    controller,
+    keys: ({ metadata }) => unhealthyIn(`deployment ${metadata.name}`),
+    when: (old, current) =>
+      old?.metadata.annotations?.[annotationKeys.maxInFlightRemediations] !==
+      current?.metadata.annotations?.[annotationKeys.maxInFlightRemediations],
+    priority: () => "routine",
+  });
+}
+
+/** Starts to watch all machines for what pauses or defers remediation. */
 export function createRemediationWatch(
   context: ControllerContext,
   settings: MachineSettings,
@@ -64,34 +108,19 @@ export function createRemediationWatch(
 ): RemediationWatch {
   const { caches, target, clock, log, namespace } = context;
   const { store } = caches.machines;
-  const permits = createInFlightRemediations();
-  const keyOf = ({ metadata }: Machine): string => `${namespace}/${metadata.name}`;
-  const isWaiting = (machine: Machine): boolean => unhealthyPhases.has(phaseOf(machine));
-  const waitingIn = (group: string): readonly string[] => store.byIndex("group", group).filter(isWaiting).map(keyOf);
-  const wake = (keys: Iterable<string>): void => {
-    for (const key of keys) controller.enqueue(key, "routine");
-  };
-  const enqueueAll = (): void => wake(store.list().filter(isWaiting).map(keyOf));
-  const wakeBlind = (): void => {
-    wake(
-      store
-        .list()
-        .filter((machine) => waitingPhases.has(phaseOf(machine)))
-        .map(keyOf),
-    );
-  };
-
+  const requeue = createRequeue(context, controller);
+  const inFlight = createInFlightRemediations();
   const connectivity = createConnectivityWatch({
     connectivity: [caches.machines.connectivity, ...(target === undefined ? [] : [target.caches.nodes.connectivity])],
     clock,
     lostAfterMs: settings.unreachableAfterMs,
     onLost() {
-      log("warn", "An API server does not answer; no machine is given up meanwhile", {});
-      wakeBlind();
+      log("warn", "Remediation and timeouts of nodes paused: an API server is unreachable", {});
+      requeue.allWaiting();
     },
     onRegained(lostForMs) {
-      log("warn", "An API server answers again; timeouts of nodes start anew", { lostForMs: Math.round(lostForMs) });
-      wakeBlind();
+      log("warn", "An API server is reachable again; node timeouts restart", { lostForMs: Math.round(lostForMs) });
+      requeue.allWaiting();
     },
   });
   const histories = createNodeHistories(store, clock, settings.flapWindowMs);
@@ -103,62 +132,40 @@ export function createRemediationWatch(
     rule: settings,
     clock,
     log,
-    onEnd: enqueueAll,
+    onEnd: requeue.allUnhealthy,
   });
-
-  const isGoing = (machine: Machine | undefined): boolean =>
-    machine !== undefined && isInFlightRemediation(machine, settings.nodeConditions, clock.now());
-  watchTriggers({
-    store,
-    controller,
-    keys: (machine) => waitingIn(remediationGroupOf(machine)),
-    when: (old, current) => isGoing(old) && !isGoing(current),
-    priority: () => "routine",
-  });
-  watchTriggers({
-    store: caches.deployments.store,
-    controller,
-    keys: ({ metadata }) => waitingIn(`deployment ${metadata.name}`),
-    when: (old, current) =>
-      old?.metadata.annotations?.[annotationKeys.maxInFlightRemediations] !==
-      current?.metadata.annotations?.[annotationKeys.maxInFlightRemediations],
-    priority: () => "routine",
-  });
-  const release = (uid: string): void => {
-    const group = permits.release(uid);
-    if (group !== undefined) wake(waitingIn(group));
+  watchBudgets(context, settings, controller, requeue.unhealthyIn);
+  const cancel = (uid: string): void => {
+    const group = inFlight.end(uid);
+    if (group !== undefined) requeue.group(group);
   };
-  // A permit is over when the cache shows what it was for, or that it will not be used; without it there may be room for another machine.
+  // A remediation is no longer in flight when the cache shows it, or shows that it will not happen; then the budget may allow another one.
   store.subscribe((old, current) => {
-    if (current !== undefined && phaseOf(current) !== "Failed" && isWaiting(current)) return;
-    release((current ?? old)?.metadata.uid ?? "");
+    if (current !== undefined && phaseOf(current) !== "Failed" && isUnhealthy(current)) return;
+    cancel((current ?? old)?.metadata.uid ?? "");
   });
 
   return {
-    take: permits.take,
-    release,
+    start: inFlight.start,
+    cancel,
     read(machine, node) {
-      if (target === undefined) return nothingInTheWay;
+      if (target === undefined) return noFacts;
       if (phaseOf(machine) === "Pending")
         return { history: noHistory, remediation: { ...noRemediationHold, connectivity: connectivity() } };
-      if (!isWaiting(machine)) return nothingInTheWay;
-      const bad = node === undefined ? undefined : badConditionsOf(machine, node, settings);
+      if (!isUnhealthy(machine)) return noFacts;
+      const unhealthy = node === undefined ? undefined : unhealthyConditionsOf(machine, node, settings);
       const since = node === undefined ? undefined : unhealthySinceOf(machine, node, settings);
-      const history = histories.note(machine, bad?.length === 0, since);
+      const history = histories.record(machine, unhealthy?.length === 0, since);
       if (phaseOf(machine) === "Failed") return { history, remediation: noRemediationHold };
       const uid = machine.metadata.uid ?? "";
       const group = remediationGroupOf(machine);
-      const peers = store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid);
-      const inFlight = permits.heldIn(group).filter((holder) => holder !== uid);
-      const isInFlight = permits.holds(uid);
-      const outage = outageOf(machine, clock.now().getTime());
-      const remediation = {
+      const remediation: RemediationView = {
         group,
-        peers,
-        inFlight,
-        isInFlight,
+        peers: store.byIndex("group", group).filter(({ metadata }) => metadata.uid !== uid),
+        inFlight: inFlight.inGroup(group).filter((other) => other !== uid),
+        isInFlight: inFlight.has(uid),
         ...limitOf(machine, context, settings),
-        outage,
+        outage: outageOf(machine, clock.now().getTime()),
         connectivity: connectivity(),
       };
       return { history, remediation };

@@ -1,7 +1,7 @@
 import { type Machine, type MachineErrorCode, type MachineStatus, readMachine } from "@millwright/core";
 import { applyMergePatch } from "@millwright/kube";
 import type { MachineDecision } from "../machine/state/decision.ts";
-import { noHistory } from "../remediation/flapping.ts";
+import { noHistory } from "../remediation/node-history.ts";
 import { noRemediationHold } from "../remediation/remediation-view.ts";
 import type {
   FailedOperation,

@@ -13,10 +13,10 @@ import { type MachineAction, type MachineDecision, nothing } from "../state/deci
 import { isSameHealth } from "../../model/node-health.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";
 import { statusOf, withOperation, withPhase } from "../../model/status-change.ts";
-import { badConditionsOf } from "../../remediation/bad-conditions.ts";
+import { unhealthyConditionsOf } from "../../model/node-health.ts";
 import type { Change } from "./change.ts";
 import { decideTimeouts } from "./decide-timeouts.ts";
-import { stabilizationTimeMs } from "../../remediation/flapping.ts";
+import { stabilizationTimeMs } from "../../remediation/node-history.ts";
 import { toRunning, withJoinDuration } from "./join.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { foreignNodeEvents, foreignNodeText, labelPatch, nodeLabelOf } from "./node-link.ts";
@@ -114,7 +114,7 @@ export function decideHealth(snapshot: MachineSnapshot, now: Date): MachineDecis
 function followNode(snapshot: MachineSnapshot, now: Date): MachineDecision {
   const { machine, node, settings } = snapshot;
   const before = statusOf(machine);
-  const bad = node === undefined ? ["the node is missing"] : badConditionsOf(machine, node, settings);
+  const bad = node === undefined ? ["the node is missing"] : unhealthyConditionsOf(machine, node, settings);
   const unsettled = unsettledMs(snapshot, now);
   const status = unsettled > 0 ? before : withConditions(before, node);
 

@@ -5,7 +5,7 @@ import type { FieldProblem, Machine, NodeMatch } from "@millwright/core";
 import type { Node, Pod, VolumeAttachment } from "../../model/node-objects.ts";
 import type { CrdState } from "../../model/crd-state.ts";
 import type { DrainView } from "../../drain/drain-view.ts";
-import type { NodeHistory } from "../../remediation/flapping.ts";
+import type { NodeHistory } from "../../remediation/node-history.ts";
 import type { RemediationView } from "../../remediation/remediation-view.ts";
 import type { OperationView } from "../../model/operation.ts";
 import type { ReportedProblems } from "./reported-problems.ts";
