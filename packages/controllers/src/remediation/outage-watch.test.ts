@@ -53,7 +53,7 @@ it("detects an outage when threshold and minimum of the machines are Unknown, an
   expect(at("a", start + 3_600_000)).toBeUndefined();
   expect(logged).toEqual([
     [
-      "Many machines turned Unknown at once; none of them is replaced for now",
+      "Remediation paused: many machines became Unknown, which suggests an outage",
       { zone: undefined, unknown: 2, joined: 6 },
     ],
   ]);
