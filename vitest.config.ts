@@ -45,6 +45,8 @@ export default defineConfig({
       // Isolated: what other tests leave in the heap would be part of the costs that are measured here.
       project("controllers", "packages/controllers", { ...repeatable, testTimeout: 120_000 }),
       project("runtime", "packages/runtime", { isolate: false }),
+      // Isolated for the same reason.
+      project("plan", "packages/plan", { ...repeatable, testTimeout: 120_000 }),
       project("devcluster", "packages/devcluster", { ...repeatable, isolate: false }),
       project("cli", "packages/cli"),
       project("provider-mock", "providers/mock"),

@@ -16,9 +16,12 @@ export const importRules: Readonly<Record<string, ImportRule>> = {
   "packages/controllers": { always: ["@millwright/core", "@millwright/kube"] },
   "packages/devcluster": { always: ["@millwright/base", "@millwright/kube"] },
   "packages/runtime": { always: ["@millwright/core", "@millwright/kube", "@millwright/controllers"] },
+  "packages/plan": {
+    always: ["@millwright/core", "@millwright/kube", "@millwright/controllers", "@millwright/runtime"],
+  },
   "packages/cli": {
     always: ["@millwright/core", "@millwright/kube"],
-    lazily: ["@millwright/runtime", "@millwright/devcluster", "@millwright/provider-mock"],
+    lazily: ["@millwright/runtime", "@millwright/plan", "@millwright/devcluster", "@millwright/provider-mock"],
   },
   "providers/mock": { always: ["@millwright/core"] },
   "providers/aws": { always: ["@millwright/core"], inTests: ["@millwright/emulators"] },

@@ -41,8 +41,3 @@ export type { DrainPreview, DrainStep, PodPreview } from "./drain/rehearse-drain
 export { previewDeletionDrain } from "./machine/deletion/drain-preview.ts";
 export { drainRulesOf } from "./machine/drain/drain-rules.ts";
 export { claimNames } from "./model/pod-claims.ts";
-export { previewChange } from "./preview/preview-change.ts";
-export type { ChangePreview, PreviewOptions, PreviewRoot } from "./preview/preview-change.ts";
-export type { PreviewObjects } from "./preview/model-cluster.ts";
-export type { DeletedMachine, PreviewCounts, PreviewStep } from "./preview/preview-step.ts";
-export type { Durations } from "./preview/durations.ts";

@@ -1,2 +1,9 @@
 /** Requests that leave this machine, for drivers: which proxy they go through, and how. */
-export * from "@millwright/base/egress";
+export {
+  createEgressAgents,
+  createEgressConnector,
+  proxyErrorCode,
+  proxyFor,
+  readProxyUrl,
+} from "@millwright/base/egress";
+export type { EgressAgents, Environment } from "@millwright/base/egress";

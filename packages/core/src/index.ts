@@ -1,5 +1,22 @@
 // A driver depends on this package alone, and so gets what is below it from here.
-export * from "@millwright/base";
+export {
+  ConfigError,
+  formatGoDuration,
+  isConfigError,
+  isRecord,
+  isSecret,
+  orAborted,
+  parseGoDuration,
+  queryEscape,
+  redacted,
+  redactSecrets,
+  Secret,
+  seededRandom,
+  suffixAlphabet,
+  systemClock,
+  systemRandom,
+} from "@millwright/base";
+export type { Clock, Random, ResourceType, SecretData, Timer } from "@millwright/base";
 
 // The driver contract
 export { defineDriver, isDriverFor } from "./driver/define-driver.ts";

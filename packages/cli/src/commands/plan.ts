@@ -1,7 +1,6 @@
 import { ConfigError, formatProblems, systemClock } from "@millwright/core";
 import { createApiClient, loadKubeConfig } from "@millwright/kube";
-import type { ClusterState, PlannedChange } from "@millwright/runtime";
-import { readManifests } from "../plan/read-manifests.ts";
+import type { ClusterState, PlannedChange } from "@millwright/plan";
 import { renderPlan } from "../plan/render-plan.ts";
 import { untilStopSignal } from "../terminal/signals.ts";
 
@@ -66,6 +65,7 @@ async function readChanges({
   scale = [],
   delete: deletions = [],
 }: PlanFlags): Promise<readonly PlannedChange[]> {
+  const { readManifests } = await import("@millwright/plan");
   const files = await Promise.all(filename.map((path) => readManifests(path)));
   const changes = [
     ...files.flat().map((manifest): PlannedChange => ({ kind: "apply", ...manifest })),
@@ -78,7 +78,7 @@ async function readChanges({
 
 /** Reads the state from files, or from live clusters that are let go of afterwards. */
 async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Promise<T>): Promise<T> {
-  const { readClusterState, stateOfManifests } = await import("@millwright/runtime");
+  const { readClusterState, readManifests, stateOfManifests } = await import("@millwright/plan");
   const hasTarget = flags.targetKubeconfig !== "none";
   if (flags.state !== undefined) {
     return use(stateOfManifests(await readManifests(flags.state), flags.namespace, hasTarget));
@@ -110,7 +110,7 @@ async function withState<T>(flags: PlanFlags, use: (state: ClusterState) => Prom
 /** Prints what changes would lead to; resolves with the exit status. Reads only. */
 export async function plan(flags: PlanFlags): Promise<number> {
   const changes = await readChanges(flags);
-  const { planChanges } = await import("@millwright/runtime");
+  const { planChanges } = await import("@millwright/plan");
   const { joinTime: joinMs, drainTime: leaveMs } = flags;
   const durations = { ...(joinMs === undefined ? {} : { joinMs }), ...(leaveMs === undefined ? {} : { leaveMs }) };
   const result = await withState(flags, (state) => planChanges(state, changes, { now: systemClock.now(), durations }));

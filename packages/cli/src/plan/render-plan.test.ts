@@ -1,4 +1,4 @@
-import type { Plan } from "@millwright/runtime";
+import type { Plan } from "@millwright/plan";
 import { describe, expect, it } from "vitest";
 import { renderPlan } from "./render-plan.ts";
 

@@ -1,5 +1,5 @@
 import { formatGoDuration, formatProblems } from "@millwright/core";
-import type { Plan } from "@millwright/runtime";
+import type { Plan } from "@millwright/plan";
 import { plain, section, table } from "../terminal/text.ts";
 
 type Change = Plan["changes"][number];

@@ -1,8 +1,8 @@
 import type { ApiObject } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
 import { apply, manifests, meta, namespace, now, pool, set, template, world } from "../testing/planned-world.ts";
-import { stateOfManifests } from "./cluster-state.ts";
-import { type Plan, planChanges } from "./plan-changes.ts";
+import { stateOfManifests } from "../state/cluster-state.ts";
+import { type Plan, planChanges } from "../plan-changes.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

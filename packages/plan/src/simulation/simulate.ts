@@ -1,10 +1,10 @@
+import type { Node } from "@millwright/controllers";
+import { isDeleting } from "@millwright/controllers/decisions";
 import { annotationKeys, labelKeys } from "@millwright/core";
-import type { Node } from "../model/node-objects.ts";
-import { isDeleting } from "../model/phase.ts";
 import { noNotes, type Notes } from "./carry-out-in-model.ts";
 import type { Durations } from "./durations.ts";
 import { HORIZON_MS, limitReached } from "./play-limits.ts";
-import { minOf } from "./least.ts";
+import { minOf } from "./numbers.ts";
 import { isComing, type ModelCluster } from "./model-cluster.ts";
 import { createModelPasses, type PassOptions } from "./model-passes.ts";
 import { isEventful, type PreviewCounts, type PreviewStep } from "./preview-step.ts";

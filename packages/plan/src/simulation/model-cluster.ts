@@ -1,3 +1,5 @@
+import type { Node } from "@millwright/controllers";
+import { apiTime, isDeleting, type NodeConditionState } from "@millwright/controllers/decisions";
 import {
   inPlaceUpdateMessages,
   inPlaceUpdateReasons,
@@ -16,10 +18,6 @@ import {
   updateResults,
 } from "@millwright/core";
 import { type ApiObject, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
-import type { Node } from "../model/node-objects.ts";
-import { apiTime } from "../model/set-condition.ts";
-import type { NodeConditionState } from "../model/node-condition.ts";
-import { isDeleting } from "../model/phase.ts";
 import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 
 /** The objects that a preview begins with, all of one namespace. */

@@ -1,18 +1,18 @@
-import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
-import { expect, it } from "vitest";
-import { ofClass } from "../testing/begun-rollout.ts";
 import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
-  aNode,
   annotated,
+  aNode,
   type Change,
   inPhase,
   labelled,
   named,
+  ofClass,
   ownedBy,
-} from "../testing/builders.ts";
+} from "@millwright/controllers/testing";
+import { annotationKeys, type Machine, type MachineDeployment } from "@millwright/core";
+import { expect, it } from "vitest";
 import { previewChange } from "./preview-change.ts";
 
 /** An object that tells when its parts are looked at. */

@@ -1,4 +1,4 @@
-import type { Budget, Claim, Node, Pod, PreviewObjects, Volume, VolumeAttachment } from "@millwright/controllers";
+import type { Budget, Claim, Node, Pod, Volume, VolumeAttachment } from "@millwright/controllers";
 import {
   formatProblems,
   type MachineClass,
@@ -27,8 +27,8 @@ import {
   podResource,
   volumeAttachmentResource,
 } from "@millwright/kube";
-import { explainFailure } from "../describe/explain-failure.ts";
-import type { DrainLists } from "../describe/drain-sources-of.ts";
+import { type DrainLists, explainFailure } from "@millwright/runtime";
+import type { PreviewObjects } from "../simulation/model-cluster.ts";
 
 /** What a plan begins with. */
 export interface ClusterState extends PreviewObjects {

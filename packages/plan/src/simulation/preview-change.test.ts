@@ -1,20 +1,20 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
-import { describe, expect, it } from "vitest";
-import { ofClass } from "../testing/begun-rollout.ts";
 import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
   annotated,
-  createdAt,
   beingDeleted,
   type Change,
+  createdAt,
+  createRolloutModel,
   inPhase,
   named,
+  ofClass,
   ownedBy,
-} from "../testing/builders.ts";
-import { createRolloutModel } from "../testing/rollout-model.ts";
-import { settle } from "../testing/rollout-transcript.ts";
+  settle,
+} from "@millwright/controllers/testing";
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { describe, expect, it } from "vitest";
 import type { PreviewObjects } from "./model-cluster.ts";
 import { type ChangePreview, previewChange, type PreviewOptions } from "./preview-change.ts";
 

@@ -1,8 +1,7 @@
+import type { Node } from "@millwright/controllers";
+import { type NodesOfMachines, type TrackedMachines, trackMachines } from "@millwright/controllers/decisions";
 import { labelKeys, type Machine } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import type { NodesOfMachines } from "../cluster/nodes-of-machines.ts";
-import type { Node } from "../model/node-objects.ts";
-import { type TrackedMachines, trackMachines } from "../machine-lists/tracked-machines.ts";
 
 /** The machines and nodes of a model, found by what the controllers look for. A change costs the same however many there are. */
 export interface ModelMachines {

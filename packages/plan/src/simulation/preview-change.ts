@@ -1,4 +1,14 @@
 import {
+  boundsOf,
+  countMachines,
+  deploymentProblems,
+  hasFreezeLabel,
+  isAvailable,
+  isDeleting,
+  type MachineDeploymentSnapshot,
+  viewSets,
+} from "@millwright/controllers/decisions";
+import {
   type FieldProblem,
   labelKeys,
   type Machine,
@@ -8,17 +18,10 @@ import {
   validateMachineSet,
 } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import { isAvailable, isDeleting } from "../model/phase.ts";
-import { countMachines } from "../machine-lists/machine-counts.ts";
-import { sum } from "../machine-deployment/state/set-size.ts";
-import { type MachineDeploymentSnapshot, viewSets } from "../machine-deployment/state/snapshot.ts";
-import { boundsOf } from "../machine-deployment/state/rollout-bounds.ts";
-import { deploymentProblems } from "../machine-deployment/observe.ts";
-import { hasFreezeLabel } from "../safety/freeze-set.ts";
 import { settledAt, type LimitsAt, isStable } from "./came-to-stand.ts";
 import { type Durations, type GivenDurations, pastDurations } from "./durations.ts";
 import { createModelCluster, type ModelCluster, type PreviewObjects } from "./model-cluster.ts";
-import { minOf } from "./least.ts";
+import { minOf, sum } from "./numbers.ts";
 import { observeInModel } from "./model-passes.ts";
 import { type Play, simulate } from "./simulate.ts";
 import type { PreviewCounts, PreviewStep } from "./preview-step.ts";

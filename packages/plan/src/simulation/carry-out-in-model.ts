@@ -1,3 +1,11 @@
+import type { Node } from "@millwright/controllers";
+import {
+  addFinalizerPatch,
+  type MachineDeploymentAction,
+  type MachineSetAction,
+  newMachine,
+  type NodeChange,
+} from "@millwright/controllers/decisions";
 import {
   finalizers,
   labelKeys,
@@ -8,12 +16,6 @@ import {
   taintKeys,
 } from "@millwright/core";
 import { adoptPatch, newControllerRef, releasePatch } from "@millwright/kube";
-import type { Node } from "../model/node-objects.ts";
-import type { NodeChange } from "../machine-deployment/state/node-patch.ts";
-import type { MachineDeploymentAction } from "../machine-deployment/state/snapshot.ts";
-import { newMachine } from "../machine-set/new-machine.ts";
-import type { MachineSetAction } from "../machine-set/snapshot.ts";
-import { addFinalizerPatch } from "../ownership/finalizer-patch.ts";
 import type { ModelCluster } from "./model-cluster.ts";
 import type { DeletedMachine, PreviewStep } from "./preview-step.ts";
 

@@ -1,7 +1,7 @@
 import { finalizers, labelKeys, machineApiVersion } from "@millwright/core";
 import type { ApiObject } from "@millwright/kube";
-import type { PlannedChange } from "../plan/apply-changes.ts";
-import type { ManifestObject } from "../plan/cluster-state.ts";
+import type { PlannedChange } from "../changes/apply-changes.ts";
+import type { ManifestObject } from "../state/cluster-state.ts";
 
 /** The namespace of the machines. */
 export const namespace = "machines";

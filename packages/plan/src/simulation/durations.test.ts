@@ -1,5 +1,5 @@
+import { aMachine } from "@millwright/controllers/testing";
 import { describe, expect, it } from "vitest";
-import { aMachine } from "../testing/builders.ts";
 import { leaveTimes, pastDurations } from "./durations.ts";
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
+import type { RolloutGates } from "@millwright/controllers/decisions";
 import { annotationKeys, type MachineDeployment } from "@millwright/core";
-import type { RolloutGates } from "../machine-deployment/state/rollout-gates.ts";
 
 /** What holds the rollout of a deployment back at a time, in a world where nothing happens any more. */
 export type LimitsAt = (deployment: MachineDeployment, at: Date) => RolloutGates | undefined;

@@ -1,18 +1,11 @@
-import {
-  type ChangePreview,
-  type DrainPreview,
-  drainRulesOf,
-  observeDrain,
-  previewChange,
-  previewDeletionDrain,
-  type PreviewOptions,
-} from "@millwright/controllers";
+import { type DrainPreview, drainRulesOf, observeDrain, previewDeletionDrain } from "@millwright/controllers";
 import { labelKeys, type Machine } from "@millwright/core";
-import { drainSourcesOf } from "../describe/drain-sources-of.ts";
-import { applyChanges, type PlannedChange } from "./apply-changes.ts";
-import type { ClusterState } from "./cluster-state.ts";
+import { drainSourcesOf } from "@millwright/runtime";
+import { applyChanges, type PlannedChange } from "./changes/apply-changes.ts";
+import type { ClusterState } from "./state/cluster-state.ts";
 import { missingClass, misspeltAnnotations, standstills } from "./obstacles.ts";
-import { overlaps } from "./overlaps.ts";
+import { overlaps } from "./changes/overlaps.ts";
+import { type ChangePreview, previewChange, type PreviewOptions } from "./simulation/preview-change.ts";
 
 /** What the drain of one node would do, as things are now. */
 export interface PlannedDrain {

@@ -1,10 +1,12 @@
+import {
+  decideMachineDeployment,
+  decideMachineSet,
+  type MachineDeploymentSnapshot,
+  machineSetSnapshot,
+  observeMachineDeployment,
+} from "@millwright/controllers/decisions";
 import type { MachineDeployment, MachineSet } from "@millwright/core";
 import { createMergePatch } from "@millwright/kube";
-import { decideMachineDeployment } from "../machine-deployment/decide.ts";
-import { observeMachineDeployment } from "../machine-deployment/observe.ts";
-import type { MachineDeploymentSnapshot } from "../machine-deployment/state/snapshot.ts";
-import { decideMachineSet } from "../machine-set/decide.ts";
-import { machineSetSnapshot } from "../machine-set/observe.ts";
 import { carryOutForDeployment, carryOutForSet, type Notes } from "./carry-out-in-model.ts";
 import type { ModelCluster } from "./model-cluster.ts";
 

@@ -16,9 +16,9 @@ import {
   small,
   template,
   world,
-} from "../testing/planned-world.ts";
-import type { PlannedChange } from "./apply-changes.ts";
-import { stateOfManifests } from "./cluster-state.ts";
+} from "./testing/planned-world.ts";
+import type { PlannedChange } from "./changes/apply-changes.ts";
+import { stateOfManifests } from "./state/cluster-state.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 
 const plan = (changes: readonly PlannedChange[], objects = world): Promise<Plan> =>

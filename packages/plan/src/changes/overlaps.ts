@@ -1,7 +1,7 @@
-import type { ChangePreview } from "@millwright/controllers";
 import { type MachineDeployment, type MachineSet, selectorMatches } from "@millwright/core";
 import { controllerRefOf } from "@millwright/kube";
-import type { ClusterState } from "./cluster-state.ts";
+import type { ClusterState } from "../state/cluster-state.ts";
+import type { ChangePreview } from "../simulation/preview-change.ts";
 
 /** Others that are named for one change. */
 const MOST_OTHERS = 5;

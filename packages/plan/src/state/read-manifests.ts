@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { ConfigError } from "@millwright/core";
 import { isApiObject, messageOf } from "@millwright/kube";
-import type { ManifestObject } from "@millwright/runtime";
+import type { ManifestObject } from "./cluster-state.ts";
 import { parseDocuments } from "./parse-documents.ts";
 
 /** Endings of files in a folder that are read. */

@@ -15,7 +15,7 @@ import {
   world,
 } from "../testing/planned-world.ts";
 import { readClusterState, stateOfManifests } from "./cluster-state.ts";
-import { planChanges } from "./plan-changes.ts";
+import { planChanges } from "../plan-changes.ts";
 
 /** The same world behind an API server. */
 function aCluster(): FakeApi {

@@ -1,17 +1,17 @@
-import { annotationKeys, type MachineDeployment } from "@millwright/core";
-import { describe, expect, it } from "vitest";
 import {
   aMachine,
   aMachineDeployment,
   aMachineSet,
-  aNode,
   annotated,
+  aNode,
   type Change,
   inPhase,
   labelled,
   named,
   ownedBy,
-} from "../testing/builders.ts";
+} from "@millwright/controllers/testing";
+import { annotationKeys, type MachineDeployment } from "@millwright/core";
+import { describe, expect, it } from "vitest";
 import { createModelCluster } from "./model-cluster.ts";
 import { type Play, simulate } from "./simulate.ts";
 

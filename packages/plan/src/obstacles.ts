@@ -1,7 +1,7 @@
-import type { ChangePreview } from "@millwright/controllers";
 import { crdsEstablishedConditionType } from "@millwright/core";
-import { unknownAnnotations } from "../describe/unknown-annotations.ts";
-import type { ClusterState } from "./cluster-state.ts";
+import { unknownAnnotations } from "@millwright/runtime";
+import type { ClusterState } from "./state/cluster-state.ts";
+import type { ChangePreview } from "./simulation/preview-change.ts";
 
 /** What is looked at of the deployment or set that a preview is of. */
 interface Changed {

@@ -1,4 +1,3 @@
-import type { PreviewRoot } from "@millwright/controllers";
 import {
   annotationKeys,
   ConfigError,
@@ -18,9 +17,10 @@ import {
   validateObjectMeta,
 } from "@millwright/core";
 import { applyMergePatch, controllerRefOf, createMergePatch, equalJson } from "@millwright/kube";
-import { asCreated, type ClusterState, type ManifestObject } from "./cluster-state.ts";
+import { asCreated, type ClusterState, type ManifestObject } from "../state/cluster-state.ts";
 import { adoptsSet } from "./overlaps.ts";
 import { unknownFields } from "./unknown-fields.ts";
+import type { PreviewRoot } from "../simulation/preview-change.ts";
 
 /** What somebody thinks of doing. */
 export type PlannedChange =

@@ -1,0 +1,18 @@
+/** What tests of other packages build the objects of the controllers with. */
+export { ofClass } from "./begun-rollout.ts";
+export {
+  aMachine,
+  aMachineDeployment,
+  aMachineSet,
+  annotated,
+  aNode,
+  beingDeleted,
+  createdAt,
+  inPhase,
+  labelled,
+  named,
+  ownedBy,
+} from "./builders.ts";
+export type { Change } from "./builders.ts";
+export { createRolloutModel } from "./rollout-model.ts";
+export { settle } from "./rollout-transcript.ts";
