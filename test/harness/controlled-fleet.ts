@@ -13,7 +13,7 @@ import {
 import { type MillwrightProcess, startMillwright } from "./millwright.ts";
 import { shortLeases } from "./short-leases.ts";
 
-/** A deployment `fleet` of machines of the class `small`, and `millwright run` to look after it. */
+/** A deployment `fleet` of machines of the class `small`, and `millwright run` to manage it. */
 export interface ControlledFleet extends Installation {
   /** Starts the controllers as a process of their own. */
   run(...args: readonly string[]): MillwrightProcess;
@@ -22,8 +22,9 @@ export interface ControlledFleet extends Installation {
   scale(replicas: number): Promise<void>;
   /** Waits until that many machines run, each with its one VM. */
   untilRunning(count: number, timeoutMs?: number): Promise<void>;
+  /** Waits until no machine and no VM is left. */
   untilGone(timeoutMs?: number): Promise<void>;
-  /** What the controllers asked the API server for. */
+  /** Requests of the controllers to the API server. */
   requests(): readonly RequestRecord[];
   callsOf(operation: string): number;
 }
@@ -31,7 +32,7 @@ export interface ControlledFleet extends Installation {
 const namespace = "default";
 const name = "fleet";
 
-/** By which the controllers are told apart from the test and the nodes. */
+/** Distinguishes the controllers from the test and the nodes. */
 export const controllersAgent = "millwright";
 
 /** Starts the cluster and the cloud; no controllers yet. */

@@ -12,15 +12,15 @@ import { eventually } from "./eventually.ts";
 
 const namespace = "default";
 
-/** The name of a kind's definition. */
+/** The name of a kind's CRD. */
 export const crdNameOf = (kind: MachineKind): string => describeType(machineKinds[kind]);
 
-/** Deletes a definition as a person does. */
+/** Deletes a CRD as a user does. */
 export async function deleteCrd(api: ApiClient, kind: MachineKind): Promise<void> {
   await api.delete(customResourceDefinitionResource, { name: crdNameOf(kind) });
 }
 
-/** Waits until a definition is gone, with all of its objects. */
+/** Waits until a CRD and all of its objects are deleted. */
 export async function untilCrdDeleted(api: ApiClient, kind: MachineKind): Promise<void> {
   await eventually(async () => {
     const ref = { name: crdNameOf(kind) };
@@ -28,7 +28,7 @@ export async function untilCrdDeleted(api: ApiClient, kind: MachineKind): Promis
   }, 90_000);
 }
 
-/** Declares a kind again, and waits until it is served. */
+/** Creates the CRD again, and waits until the kind is served. */
 export async function recreateCrd(api: ApiClient, kind: MachineKind): Promise<void> {
   const crd = crds().find(({ metadata }) => metadata.name === crdNameOf(kind));
   await api.create(customResourceDefinitionResource, { ...crd, metadata: { name: crdNameOf(kind) } });
@@ -49,13 +49,13 @@ function withoutServerFields(object: KubeObject): KubeObject {
   };
 }
 
-/** All objects of a kind in the form in which they can be created again; the guide has the same in jq. */
+/** All objects of a kind in the form in which they can be created again; the guide does the same with jq. */
 export async function exportObjects(api: ApiClient, kind: MachineKind): Promise<readonly KubeObject[]> {
   const { items } = await api.list(machineKinds[kind], { namespace });
   return items.map((item) => withoutServerFields(withTypeMeta(machineKinds[kind], item)));
 }
 
-/** Takes the finalizers off all objects of a kind, so that they go without anything being done about them. */
+/** Removes the finalizers of all objects of a kind, so that they are deleted without cleanup. */
 export async function removeFinalizers(api: ApiClient, kind: MachineKind): Promise<void> {
   for (const { metadata } of (await api.list(machineKinds[kind], { namespace })).items) {
     const ref = { namespace, name: metadata.name ?? "" };
@@ -65,7 +65,7 @@ export async function removeFinalizers(api: ApiClient, kind: MachineKind): Promi
   }
 }
 
-/** Makes kept objects again. */
+/** Creates exported objects again. */
 export async function recreateObjects(
   api: ApiClient,
   kind: MachineKind,
@@ -74,6 +74,6 @@ export async function recreateObjects(
   for (const object of objects) await eventually(() => api.create(machineKinds[kind], object), 60_000);
 }
 
-/** Machines with the VM that each stands for, sorted. */
+/** Machines with their provider IDs, sorted. */
 export const vmsOf = (machines: readonly Machine[]): readonly string[] =>
   machines.map(({ metadata, spec }) => `${metadata.name} ${spec.providerID}`).toSorted();

@@ -9,7 +9,7 @@ import { listOf, type Manifest } from "./manifests.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 import { type RunningWorkloads, startWorkloads } from "./workloads.ts";
 
-/** A Pod, as far as tests of drains look at it. */
+/** The fields of a Pod that tests of drains read. */
 export interface DrainPod extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
   readonly status?: {
@@ -18,29 +18,29 @@ export interface DrainPod extends KubeObject {
   };
 }
 
-/** A fleet with workloads on its nodes, looked after by `millwright run`, with the invariants watched from the start. */
+/** A fleet with workloads on its nodes, managed by `millwright run`, with the invariants watched from the start. */
 export interface DrainingFleet extends ControlledFleet {
   readonly kubectl: ForeignTool;
   readonly invariants: InvariantWatch;
   readonly workloads: RunningWorkloads;
-  /** The process that looks after the fleet now. */
+  /** The current controller process. */
   controllers(): MillwrightProcess;
   /** Kills it, and starts it again when the returned function is called. */
   kill(): Promise<() => void>;
-  /** The machine to be drained, of those that run, and its node. */
+  /** A running machine to drain, and its node. */
   victim(): Promise<{ readonly machine: string; readonly node: string }>;
-  /** Applies manifests while only that node takes pods, and waits until so many run on it. */
+  /** Applies manifests while only that node is schedulable, and waits until it has that many ready pods. */
   fillNode(node: string, pods: number, ...manifests: readonly Manifest[]): Promise<void>;
-  /** Pods on a node, sorted by name, also those on their way out. */
+  /** Pods on a node, sorted by name, including terminating ones. */
   podsOn(node: string): Promise<readonly DrainPod[]>;
-  /** Tells a machine to go; its deletion goes on in the background. */
+  /** Deletes a machine without waiting for its finalizer. */
   deleteMachine(machine: string): Promise<void>;
-  /** What the machine says about its last operation. */
+  /** The description of the machine's `lastOperation`. */
   lastOperation(machine: string): Promise<string>;
-  /** Waits until the machine says something like it. */
+  /** Waits until the description of the machine's `lastOperation` contains or matches the text. */
   untilLastOperation(machine: string, text: RegExp | string, timeoutMs?: number): Promise<string>;
   untilMachineDeleted(machine: string, timeoutMs?: number): Promise<void>;
-  /** Messages of the events about a machine. */
+  /** Messages of a machine's events. */
   eventsOf(machine: string): Promise<readonly string[]>;
   /** Accepted evictions by pod, in order, as the API server saw them. */
   evicted(): readonly string[];
@@ -53,11 +53,11 @@ interface EventObject extends KubeObject {
   readonly involvedObject?: { readonly name?: string };
 }
 
-/** Whether a pod serves. */
+/** Whether the pod has the condition Ready. */
 export const isReady = ({ status }: DrainPod): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true;
 
-/** Starts a fleet of so many machines and waits until they run. `flags` are those of `millwright run`. */
+/** Starts a fleet of `replicas` machines and waits until they run. `flags` are those of `millwright run`. */
 export async function startDrainingFleet(replicas: number, ...flags: readonly string[]): Promise<DrainingFleet> {
   const fleet = await startControlledFleet({}, {}, { heartbeatMs: 1_000, silenceMs: 10_000 });
   const { api, server } = fleet;
@@ -71,7 +71,7 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
   const start = (): void => void started.push(fleet.run("--no-leader-elect", ...flags));
   const controllers = (): MillwrightProcess => {
     const last = started.at(-1);
-    if (last === undefined) throw new Error("nothing was started");
+    if (last === undefined) throw new Error("no controllers were started");
     return last;
   };
   const invariants = watchInvariants({
@@ -127,10 +127,10 @@ export async function startDrainingFleet(replicas: number, ...flags: readonly st
     lastOperation,
     untilLastOperation: (machine, text, timeoutMs) =>
       eventually(async () => {
-        const said = await lastOperation(machine);
-        if (typeof text === "string") expect(said).toContain(text);
-        else expect(said).toMatch(text);
-        return said;
+        const description = await lastOperation(machine);
+        if (typeof text === "string") expect(description).toContain(text);
+        else expect(description).toMatch(text);
+        return description;
       }, timeoutMs),
     async untilMachineDeleted(machine, timeoutMs = 80_000) {
       await eventually(async () => {

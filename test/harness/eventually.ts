@@ -1,4 +1,4 @@
-/** Repeats a check until it holds, and fails with what it said last when it does not within the time, which is for what hangs: a busy computer takes long. */
+/** Repeats a check until it passes. After the timeout it fails with the last error. The timeout only catches hangs: a busy computer is slow. */
 export async function eventually<T>(check: () => Promise<T>, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

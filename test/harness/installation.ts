@@ -32,26 +32,26 @@ export interface Fleet {
   readonly api: ApiClient;
   readonly cloud: SimulatedCloud;
   machines(): Promise<readonly Machine[]>;
-  /** Declares our kinds and the class secret, again after the server has lost them. */
+  /** Creates the CRDs and the class secret, also after the server lost its data. */
   declareKinds(): Promise<void>;
   /** Stops the cloud and the nodes; the cluster stays. */
   close(): Promise<void>;
 }
 
-/** A fleet on an API server of ours, in the test's process. */
+/** A fleet on a devcluster API server in the test's process. */
 export interface Installation extends Fleet {
   readonly url: string;
-  /** To make it fail on demand. */
+  /** For fault injection. */
   readonly server: ApiServer;
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
-  /** Starts controllers that are the only ones. They are killed with the installation, if not before. */
+  /** Starts controllers without leader election. They are killed with the installation, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
 }
 
 const namespace = "default";
 
-/** A class of the mock driver, and the secret that goes with it. */
+/** A class of the mock driver, and its secret. */
 export const machineClass = (name: string): KubeObject => ({
   apiVersion: machineApiVersion,
   kind: "MachineClass",
@@ -61,7 +61,7 @@ export const machineClass = (name: string): KubeObject => ({
   secretRef: { name: "cloud", namespace },
 });
 
-/** A deployment whose machines are of a class. */
+/** A MachineDeployment whose machines use a class. */
 export const machineDeployment = (name: string, className: string, replicas: number): KubeObject => ({
   apiVersion: machineApiVersion,
   kind: "MachineDeployment",
@@ -73,7 +73,7 @@ export const machineDeployment = (name: string, className: string, replicas: num
   },
 });
 
-/** Waits until an API server serves a kind: a real one answers before it has taken notice of a definition. */
+/** Waits until an API server serves a kind: a real one creates a CRD before it serves it. */
 async function untilServed(api: ApiClient, name: string): Promise<void> {
   await eventually(async () => {
     const crd = await api.get(customResourceDefinitionResource, { name });
@@ -84,10 +84,10 @@ async function untilServed(api: ApiClient, name: string): Promise<void> {
   });
 }
 
-/** How the nodes of a fleet live: what they suffer from, and how soon their silence is noticed. */
+/** Faults of the nodes of a fleet, and how soon missing heartbeats are detected. */
 export type NodeLife = Partial<Pick<SimulatedNodesOptions, "clusterFaults" | "heartbeatMs" | "silenceMs">>;
 
-/** Declares our kinds in a cluster, and starts a cloud whose running VMs become its nodes. Nothing looks after machines yet. */
+/** Creates the CRDs in a cluster, and starts a cloud whose running VMs become its nodes. No controller runs yet. */
 export async function startFleet(
   api: ApiClient,
   options: Partial<SimulatedCloudOptions> = {},
@@ -142,7 +142,7 @@ export async function startInstallation(
   const { url } = await server.listen();
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, kubeconfigFor(url, { token }));
-  // A name of its own: faults and counts are for the controllers under test.
+  // A separate user agent: faults and request counts are for the controllers under test.
   const api = createApiClient(await loadKubeConfig({ file: kubeconfig }), { userAgent: "fleet" });
   const fleet = await startFleet(api, options, { clusterFaults: server.clusterFaults, ...nodeLife });
   const started: MillwrightProcess[] = [];

@@ -13,40 +13,40 @@ import { eventually } from "./eventually.ts";
 import type { Fleet } from "./installation.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 
-/** What must hold whatever goes wrong; I1 to I8 are those of the list of fault scenarios. */
+/** What must hold whatever fails. */
 export interface InvariantOptions {
   readonly fleet: Pick<Fleet, "api" | "cloud"> & {
-    /** I5, I7: what the controllers asked the API server for. Absent: nobody counts. */
+    /** Requests of the controllers to the API server. Absent: requests are not checked. */
     readonly requests?: () => readonly RequestRecord[];
   };
-  /** I2: desired + surge + margin. */
+  /** Desired + surge + margin. */
   readonly maxVms: number;
-  /** I6: a text that only secrets hold. Absent: there is none. */
+  /** A text that only Secrets may contain. Absent: not checked. */
   readonly canary?: string;
-  /** I7: processes that nobody killed on purpose. */
+  /** Processes that the test did not kill. */
   readonly alive: () => readonly MillwrightProcess[];
-  /** I6: whose output is searched. */
+  /** Processes whose output is searched for the canary. */
   readonly started: () => readonly MillwrightProcess[];
 }
 
 /** Watches a run from its start, so that what was wrong for a moment is found at the end. */
 export interface InvariantWatch {
   /**
-   * I4: so many pods with the label `app` are ready from now on, unless the returned function was called. Counts from when the
-   * watch, which may lag behind the caller, has seen so many.
+   * At least this many pods with the label `app` are ready from now on, until the returned function is called. Applies once
+   * the watch, which may lag behind the caller, has seen that many.
    */
   requireReadyPods(app: string, atLeast: number): () => void;
-  /** So many volumes are attached from now on: what leaves with its volumes leaves one after another. Counts as `requireReadyPods` does. */
+  /** At least this many volumes are attached from now on: pods with volumes move one after another. Applies as `requireReadyPods` does. */
   requireAttachedVolumes(atLeast: number): void;
   /**
-   * So many machines run and stay, and so many VMs live, unless the returned function was called: the availability that a rollout keeps. Counts as `requireReadyPods` does.
+   * At least this many machines and VMs run, until the returned function is called: the availability that a rollout keeps. Applies as `requireReadyPods` does.
    */
   requireRunningMachines(atLeast: number): () => void;
-  /** I2: from now on as many VMs may live. */
+  /** Changes the maximum number of VMs. */
   allowVms(most: number): void;
-  /** I5: from now on pods may be deleted past their budgets, because a deadline has passed or somebody asked for it. */
+  /** From now on pods may be deleted without eviction: the drain timed out, or the deletion is forced. */
   allowForce(): void;
-  /** Fails with everything that was wrong. */
+  /** Fails with every violation. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,10 +62,10 @@ interface AttachmentObject extends KubeObject {
 
 const namespace = "default";
 
-/** More equal calls in one second are a hot loop. */
+/** More equal requests in one second are a hot loop. */
 const MAX_EQUAL_CALLS = 10;
 
-/** The greatest number of equal calls within a second. Events differ in their bodies, which the log does not show. */
+/** Requests that were sent too often within a second. Events differ in their bodies, which the log does not contain. */
 function hottest(requests: readonly RequestRecord[]): readonly string[] {
   const byCall = Map.groupBy(
     requests.filter(({ resource, verb }) => resource !== "events" && verb !== "watch"),
@@ -76,7 +76,7 @@ function hottest(requests: readonly RequestRecord[]): readonly string[] {
     const isHot = times.some(
       (time, index) => (times[index + MAX_EQUAL_CALLS] ?? Number.POSITIVE_INFINITY) - time < 1_000,
     );
-    return isHot ? [`I7: more than ${MAX_EQUAL_CALLS} times in a second: ${call}`] : [];
+    return isHot ? [`more than ${MAX_EQUAL_CALLS} times in a second: ${call}`] : [];
   });
 }
 
@@ -86,7 +86,7 @@ const isReady = ({ metadata, status }: PodObject): boolean =>
 
 const isAttached = ({ status }: AttachmentObject): boolean => status?.attached === true;
 
-/** Something of which there have to be so many. */
+/** A minimum count. */
 interface Requirement {
   readonly what: string;
   readonly count: () => number;
@@ -94,7 +94,7 @@ interface Requirement {
   wasSeen: boolean;
 }
 
-/** Starts watching. */
+/** Starts the watch. */
 export function watchInvariants({ fleet, maxVms, canary, alive, started }: InvariantOptions): InvariantWatch {
   const { api, cloud, requests = () => [] } = fleet;
   const wrong = new Set<string>();
@@ -107,8 +107,8 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   const unfollow = cloud.subscribe(() => {
     const live = liveVms();
     const byName = Map.groupBy(live, ({ name }) => name);
-    for (const [name, vms] of byName) if (vms.length > 1) wrong.add(`I1: machine ${name} has ${vms.length} live VMs`);
-    if (live.length > mostVms) wrong.add(`I2: ${live.length} live VMs, at most ${mostVms} are allowed`);
+    for (const [name, vms] of byName) if (vms.length > 1) wrong.add(`machine ${name} has ${vms.length} live VMs`);
+    if (live.length > mostVms) wrong.add(`${live.length} live VMs, at most ${mostVms} are allowed`);
     checkRequirements();
   });
 
@@ -157,11 +157,11 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
   };
 
   return {
-    requireReadyPods: (app, atLeast) => require(`I4: ready pods of ${app}`, () => readyPods(app), atLeast),
+    requireReadyPods: (app, atLeast) => require(`ready pods of ${app}`, () => readyPods(app), atLeast),
     requireRunningMachines(atLeast) {
-      // Each by its own history: the watch may be late, the cloud is not.
+      // Separate requirements: the watch may lag, the cloud does not.
       const releases = [
-        require("machines that run", runningMachines, atLeast),
+        require("running machines", runningMachines, atLeast),
         require("live VMs", () => liveVms().length, atLeast),
       ];
       return () => releases.forEach((release) => release());
@@ -177,30 +177,30 @@ export function watchInvariants({ fleet, maxVms, canary, alive, started }: Invar
       const { items } = await api.list<Machine>(machineResource, { namespace });
       const names = new Set(items.map(({ metadata }) => metadata.name));
       const orphans = cloud.vms().filter(({ name, state }) => state !== "terminating" && !names.has(name));
-      for (const { name, id } of orphans) wrong.add(`I3: VM ${id} of machine ${name}, which is gone`);
+      for (const { name, id } of orphans) wrong.add(`VM ${id} of deleted machine ${name}`);
       const deletions = requests().filter(
         ({ verb, resource, status }) => verb === "delete" && resource === "pods" && status < 300,
       );
       for (const { name, time } of deletions)
-        if (time.getTime() < forcedFrom) wrong.add(`I5: pod ${name} was deleted, not evicted, before any deadline`);
+        if (time.getTime() < forcedFrom) wrong.add(`pod ${name} was deleted without eviction before the drain timeout`);
       const secrets = canary === undefined ? [] : [canary, Buffer.from(canary).toString("base64")];
       const sinks = [await objects(), ...started().map((process) => process.output())];
-      if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("I6: a secret was told");
-      // Wrong as long as it is so: the watch may be late.
+      if (sinks.some((text) => secrets.some((secret) => text.includes(secret)))) wrong.add("a secret was exposed");
+      // Not recorded for good: the watch may lag.
       const unseen = [...requirements].filter(({ wasSeen }) => !wasSeen);
       for (const problem of hottest(requests())) wrong.add(problem);
       for (const { child, output } of alive())
-        if (child.exitCode !== null) wrong.add(`I7: a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);
-      const all = [...wrong, ...unseen.map(({ what, atLeast }) => `${what}: there never were ${atLeast}`)];
+        if (child.exitCode !== null) wrong.add(`a process ended with ${child.exitCode}: ${output().slice(-2_000)}`);
+      const all = [...wrong, ...unseen.map(({ what, atLeast }) => `${what}: never reached ${atLeast}`)];
       expect(all, all.join("\n")).toEqual([]);
-      // A machine that was made just now has its first words ahead of it.
+      // A new machine has no last operation yet.
       await eventually(async () => {
         const now = await api.list<Machine>(machineResource, { namespace });
-        const silent = now.items.filter(
+        const withoutOperation = now.items.filter(
           ({ status }) =>
             status?.currentStatus?.phase !== "Running" && (status?.lastOperation?.description ?? "") === "",
         );
-        expect(silent.map(({ metadata }) => `I8: ${metadata.name} says nothing`)).toEqual([]);
+        expect(withoutOperation.map(({ metadata }) => `machine ${metadata.name} has no last operation`)).toEqual([]);
       });
     },
     async close() {

@@ -1,9 +1,9 @@
 import { mockCsiDriver } from "@millwright/provider-mock";
 
-/** Manifests of workloads as people write them, as JSON for `kubectl apply -f -`. All in namespace `default`. */
+/** Manifests of workloads as JSON for `kubectl apply -f -`. All in namespace `default`. */
 export type Manifest = Readonly<Record<string, unknown>>;
 
-/** What may differ from the ordinary in the pods of a workload. */
+/** Optional settings of the pods of a workload. */
 export interface PodChange {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export const aBudget = (app: string, spec: Manifest, name = app): Manifest => ({
   spec: { selector: { matchLabels: { app } }, ...spec },
 });
 
-/** A pod that nobody makes again, on a node if one is given. */
+/** A pod without a controller, on a node if one is given. */
 export const aBarePod = (name: string, nodeName?: string, change: PodChange = {}): Manifest => ({
   apiVersion: "v1",
   kind: "Pod",

@@ -74,6 +74,6 @@ export function startMillwright(args: readonly string[], env: NodeJS.ProcessEnv 
   };
 }
 
-/** Starts `millwright run` with the mock driver on the cluster of a kubeconfig, as the only one that looks after it. */
+/** Starts `millwright run` with the mock driver on the cluster of a kubeconfig, without leader election. */
 export const startControllers = (kubeconfig: string, ...flags: readonly string[]): MillwrightProcess =>
   startMillwright(["run", "--provider=mock", "--no-leader-elect", `--control-kubeconfig=${kubeconfig}`, ...flags]);

@@ -9,17 +9,17 @@ const namespace = "default";
 const ref = { namespace, name: "fleet" };
 
 /**
- * Whole rollouts of one deployment of four machines, one after the other, on whatever API server the stage has. Every one ends with four machines of one class
- * that run, and leaves no mark on a node; the invariants are watched all the time.
+ * Whole rollouts of one MachineDeployment with four machines, one after another. Each ends with four running machines of one class and leaves no annotation or
+ * taint on a node; the invariants are watched all the time.
  *
- * @param stage asked when the suite starts
+ * @param stage called when the suite starts
  */
 export function rolloutScenarios(stage: () => RolloutStage): void {
   const trial = rolloutTrial(stage);
   const { api, vms, machines, change, changeClass, deployment, condition, reasons, uids, ofClass, untilRolledOut } =
     trial;
 
-  /** Watches the VMs while something goes on: how many of them there were, and which types at once. */
+  /** Watches the VMs during `work`: their least and greatest number, and which types existed together. */
   async function watching(
     work: () => Promise<void>,
   ): Promise<{ readonly least: number; readonly most: number; readonly types: readonly string[] }> {
@@ -35,7 +35,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     return { least, most, types: [...types] };
   }
 
-  /** As long as something goes on, the cloud makes no VM. */
+  /** The cloud creates no VM during `work`. */
   async function withoutVms(work: () => Promise<void>): Promise<void> {
     const { cloud } = stage().fleet;
     await cloud.addFault({ operation: "create", code: "Internal", times: 1_000_000 });
@@ -46,7 +46,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     }
   }
 
-  it("rolls an update out within its bounds, though the controllers are killed twice on the way", async () => {
+  it("rolls out an update within maxSurge and maxUnavailable while the controllers are killed twice", async () => {
     await trial.begin();
     const seen = await watching(() =>
       trial.whileRunning(REPLICAS, async () => {
@@ -61,11 +61,11 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
         await untilRolledOut("large");
       }),
     );
-    // Not only within the bounds, but up to them.
+    // The bounds are used in full.
     expect([seen.least, seen.most]).toEqual([REPLICAS, REPLICAS + SURGE]);
   });
 
-  it("stands still while it is paused, also for a new process, and goes on from there", async () => {
+  it("replaces no machine while the rollout is paused, also after a restart, and resumes", async () => {
     const before = await uids();
     await trial.whileRunning(REPLICAS, async () => {
       await changeClass("small", { paused: true });
@@ -79,7 +79,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     });
   });
 
-  it("goes back to the template before, when the new one does not work", async () => {
+  it("rolls back to the previous template when the new one fails", async () => {
     const before = await uids();
     await withoutVms(() =>
       trial.whileRunning(REPLICAS, async () => {
@@ -97,7 +97,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     expect(await uids()).toEqual(before);
   });
 
-  it("goes back by itself from a canary that fails", async () => {
+  it("rolls back automatically when a canary fails", async () => {
     const prefix = "machine.millwright.dev/canary";
     const before = await uids();
     const annotations = { [`${prefix}-steps`]: "25%/1h", [`${prefix}-on-failure`]: "rollback" };
@@ -116,7 +116,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     await change({ metadata: { annotations: { [`${prefix}-steps`]: null, [`${prefix}-on-failure`]: null } } });
   });
 
-  it("recreates: never VMs of both templates at once", async () => {
+  it("never has VMs of both templates with the Recreate strategy", async () => {
     trial.invariants().allowVms(REPLICAS);
     const seen = await watching(async () => {
       await changeClass("large", { strategy: { type: "Recreate", rollingUpdate: null } });
@@ -126,7 +126,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     expect(seen.types.filter((types) => types.includes("+"))).toEqual([]);
   });
 
-  it("updates every machine in place, with its VM", async () => {
+  it("updates every machine in place and keeps its VM", async () => {
     const before = vms()
       .map(({ providerId }) => providerId)
       .toSorted();
@@ -151,7 +151,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     });
   });
 
-  it("freezes a set that somebody gave more machines, and lets it go when they are gone", async () => {
+  it("freezes a set with too many machines, and unfreezes it once they are deleted", async () => {
     const [old] = await ofClass("small");
     const owner = old?.metadata.ownerReferences?.[0];
     const set = await api().get<MachineSet>(machineSetResource, { namespace, name: owner?.name ?? "" });
@@ -184,7 +184,7 @@ export function rolloutScenarios(stage: () => RolloutStage): void {
     }, ROLLOUT_MS);
   });
 
-  it("takes everything with it when it is deleted", async () => {
+  it("deletes sets, machines, VMs and nodes with the deployment", async () => {
     await api().delete(machineDeploymentResource, ref);
     await eventually(async () => {
       expect([await machines(), vms()]).toEqual([[], []]);

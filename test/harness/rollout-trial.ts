@@ -14,16 +14,16 @@ import { type Fleet, type Installation, machineClass, machineDeployment } from "
 import { type InvariantWatch, watchInvariants } from "./invariants.ts";
 import type { MillwrightProcess } from "./millwright.ts";
 
-/** Where rollouts are tried out. */
+/** The cluster and controllers that rollouts run on. */
 export interface RolloutStage {
   readonly fleet: Fleet;
-  /** Starts the controllers with these flags beside those that say where. */
+  /** Starts the controllers with these flags besides the connection flags. */
   run(...flags: readonly string[]): MillwrightProcess;
-  /** What the controllers asked the API server for; absent where nobody counts. */
+  /** Requests of the controllers to the API server; absent where they are not recorded. */
   requests?(): readonly RequestRecord[];
 }
 
-/** The stage on an API server of ours, which counts requests. */
+/** The stage on a devcluster API server, which records requests. */
 export const stageOn = (installation: Installation): RolloutStage => ({
   fleet: installation,
   run: installation.runAlone,
@@ -33,7 +33,7 @@ export const stageOn = (installation: Installation): RolloutStage => ({
 const namespace = "default";
 const ref = { namespace, name: "fleet" };
 
-/** Machines of the deployment, those that an update may make beside them, and the longest time for one. */
+/** Replicas and maxSurge of the deployment, and the longest time for a rollout. */
 export const REPLICAS = 4;
 export const SURGE = 1;
 export const ROLLOUT_MS = 90_000;
@@ -42,39 +42,39 @@ interface TaintedNode extends KubeObject {
   readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
 }
 
-/** One deployment of four machines, the controllers that look after it, and the invariants, watched from the first start to the last check. */
+/** One MachineDeployment with four machines, its controllers, and the invariants, watched from the first start to the last check. */
 export interface RolloutTrial {
   invariants(): InvariantWatch;
   api(): ApiClient;
   vms(): readonly Vm[];
   machines(): Promise<readonly Machine[]>;
   deployment(): Promise<MachineDeployment>;
-  /** Reasons of all events so far. */
+  /** Reasons of all events. */
   reasons(): Promise<readonly unknown[]>;
   /** `True RollingOut Rolling out …`. */
   condition(type: string): Promise<string>;
-  /** Machines of a class that run. */
+  /** Running machines of a class. */
   ofClass(name: string): Promise<readonly Machine[]>;
   uids(): Promise<readonly string[]>;
   change(patch: object): Promise<unknown>;
-  /** Another class for the template, together with other changes of the spec, and of annotations. */
+  /** Sets the class of the template, together with other changes of the spec and of annotations. */
   changeClass(name: string, spec?: object, annotations?: Readonly<Record<string, string | null>>): Promise<unknown>;
-  /** Waits until the controllers have looked at everything once more, however little there was to do. */
+  /** Waits until the controllers have reconciled the deployment again. */
   untilReconciled(): Promise<void>;
-  /** Does something while so many machines are promised to run. */
+  /** Does `work` while at least that many machines have to run. */
   whileRunning(atLeast: number, work: () => Promise<void>): Promise<void>;
   start(): void;
-  /** SIGKILL, and a new process. */
+  /** Kills the controllers with SIGKILL, and starts a new process. */
   kill(): Promise<void>;
   stop(): Promise<number>;
-  /** Declares classes and deployment, starts the controllers, and waits until all machines run. */
+  /** Creates classes and deployment, starts the controllers, and waits until all machines run. */
   begin(): Promise<void>;
-  /** Waits for the end of a rollout, in what people read and in what is there. */
+  /** Waits until a rollout is complete, by its conditions and by the machines, VMs and nodes. */
   untilRolledOut(name: string): Promise<void>;
 }
 
 /**
- * Makes a trial on whatever API server the stage has. To be called in a suite: it begins and ends with it.
+ * Creates a trial, which begins and ends with the suite that calls this.
  *
  * @param stage asked when the suite starts
  */
@@ -83,14 +83,14 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
   const killed = new Set<MillwrightProcess>();
   let invariants: InvariantWatch | undefined;
   const watch = (): InvariantWatch => {
-    if (invariants === undefined) throw new Error("the suite has not begun");
+    if (invariants === undefined) throw new Error("the suite has not started");
     return invariants;
   };
   const api = () => stage().fleet.api;
   const vms = () => stage().fleet.cloud.vms();
   const last = (): MillwrightProcess => {
     const process = started.at(-1);
-    if (process === undefined) throw new Error("nothing was started");
+    if (process === undefined) throw new Error("no controllers were started");
     return process;
   };
   const machines = async (): Promise<readonly Machine[]> =>
@@ -149,8 +149,8 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
     changeClass: (name, spec = {}, annotations = {}) =>
       change({ metadata: { annotations }, spec: { template: { spec: { class: { name } } }, ...spec } }),
     async untilReconciled() {
-      // A field that changes nothing but the generation. The pass that sees it, and the one after it, come after all that was there before.
-      for (let pass = 0; pass < 2; pass++) {
+      // A field that changes only the generation. The second reconcile runs after everything that the first one observed.
+      for (let reconcile = 0; reconcile < 2; reconcile++) {
         const { spec } = await deployment();
         await change({ spec: { progressDeadlineSeconds: (spec.progressDeadlineSeconds ?? 3_600) + 1 } });
         await eventually(async () => {
@@ -162,7 +162,7 @@ export function rolloutTrial(stage: () => RolloutStage): RolloutTrial {
     async whileRunning(atLeast, work) {
       const release = watch().requireRunningMachines(atLeast);
       await work();
-      // What comes after may do what was not allowed here: the watch has seen all of it by then.
+      // Later steps may do what was forbidden here: the watch has seen everything until now.
       await watch().check();
       release();
     },

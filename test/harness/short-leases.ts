@@ -1,4 +1,4 @@
-/** Flags for leases so short that a process is succeeded soon, but not so short that a busy computer misses a renewal. */
+/** Flags for leases that are short enough for a quick failover, but long enough that a busy computer renews in time. */
 export const shortLeases = [
   "--leader-elect-lease-duration=5s",
   "--leader-elect-renew-deadline=4s",

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Longest time for something to come to rest, milliseconds. */
+/** Longest time for a count to settle, milliseconds. */
 const LIMIT_MS = 60_000;
 
 /**
- * Waits until a count has stood still for so long: what comes "a little later" comes late on a busy computer. Resolves with the count; rejects when it
- * does not come to rest within a minute.
+ * Waits until a count has not changed for a while: delayed writes come late on a busy computer. Resolves with the count; rejects when it
+ * does not settle within a minute.
  */
 export async function untilQuiet(count: () => number, quietMs = 2_000): Promise<number> {
   const deadline = performance.now() + LIMIT_MS;

@@ -6,7 +6,7 @@ interface NodeObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string }[] };
 }
 
-/** Plays the agents on the nodes: every one whose turn it is reports that its update in place was successful. */
+/** Acts as the update agents: every node that is ready for its in-place update reports success. */
 export async function reportUpdates(api: ApiClient): Promise<void> {
   for (const { metadata, status } of (await api.list<NodeObject>(nodeResource)).items) {
     const isReady = status?.conditions?.some(({ reason }) => reason === "ReadyForUpdate") === true;

@@ -13,19 +13,19 @@ import { createApiClient, loadKubeConfig } from "@millwright/kube";
 import { eventually } from "./eventually.ts";
 import { createKubectl } from "./foreign-tools.ts";
 
-/** A cluster as people get one: over TLS, with RBAC, with nodes on which workloads run. No machines. */
+/** A cluster with TLS, RBAC and nodes that run workloads. No machines. */
 export interface WorkingCluster {
   readonly server: ApiServer;
-  /** For files of the test; removed at the end. */
+  /** A folder for files of the test; removed at the end. */
   readonly folder: string;
   /** Path of an administrator's kubeconfig, by client certificate. */
   readonly kubeconfig: string;
-  /** Path of a kubeconfig of somebody else. */
+  /** Path of a kubeconfig of another user. */
   kubeconfigOf(user: string, groups?: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Starts a cluster whose nodes, by these names, are ready. */
+/** Starts a cluster with ready nodes of these names. */
 export async function startWorkingCluster(...nodeNames: readonly string[]): Promise<WorkingCluster> {
   const folder = await mkdtemp(join(tmpdir(), "millwright-e2e-"));
   const server = createApiServer({ tls: true, tokens: {}, authorization: "RBAC" });

@@ -15,13 +15,13 @@ const deploymentResource = {
   namespaced: true,
 } as const;
 
-/** Pods that run on the nodes of a cluster. */
+/** Workloads on the nodes of a cluster. */
 export interface RunningWorkloads {
-  /** Declares a Deployment of so many pods. */
+  /** Creates a Deployment. */
   deploy(name: string, replicas: number): Promise<void>;
   /** Forbids every eviction of a Deployment's pods until the returned function is called. */
   forbidEvictions(name: string): Promise<() => Promise<void>>;
-  /** Names of the pods on a node that are not on their way out, in order. */
+  /** Names of the pods on a node that are not terminating, sorted. */
   podsOn(nodeName: string): Promise<readonly string[]>;
   /** Resolves when scheduler, kubelets and workload controllers have stopped. */
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export function startWorkloads(
         metadata: ref,
         spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
       });
-      // Before the disruption controller has counted, and for pods that are not ready, a budget forbids nothing.
+      // A budget forbids nothing before the disruption controller has counted, nor for pods that are not ready.
       await eventually(async () => {
         const budget = await api.get<BudgetObject>(podDisruptionBudgetResource, ref);
         const { expectedPods = 0, currentHealthy = 0 } = budget.status ?? {};

@@ -14,10 +14,10 @@ import { seededRandom, systemClock, systemRandom } from "@millwright/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CacheUnderTest, configMap, configMaps, startCache, userAgent } from "./cache-under-test.ts";
 
-/** Within which everything here has to come right; the caches of these tests wait half a second between attempts at most. */
+/** Longest time for a recovery; the caches of these tests back off for at most half a second. */
 const soon = { timeout: 20_000, interval: 50 };
 
-/** A port that nobody listens on, below those that systems hand out: no connection of another test takes it meanwhile. */
+/** A port without a listener, below the ephemeral range, so that no connection of another test takes it. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(systemRandom.next() * 10_000);
@@ -32,7 +32,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-describe("a cache of an API server in trouble", () => {
+describe("a cache while the API server fails", () => {
   let server: ApiServer;
   let url: string;
   let truth: ApiClient;
@@ -60,7 +60,7 @@ describe("a cache of an API server in trouble", () => {
     await server.close();
   });
 
-  it("waits for a server that is down at the start, while no controller acts, and starts when it is there (1)", async () => {
+  it("waits for a server that is down at start, while no controller reconciles, and syncs when it is up", async () => {
     const port = await freePort();
     const cache = cacheOf(`http://127.0.0.1:${port}`);
     const seen: string[] = [];
@@ -96,7 +96,7 @@ describe("a cache of an API server in trouble", () => {
     await late.close();
   });
 
-  it("tells of each change once, and lists once, while its watches are closed again and again (5)", async () => {
+  it("delivers each change once, and lists once, while its watches are closed repeatedly", async () => {
     await create("kept");
     const cache = cacheOf(url);
     await cache.informer.synced();
@@ -116,26 +116,26 @@ describe("a cache of an API server in trouble", () => {
   });
 
   it.each([true, false])(
-    "lists afresh when its version is gone, and tells what vanished meanwhile with its last state (6, 8; streamed: %s)",
+    "lists again when its resource version expired, and delivers missed deletions with the last known state (streamed: %s)",
     async (streamingList) => {
       await create("stays");
-      await create("goes");
+      await create("deleted");
       const cache = cacheOf(url, { streamingList, pageSize: 1 });
       await cache.informer.synced();
-      const last = (await change("goes", "last")).metadata.resourceVersion;
-      await expect.poll(() => cache.received, soon).toContain(`~goes ${last}`);
+      const last = (await change("deleted", "last")).metadata.resourceVersion;
+      await expect.poll(() => cache.received, soon).toContain(`~deleted ${last}`);
       const partition = strike({ effect: { kind: "partition" } });
-      await remove("goes");
+      await remove("deleted");
       await create("new");
       server.compactHistory();
       partition.remove();
       await expect.poll(cache.names, soon).toEqual(["new", "stays"]);
-      expect(cache.received.filter((line) => line.startsWith("-"))).toEqual([`-goes ${last}`]);
+      expect(cache.received.filter((line) => line.startsWith("-"))).toEqual([`-deleted ${last}`]);
       expect(cache.informer.counts().lists).toBe(2);
     },
   );
 
-  it("mixes no pages of two snapshots when the history is compacted between them (7, 8)", async () => {
+  it("does not mix pages of two snapshots when the history is compacted between them", async () => {
     for (let i = 0; i < 9; i++) await create(`n${i}`);
     const cache = cacheOf(url, { streamingList: false, pageSize: 2 });
     const slow = strike({ match: { verbs: ["list"] }, effect: { kind: "latency", ms: 150 } });
@@ -148,23 +148,20 @@ describe("a cache of an API server in trouble", () => {
     await expect.poll(cache.names, soon).toEqual(["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"]);
   });
 
-  it.each([500, 429, 410])(
-    "follows the server through watches that end with an error %i at every fifth line (13)",
-    async (code) => {
-      for (let i = 0; i < 20; i++) await create(`n${String(i).padStart(2, "0")}`);
-      strike({ effect: { kind: "watch-error", code }, probability: 0.2 });
-      const cache = cacheOf(url);
-      await expect.poll(() => cache.informer.hasSynced(), soon).toBe(true);
-      for (let i = 0; i < 20; i++)
-        await (i % 2 === 0 ? remove : (name: string) => change(name, "x"))(`n${String(i).padStart(2, "0")}`);
-      await expect.poll(cache.names, soon).toHaveLength(10);
-      await expect
-        .poll(() => cache.informer.store.list().map((object) => object["data"]), soon)
-        .toEqual(Array.from({ length: 10 }, () => ({ value: "x" })));
-    },
-  );
+  it.each([500, 429, 410])("stays up to date while watches end with error %i at every fifth line", async (code) => {
+    for (let i = 0; i < 20; i++) await create(`n${String(i).padStart(2, "0")}`);
+    strike({ effect: { kind: "watch-error", code }, probability: 0.2 });
+    const cache = cacheOf(url);
+    await expect.poll(() => cache.informer.hasSynced(), soon).toBe(true);
+    for (let i = 0; i < 20; i++)
+      await (i % 2 === 0 ? remove : (name: string) => change(name, "x"))(`n${String(i).padStart(2, "0")}`);
+    await expect.poll(cache.names, soon).toHaveLength(10);
+    await expect
+      .poll(() => cache.informer.store.list().map((object) => object["data"]), soon)
+      .toEqual(Array.from({ length: 10 }, () => ({ value: "x" })));
+  });
 
-  it("follows a server that comes back without its data, and starts its versions again (2)", async () => {
+  it("follows a server that restarts without data and counts resource versions from the start", async () => {
     for (let i = 0; i < 5; i++) await create(`n${i}`);
     const cache = cacheOf(url);
     await cache.informer.synced();
@@ -173,9 +170,9 @@ describe("a cache of an API server in trouble", () => {
     await expect.poll(cache.names, soon).toEqual(["first"]);
   });
 
-  it("is not full, says so, and lists again when the kind is declared; is empty when it is taken back (22)", async () => {
-    const definition = crds().find(({ spec }) => spec.names.plural === machineResource.plural);
-    if (definition === undefined) throw new Error("there is no definition of machines");
+  it("is not synced while the CRD is missing, syncs when it is created, and is empty when it is deleted", async () => {
+    const crd = crds().find(({ spec }) => spec.names.plural === machineResource.plural);
+    if (crd === undefined) throw new Error("the CRD of machines is missing");
     const machine = {
       metadata: { namespace: "default", name: "m" },
       spec: { class: { kind: "MachineClass", name: "c" } },
@@ -183,17 +180,17 @@ describe("a cache of an API server in trouble", () => {
     const cache = cacheOf(url, { watched: machineResource });
     await expect.poll(() => cache.logged.join("\n"), soon).toContain("machines.machine.sapcloud.io");
     expect(cache.informer.hasSynced()).toBe(false);
-    await truth.create(customResourceDefinitionResource, definition);
+    await truth.create(customResourceDefinitionResource, crd);
     await expect.poll(() => truth.create(machineResource, machine).then(() => "made", String), soon).toBe("made");
     await expect.poll(cache.names, soon).toEqual(["m"]);
 
-    await truth.delete(customResourceDefinitionResource, { name: definition.metadata.name });
+    await truth.delete(customResourceDefinitionResource, { name: crd.metadata.name });
     await expect.poll(cache.names, soon).toEqual([]);
     strike({ effect: { kind: "partition" }, times: 1 }).remove();
     const before = cache.informer.counts().failures;
     await expect.poll(() => cache.informer.counts().failures, soon).toBeGreaterThan(before + 2);
     await expect
-      .poll(() => truth.create(customResourceDefinitionResource, definition).then(() => "made", String), soon)
+      .poll(() => truth.create(customResourceDefinitionResource, crd).then(() => "made", String), soon)
       .toBe("made");
     await expect
       .poll(
@@ -208,8 +205,8 @@ describe("a cache of an API server in trouble", () => {
   });
 });
 
-describe("a cache of an API server that forbids", () => {
-  it("names the right that is missing, and is full when it is granted (18)", async () => {
+describe("a cache without permissions", () => {
+  it("names the missing permission, and syncs when it is granted", async () => {
     const server = createApiServer({
       authorization: "RBAC",
       tokens: { root: { user: "root", groups: ["system:masters"] }, poor: { user: "poor", groups: [] } },
@@ -246,7 +243,7 @@ describe("a cache of an API server that forbids", () => {
     await root.create(configMaps, configMap("seen"));
     await expect.poll(cache.names, soon).toContain("seen");
 
-    // Taken away again, in the middle: what is known stays, and the cache comes back by itself.
+    // The permission is revoked: known objects stay, and the cache recovers once it is granted again.
     await root.delete(rbac("RoleBinding", "rolebindings"), metadata);
     const partition = server.faults.add({ match: { userAgent }, effect: { kind: "partition" } });
     partition.remove();

@@ -8,7 +8,7 @@ import { configMap, configMaps, userAgent } from "./cache-under-test.ts";
 const program = fileURLToPath(new URL("./file-descriptors.ts", import.meta.url));
 const soon = { timeout: 20_000, interval: 50 };
 
-it("keeps what a cache has while there are no file descriptors, asks ever more slowly, and goes on when there are (43)", async () => {
+it("keeps its cache without file descriptors, backs off, and recovers when there are some", async () => {
   const server = createApiServer();
   const { url } = await server.listen();
   const truth = createApiClient({ server: url });
@@ -27,12 +27,12 @@ it("keeps what a cache has while there are no file descriptors, asks ever more s
     await expect.poll(lines, soon).toContain("synced");
     send("exhaust");
     await expect.poll(lines, soon).toContain("exhausted EMFILE");
-    // Its watch is cut off, and none can be opened in its place.
+    // Its watch is closed, and no new one can be opened.
     const partition = server.faults.add({ match: { userAgent }, effect: { kind: "partition" } });
     await new Promise((resolve) => setTimeout(resolve, 300));
     partition.remove();
     await truth.create(configMaps, configMap("b"));
-    send("ask");
+    send("list");
     await expect.poll(lines, soon).toContain("failed Unreachable");
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     send("report");
@@ -43,8 +43,8 @@ it("keeps what a cache has while there are no file descriptors, asks ever more s
     send("release");
     await expect.poll(lines, soon).toContain("released");
     await expect.poll(() => (send("report"), lines()), soon).toContain("has a,b");
-    send("ask");
-    await expect.poll(lines, soon).toContain("answered 2");
+    send("list");
+    await expect.poll(lines, soon).toContain("listed 2");
     expect(text).not.toContain("uncaught");
   } finally {
     child.kill("SIGKILL");

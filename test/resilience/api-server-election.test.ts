@@ -6,7 +6,7 @@ import { configMaps, startCache } from "./cache-under-test.ts";
 
 const leaseDurationMs = 3_000;
 
-describe("leadership on an API server in trouble", () => {
+describe("leader election while the API server fails", () => {
   let server: ApiServer;
   let url: string;
   let truth: ApiClient;
@@ -40,7 +40,7 @@ describe("leadership on an API server in trouble", () => {
     await server.close();
   });
 
-  it("goes on while everything else that the process asks for is throttled or hangs (29)", async () => {
+  it("renews the lease while all other requests of the process are throttled or hang", async () => {
     const userAgent = "busy-controller";
     const busy = createApiClient({ server: url }, { userAgent, maxConnections: 2, timeoutMs: 20_000 });
     const leadership = candidate("a");
@@ -67,7 +67,7 @@ describe("leadership on an API server in trouble", () => {
   });
 
   it.each([5 * 60_000, -5 * 60_000])(
-    "measures nothing by the server's clock: with that off by %i ms one leads, and the next one takes over in time (30)",
+    "does not depend on the server's clock: with an offset of %i ms one candidate leads, and the next takes over in time",
     async (offMs) => {
       server.faults.skewClock(offMs);
       const first = candidate("a");
@@ -85,7 +85,7 @@ describe("leadership on an API server in trouble", () => {
     },
   );
 
-  it("keeps a cache and its order of versions while the server's clock jumps (30)", async () => {
+  it("keeps a cache and the order of its versions while the server's clock jumps", async () => {
     const cache = startCache(url);
     await cache.informer.synced();
     for (const [index, offMs] of [0, 300_000, -300_000, 86_400_000].entries()) {

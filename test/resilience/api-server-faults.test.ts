@@ -4,12 +4,12 @@ import { type ControlledFleet, controllersAgent, startControlledFleet } from "..
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Failures around the shipped command. */
-describe("millwright run beside an API server in trouble", () => {
+/** Failures of the API server under the shipped command. */
+describe("millwright run while the API server fails", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());
 
-  it("waits for an API server that is down at its start, calls no cloud meanwhile, and begins when it is there", async () => {
+  it("waits for an API server that is down at start, calls no cloud meanwhile, and starts when it is up", async () => {
     fleet = await startControlledFleet();
     await fleet.deploy(2);
     const restarted = fleet.server.restart({ downMs: 8_000 });
@@ -23,7 +23,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(fleet.callsOf("create")).toBe(2);
   });
 
-  it("makes no machine twice when the API server restarts in the middle of many creations", async () => {
+  it("creates one VM per machine when the API server restarts during many creations", async () => {
     fleet = await startControlledFleet({ latencyMs: 150 });
     const controllers = fleet.run();
     await controllers.waitFor(/"Leading"/);
@@ -41,7 +41,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(controllers.child.exitCode).toBeNull();
   });
 
-  it("misses and repeats nothing when watches end again and again", async () => {
+  it("misses and repeats nothing when watches end repeatedly", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Ready"/);
     const readyAt = new Date();
@@ -66,12 +66,12 @@ describe("millwright run beside an API server in trouble", () => {
     const ofCaches = fleet
       .requests()
       .filter(({ resource, time }) => time > readyAt && /^(machine|nodes$|pods$)/.test(resource));
-    // More watches ended than the six kinds began with, and each went on from where it was: none led to a list.
+    // More watches ended than the six kinds started with, and each resumed at its resource version: none caused a list.
     expect(ofCaches.filter(({ verb }) => verb === "watch").length).toBeGreaterThan(6);
     expect(ofCaches.filter(({ isList }) => isList)).toEqual([]);
   });
 
-  it("after 410 it finds out from a fresh list what was deleted meanwhile, and finishes it", async () => {
+  it("detects missed deletions by a new list after 410, and completes them", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Ready"/);
     await fleet.deploy(3);
@@ -88,7 +88,7 @@ describe("millwright run beside an API server in trouble", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("keeps to Retry-After when writes are refused with 429, and drops none of its work", async () => {
+  it("respects Retry-After when writes fail with 429, and drops no work", async () => {
     fleet = await startControlledFleet();
     await fleet.run().waitFor(/"Leading"/);
     const match = {

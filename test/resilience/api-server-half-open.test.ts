@@ -4,10 +4,10 @@ import { createApiClient, defaultInactivityMs } from "@millwright/kube";
 import { expect, it } from "vitest";
 import { configMap, configMaps, startCache } from "./cache-under-test.ts";
 
-/** Within which a peer that is gone without a word has to be noticed. */
+/** Longest time to detect a peer that vanished without closing its connection. */
 const noticedWithinMs = 60_000;
 
-/** A TCP proxy whose connections can lose both their ends without either being told, as when a balancer or a host vanishes. */
+/** A TCP proxy whose connections can become half-open on both ends, as when a load balancer or a host vanishes. */
 async function startProxy(target: number) {
   const pairs = new Set<readonly [Socket, Socket]>();
   const server: Server = createServer((near) => {
@@ -24,7 +24,7 @@ async function startProxy(target: number) {
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-    /** From here on nothing goes through the connections that are open, and none of them is closed. New ones work. */
+    /** Blocks all open connections without closing them. New ones work. */
     freeze: () => {
       for (const [near, far] of pairs) {
         near.unpipe(far);
@@ -40,7 +40,7 @@ async function startProxy(target: number) {
   };
 }
 
-it("sees, within 60 s and with its usual settings, what happened while its connection was half open, without a list (10)", async () => {
+it("receives changes made during a half-open connection within 60 s, without a list", async () => {
   const server = createApiServer();
   const { url } = await server.listen();
   const proxy = await startProxy(Number(new URL(url).port));

@@ -29,7 +29,7 @@ const dataOf = (object: KubeObject): Readonly<Record<string, unknown>> =>
 
 const soon = { timeout: 20_000, interval: 50 };
 
-describe("writes to an API server in trouble", () => {
+describe("writes while the API server fails", () => {
   let server: ApiServer;
   let url: string;
   let truth: ApiClient;
@@ -41,7 +41,7 @@ describe("writes to an API server in trouble", () => {
   const stored = async () => (await truth.list(configMaps, { namespace: "default" })).items;
   const requests = (verb: string) => server.requests.filter((r) => r.verb === verb && r.userAgent.includes(userAgent));
 
-  /** A controller of the ConfigMaps that are in the cache. */
+  /** A controller of the ConfigMaps in the cache. */
   function run(reconcile: (object: KubeObject, signal: AbortSignal) => Promise<void>): Controller {
     const controller = createController({
       name: "writer",
@@ -93,7 +93,7 @@ describe("writes to an API server in trouble", () => {
     cache.informer.store.applyWrite(answer);
   };
 
-  it("drops no key while many writes are told to come back later, and does (14)", async () => {
+  it("drops no key while many writes fail with Retry-After, and respects it", async () => {
     for (let i = 0; i < 12; i++) await truth.create(configMaps, configMap(`n${i}`));
     const refusal: Fault = {
       match: { verbs: ["patch"] },
@@ -112,19 +112,19 @@ describe("writes to an API server in trouble", () => {
     expect(requests("patch").length).toBeLessThan(80);
   });
 
-  it("overwrites nothing that it has not seen: a conflict is recomputed, and one without end backs off (15)", async () => {
+  it("overwrites no unseen change: it recomputes after a conflict, and backs off from a permanent one", async () => {
     await truth.create(configMaps, configMap("a", "0"));
-    let passes = 0;
+    let reconciles = 0;
     run(async (object, signal) => {
-      passes++;
+      reconciles++;
       const { value = "0", sum = "0" } = dataOf(object);
       if (value === "0") return;
-      // A write of someone else, between our read and our write.
-      if (passes < 4)
+      // Another client writes between our read and our write.
+      if (reconciles < 4)
         await truth.patch(
           configMaps,
           { namespace: "default", name: "a" },
-          { data: { other: `${passes}` } },
+          { data: { other: `${reconciles}` } },
           { kind: "merge" },
         );
       if (sum === value) return;
@@ -147,15 +147,15 @@ describe("writes to an API server in trouble", () => {
     expect(requests("patch").length - before).toBeLessThan(15);
   });
 
-  it("adopts the child that is there already when nobody controls it, and takes another name when somebody does (16)", async () => {
+  it("adopts an existing child without controller, and takes another name when it has one", async () => {
     const owner = await truth.create(configMaps, configMap("owner"));
     const other = await truth.create(configMaps, configMap("other"));
-    await truth.create(configMaps, configMap("child-of-nobody"));
+    await truth.create(configMaps, configMap("orphaned-child"));
     const foreign = { ...configMap("child-of-other").metadata, ownerReferences: [newControllerRef(configMaps, other)] };
     await truth.create(configMaps, { metadata: foreign });
     await cache.informer.synced();
 
-    /** What a controller does for a child: collision counts are part of its name. */
+    /** Creates or adopts a child as controllers do: the collision count is part of its name. */
     const ensure = async (name: string, collisions = 0): Promise<string> => {
       const child = collisions === 0 ? name : `${name}-${collisions}`;
       const metadata = { namespace: "default", name: child, ownerReferences: [newControllerRef(configMaps, owner)] };
@@ -173,17 +173,17 @@ describe("writes to an API server in trouble", () => {
         return child;
       }
     };
-    expect(await ensure("child-of-nobody")).toBe("child-of-nobody");
-    expect(await ensure("child-of-nobody")).toBe("child-of-nobody");
+    expect(await ensure("orphaned-child")).toBe("orphaned-child");
+    expect(await ensure("orphaned-child")).toBe("orphaned-child");
     expect(await ensure("child-of-other")).toBe("child-of-other-1");
     expect(await ensure("new")).toBe("new");
     const owned = (await stored())
       .filter((object) => isControlledBy(object, owner))
       .map(({ metadata }) => metadata.name ?? "");
-    expect(owned.toSorted()).toEqual(["child-of-nobody", "child-of-other-1", "new"]);
+    expect(owned.toSorted()).toEqual(["child-of-other-1", "new", "orphaned-child"]);
   });
 
-  it("asks ever more slowly for what the server takes for invalid (17)", async () => {
+  it("backs off from writes that the server rejects as invalid", async () => {
     await truth.create(configMaps, configMap("a"));
     await cache.informer.synced();
     const errors: unknown[] = [];
@@ -206,7 +206,7 @@ describe("writes to an API server in trouble", () => {
     expect(errors.every((error) => isInvalid(error) || String(error).includes("data"))).toBe(true);
   });
 
-  it("asks for nothing twice when the answers of writes are lost after they were carried out (19)", async () => {
+  it("repeats no creation whose response was lost", async () => {
     await truth.create(configMaps, configMap("owner"));
     await cache.informer.synced();
     strike({ match: { verbs: ["create"] }, effect: { kind: "reset", when: "after" }, probability: 0.7 });
@@ -216,7 +216,7 @@ describe("writes to an API server in trouble", () => {
       store: cache.informer.store,
       ownerOf: ({ metadata }) => (metadata.name?.startsWith("child") === true ? "default/owner" : undefined),
     });
-    let unanswered = 0;
+    let lostResponses = 0;
     let made = 0;
     const controller = run(async (object, signal) => {
       if (object.metadata.name !== "owner") return controller.enqueue("default/owner");
@@ -231,18 +231,18 @@ describe("writes to an API server in trouble", () => {
         await api.create(configMaps, configMap(name), { signal });
       } catch (error) {
         if (!mayHaveHappened(error)) expectations.creationRefused("default/owner", name);
-        unanswered++;
+        lostResponses++;
         throw error;
       }
     });
     await expect.poll(async () => (await stored()).length, soon).toBe(9);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stored()).toHaveLength(9);
-    expect(unanswered).toBeGreaterThan(0);
+    expect(lostResponses).toBeGreaterThan(0);
     expect(requests("create")).toHaveLength(8);
   });
 
-  it("lets a pass wait until its cache has seen what it wrote", async () => {
+  it("waits until the cache contains the controller's own write", async () => {
     await cache.informer.synced();
     strike({ effect: { kind: "slow", ms: 2_000 } });
     const written = await api.create(configMaps, configMap("mine"));

@@ -8,7 +8,7 @@ import {
   type ResourceType,
 } from "@millwright/kube";
 
-/** What the tests of caches fill them with: a kind that nothing else makes objects of. */
+/** The kind in the caches of these tests: nothing else creates its objects. */
 export const configMaps: ResourceType = {
   group: "",
   version: "v1",
@@ -17,7 +17,7 @@ export const configMaps: ResourceType = {
   namespaced: true,
 };
 
-/** Only what calls itself so is struck by the faults of these tests. */
+/** The faults of these tests apply to this user agent only. */
 export const userAgent = "cache-under-test";
 
 export const configMap = (name: string, value = ""): KubeObject => ({
@@ -25,18 +25,18 @@ export const configMap = (name: string, value = ""): KubeObject => ({
   data: { value },
 });
 
-/** A cache that runs, with what it said and received. */
+/** A running cache, with its log and the changes that its subscribers received. */
 export interface CacheUnderTest {
   readonly informer: Informer<KubeObject>;
   /** Names, sorted. */
   readonly names: () => readonly string[];
-  /** `+a`, `~a`, `-a` with the version, as subscribers were received. */
+  /** `+a`, `~a`, `-a` with the resource version, in the order of delivery. */
   readonly received: readonly string[];
   readonly logged: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a cache of the objects of a type in the namespace `default`, which lists and watches on its own connections. */
+/** Starts a cache of the objects of a type in the namespace `default`, with connections of its own. */
 export function startCache(
   server: string,
   more: Partial<InformerOptions<KubeObject, never>> & { readonly token?: string; readonly watched?: ResourceType } = {},

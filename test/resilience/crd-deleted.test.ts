@@ -26,75 +26,75 @@ import { untilQuiet } from "../harness/until-quiet.ts";
 const namespace = "default";
 const LONG = 90_000;
 
-/** A definition is really deleted, and the API server with it all objects of the kind. */
-describe("millwright run whose definitions are deleted", () => {
+/** A CRD is really deleted, and the API server deletes all objects of the kind with it. */
+describe("millwright run whose CRDs are deleted", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());
 
-  /** Waits until all machines say that they are held because of a definition. */
-  const untilHeld = (count: number, kind: MachineKind): Promise<void> =>
+  /** Waits until all machines report that their deletion is paused because of a CRD. */
+  const untilPaused = (count: number, kind: MachineKind): Promise<void> =>
     eventually(async () => {
       const texts = (await fleet.machines()).map(({ status }) => status?.lastOperation?.description ?? "");
       expect(texts).toHaveLength(count);
       for (const text of texts)
         expect(text).toMatch(new RegExp(`^Deletion paused.*${crdNameOf(kind)} is being deleted`));
     }, LONG);
-  const stands = async (): Promise<string> => {
+  const setStatuses = async (): Promise<string> => {
     const { items } = await fleet.api.list(machineSetResource, { namespace });
     return JSON.stringify(items.map(({ status }) => status));
   };
-  const nothingLost = (vms: number): void => {
+  const expectNoVmLost = (vms: number): void => {
     expect(fleet.callsOf("delete")).toBe(0);
     expect(fleet.callsOf("create")).toBe(vms);
     expect(fleet.cloud.vms()).toHaveLength(vms);
   };
-  const asked = (): number =>
+  const requestCount = (): number =>
     fleet.requests().filter(({ verb, resource }) => verb !== "watch" && verb !== "list" && resource !== "leases")
       .length;
 
-  it("keeps every VM when that of machines goes, through kill -9, and takes the same VMs over when all is back, without a restart", async () => {
+  it("keeps every VM when the CRD of machines is deleted, also through kill -9, and adopts the same VMs when all is restored, without a restart", async () => {
     fleet = await startControlledFleet();
     const first = fleet.run();
     await fleet.deploy(3);
     await fleet.untilRunning(3);
     const before = vmsOf(await fleet.machines());
     await deleteCrd(fleet.api, "Machine");
-    await untilHeld(3, "Machine");
-    await eventually(async () => expect(await stands()).toContain('"CRDsEstablished"'), LONG);
+    await untilPaused(3, "Machine");
+    await eventually(async () => expect(await setStatuses()).toContain('"CRDsEstablished"'), LONG);
     expect((await fleet.machines()).map(phaseOf)).toEqual(["Running", "Running", "Running"]);
 
     await first.stop("SIGKILL");
     const second = fleet.run();
     await second.waitFor(/"Leading"/, LONG);
     await second.waitFor(/machines\.machine\.sapcloud\.io.*A CustomResourceDefinition is being deleted/, LONG);
-    // The first passes of a fresh process are over when it has nothing more to write.
-    await untilQuiet(asked);
-    nothingLost(3);
+    // The first reconciles of a new process are done when it sends no more requests.
+    await untilQuiet(requestCount);
+    expectNoVmLost(3);
     expect((await fleet.api.list(nodeResource)).items).toHaveLength(3);
 
     const saved = await exportObjects(fleet.api, "Machine");
     await removeFinalizers(fleet.api, "Machine");
     await untilCrdDeleted(fleet.api, "Machine");
     await recreateCrd(fleet.api, "Machine");
-    // The set sees its machines gone and the kind back: it waits for them.
-    await eventually(async () => expect(await stands()).toContain("are awaited"), LONG);
-    nothingLost(3);
+    // The kind is back without its machines: the set waits for them.
+    await eventually(async () => expect(await setStatuses()).toContain("are awaited"), LONG);
+    expectNoVmLost(3);
     await recreateObjects(fleet.api, "Machine", saved);
     await fleet.untilRunning(3, LONG);
     expect(vmsOf(await fleet.machines())).toEqual(before);
-    nothingLost(3);
+    expectNoVmLost(3);
     await fleet.scale(4);
     await fleet.untilRunning(4, LONG);
-    expect(await stands()).not.toContain("CRDsEstablished");
+    expect(await setStatuses()).not.toContain("CRDsEstablished");
     expect(fleet.callsOf("delete")).toBe(0);
-    // The VMs carry the UIDs of the machines that were, and go all the same when they are not wanted any more.
+    // The VMs have the UIDs of the previous machines, and are still deleted when they are not needed any more.
     await fleet.scale(0);
     await fleet.untilGone(LONG);
     expect(fleet.callsOf("create")).toBe(4);
     expect(second.child.exitCode).toBeNull();
   });
   it.each(["MachineSet", "MachineDeployment"] as const)(
-    "keeps every VM when that of %ss goes, and looks after machines meanwhile",
+    "keeps every VM when the CRD of %ss is deleted, and manages machines meanwhile",
     async (kind) => {
       const type = kind === "MachineSet" ? machineSetResource : machineDeploymentResource;
       fleet = await startControlledFleet();
@@ -110,9 +110,9 @@ describe("millwright run whose definitions are deleted", () => {
       await first.stop("SIGKILL");
       const second = fleet.run();
       await second.waitFor(/A CustomResourceDefinition is being deleted/, LONG);
-      nothingLost(2);
+      expectNoVmLost(2);
 
-      // What owns loses its name first: what it owns would else be collected with it.
+      // Owner references are removed first: the garbage collector would delete the dependents.
       const belowType = kind === "MachineSet" ? machineResource : machineSetResource;
       const saved = await exportObjects(fleet.api, kind);
       for (const { metadata } of (await fleet.api.list(belowType, { namespace })).items) {
@@ -131,21 +131,21 @@ describe("millwright run whose definitions are deleted", () => {
       }, LONG);
       await fleet.untilRunning(2, LONG);
       expect(vmsOf(await fleet.machines())).toEqual(before);
-      nothingLost(2);
+      expectNoVmLost(2);
       await fleet.scale(1);
       await fleet.untilRunning(1, LONG);
       expect(fleet.callsOf("create")).toBe(2);
     },
   );
 
-  it("finishes a deletion that was asked for before, and says of the others once what is to be done", async () => {
-    // The cloud takes its time, so that the definition goes while a VM does.
+  it("completes a deletion that was requested before, and reports once for the others what to do", async () => {
+    // Deletion in the cloud is slow, so that the CRD is deleted while a VM is.
     fleet = await startControlledFleet({ deleteDelayMs: 15_000 });
     const controllers = fleet.run();
     await fleet.deploy(3);
     await fleet.untilRunning(3);
-    const [going] = await fleet.machines();
-    const name = going?.metadata.name ?? "";
+    const [terminating] = await fleet.machines();
+    const name = terminating?.metadata.name ?? "";
     await fleet.api.delete(machineResource, { namespace, name });
     await eventually(async () => {
       const machine = await fleet.api.get<Machine>(machineResource, { namespace, name });
@@ -165,42 +165,42 @@ describe("millwright run whose definitions are deleted", () => {
     expect(fleet.cloud.vms().filter(({ state }) => state === "running").length).toBeGreaterThanOrEqual(2);
     await eventually(async () => {
       const { items } = await fleet.api.list(eventResource, { namespace });
-      const said = items.filter((event) => event["reason"] === "DeletionPaused");
-      expect(said.length).toBeGreaterThanOrEqual(2);
-      for (const event of said) expect(event["message"]).toContain(annotationKeys.allowCrdDeletion);
+      const recorded = items.filter((event) => event["reason"] === "DeletionPaused");
+      expect(recorded.length).toBeGreaterThanOrEqual(2);
+      for (const event of recorded) expect(event["message"]).toContain(annotationKeys.allowCrdDeletion);
     }, LONG);
     expect(controllers.output().match(/A CustomResourceDefinition is being deleted/g)).toHaveLength(1);
   });
 
-  it("asks about definitions only when somebody else deletes, once for all", async () => {
+  it("reads CRDs only when another client deletes machines, once for all of them", async () => {
     fleet = await startControlledFleet();
     fleet.run();
     await fleet.deploy(4);
     await fleet.untilRunning(4);
-    const questions = (): number =>
+    const crdReads = (): number =>
       fleet.requests().filter(({ verb, resource }) => verb === "get" && resource === "customresourcedefinitions")
         .length;
     await fleet.scale(3);
     await fleet.untilRunning(3, LONG);
-    expect(questions()).toBe(0);
+    expect(crdReads()).toBe(0);
     await Promise.all(
       (await fleet.machines()).map(({ metadata: { name } }) => fleet.api.delete(machineResource, { namespace, name })),
     );
     await eventually(async () => expect(fleet.callsOf("delete")).toBeGreaterThanOrEqual(4), LONG);
     await fleet.untilRunning(3, LONG);
-    // Two kinds: that of machines and that of what controls them. Who comes while a question is under way shares the next.
-    expect(questions()).toBeGreaterThan(0);
-    expect(questions()).toBeLessThanOrEqual(2 * 3);
+    // Two CRDs: that of machines and that of their controller. Reconciles during a read share the next one.
+    expect(crdReads()).toBeGreaterThan(0);
+    expect(crdReads()).toBeLessThanOrEqual(2 * 3);
   });
 
-  it("lets everything go when the definition says that it is meant", async () => {
+  it("deletes all machines when the CRD is annotated for deletion", async () => {
     fleet = await startControlledFleet();
     fleet.run();
     await fleet.deploy(2);
     await fleet.untilRunning(2);
     await deleteCrd(fleet.api, "Machine");
-    await untilHeld(2, "Machine");
-    nothingLost(2);
+    await untilPaused(2, "Machine");
+    expectNoVmLost(2);
     const ref = { name: crdNameOf("Machine") };
     const annotations = { [annotationKeys.allowCrdDeletion]: "true" };
     await fleet.api.patch(customResourceDefinitionResource, ref, { metadata: { annotations } }, { kind: "merge" });

@@ -24,7 +24,7 @@ describe("millwright run on a cloud that is", () => {
     );
   const creations = (): number => installation.cloud.calls.filter(({ operation }) => operation === "create").length;
 
-  it("slow: no machine waits longer than its own calls take", async () => {
+  it("slow: no machine waits for the calls of another", async () => {
     installation = await startInstallation({ latencyMs: 1_500 });
     await installation.api.create(machineClassResource, machineClass("small"));
     await declare("fleet", "small", 10);
@@ -33,7 +33,7 @@ describe("millwright run on a cloud that is", () => {
     expect([installation.cloud.vms().length, creations()]).toEqual([10, 10]);
   });
 
-  it("flaky: every call may fail, before or after it had its effect, and each machine gets one VM", async () => {
+  it("flaky: each machine gets one VM although every call may fail before or after its effect", async () => {
     installation = await startInstallation();
     await installation.api.create(machineClassResource, machineClass("small"));
     for (const afterAcceptance of [false, true])
@@ -50,7 +50,7 @@ describe("millwright run on a cloud that is", () => {
     expect(installation.cloud.vms()).toHaveLength(8);
   });
 
-  it("out of quota: one machine of the class tries, the others say so and wait, and all follow when there is room", async () => {
+  it("out of quota: one machine of the class retries, the others wait and report it, and all run once there is quota", async () => {
     installation = await startInstallation({ latencyMs: 100 });
     await installation.api.create(machineClassResource, machineClass("small"));
     await installation.api.create(machineClassResource, machineClass("other"));
@@ -67,7 +67,7 @@ describe("millwright run on a cloud that is", () => {
     await eventually(async () => expect(await inPhase("CrashLoopBackOff")).toBe(30), 30_000);
     const codes = new Set((await installation.machines()).map(({ status }) => status?.lastOperation?.errorCode));
     expect(codes).toEqual(new Set(["ResourceExhausted"]));
-    // Another class does not notice.
+    // Another class is not affected.
     await declare("others", "other", 2);
     await eventually(async () => expect(await inPhase("Running")).toBe(2));
 
@@ -83,10 +83,10 @@ describe("millwright run on a cloud that is", () => {
     const written = (subresource: string): readonly string[] =>
       writes.filter((write) => write.subresource === subresource).map(({ name }) => name);
     expect(attempts).toBeGreaterThanOrEqual(2);
-    // A pause of a second less a fifth, and two calls of 100 ms each.
+    // The backoff is a second less a fifth, and each attempt has two calls of 100 ms.
     expect(attempts).toBeLessThanOrEqual(Math.floor(elapsedMs / 1_000) + 1);
-    // Who only waits is not written. A try may be under way at the beginning, which ends like the others: with its error, and a second later with the token of
-    // the next one, for that of a refused creation is spent: so may the tries that began together before anything was known.
+    // Waiting machines are not written. An attempt in flight at the beginning ends like the others: with its error, and a second later with the token of
+    // the next one, since that of a rejected creation is spent. The same holds for attempts that started together before the first error.
     const text = JSON.stringify(writes.map(({ name, subresource }) => `${name}/${subresource}`));
     expect(written("status").length, text).toBeLessThanOrEqual(attempts + 1);
     expect(written("").length, text).toBeGreaterThanOrEqual(attempts - 2);
@@ -98,7 +98,7 @@ describe("millwright run on a cloud that is", () => {
     expect(installation.cloud.vms()).toHaveLength(32);
   });
 
-  it("refusing a class: one machine tries, another class is made, and a mended class is made at once", async () => {
+  it("rejecting a class: one machine retries, another class is created, and a fixed class is created at once", async () => {
     installation = await startInstallation({ latencyMs: 50 });
     await installation.api.create(machineClassResource, machineClass("broken"));
     await installation.api.create(machineClassResource, machineClass("small"));

@@ -16,9 +16,9 @@ const uncounted = new Set([
 ]);
 
 /**
- * What `millwright run` asks of the API server for one machine, from its declaration by a set to Running, counted in the server's request log. Go needs 17.
- * Not counted: the lists and watches that fill the caches, whose number does not grow with the machines; leases; our definitions; the status of sets and deployments, whose
- * changes are joined.
+ * Requests of `millwright run` to the API server for one machine, from its creation by a set to Running, counted in the server's request log. MCM needs 17.
+ * Not counted: the lists and watches that fill the caches, whose number does not grow with the machines; leases; CRDs; the status of sets and deployments, whose
+ * changes are batched.
  */
 describe("the cost of a machine in requests", () => {
   let installation: Installation;
@@ -31,7 +31,7 @@ describe("the cost of a machine in requests", () => {
     await installation.close();
   });
 
-  /** Requests by what they were, of one machine each. */
+  /** Requests per machine, by kind of request. */
   async function costs(): Promise<ReadonlyMap<string, number>> {
     const started = Date.now();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
@@ -48,7 +48,7 @@ describe("the cost of a machine in requests", () => {
         .filter(({ verb, resource }) => verb !== "list" && verb !== "watch" && resource !== "")
         .filter(({ resource }) => !uncounted.has(resource))
         .filter(({ resource, namespace }) => resource !== "secrets" || namespace === "kube-system");
-    // What comes right after, such as the end of a token and the last labels of a node.
+    // Requests right after it, such as the deletion of a token and the last labels of a node.
     await untilQuiet(() => counted().length);
     return counted().reduce((sum, { verb, resource, subresource }) => {
       const what = `${verb} ${resource}${subresource === "" ? "" : `/${subresource}`}`;
@@ -57,23 +57,23 @@ describe("the cost of a machine in requests", () => {
   }
   const isEvent = (what: string): boolean => what.endsWith(" events");
   const isNodePatch = (what: string): boolean => what === "patch nodes";
-  /** Of one machine. */
+  /** Per machine. */
   const each = (counts: ReadonlyMap<string, number>, wanted: (what: string) => boolean): number =>
     [...counts].filter(([what]) => wanted(what)).reduce((sum, [, count]) => sum + count, 0) / FLEET;
-  /** Events about machines, of one machine each; those of sets are about the set. */
+  /** Events per machine; events of sets are not counted. */
   const eventsOfMachines = async (): Promise<number> =>
     (await installation.api.list(eventResource, { namespace: "default" })).items.filter((event) =>
       JSON.stringify(event["involvedObject"] ?? event["regarding"]).includes('"Machine"'),
     ).length / FLEET;
-  /** A node that has just joined is written by others, too: now and then our patch, which holds for one version, comes a second time. */
+  /** Other clients write a node that just joined: sometimes our patch conflicts and is sent again. */
   const REPEATED = 0.5;
 
-  it("is five writes of objects, the declaration included, and seven requests with its events", async () => {
+  it("is five writes of objects, including its creation, and seven requests with its events", async () => {
     const counts = await costs();
     const text = JSON.stringify(Object.fromEntries(counts));
     const own = each(counts, (what) => !isEvent(what) && !isNodePatch(what));
     const ofNode = each(counts, isNodePatch);
-    // Declared; id; Pending; Running.
+    // Creation; provider ID; Pending; Running.
     expect([counts.get("create machines"), own], text).toEqual([FLEET, 4]);
     expect(ofNode, text).toBeGreaterThanOrEqual(1);
     expect(ofNode, text).toBeLessThanOrEqual(1 + REPEATED);
@@ -83,7 +83,7 @@ describe("the cost of a machine in requests", () => {
     expect([own + ofNode <= 6, own + ofNode + events <= 8], text).toEqual([true, true]);
   });
 
-  it("is two more with a bootstrap token", async () => {
+  it("is two more requests with a bootstrap token", async () => {
     const userData = Buffer.from("join <<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>").toString("base64");
     const ref = { namespace: "default", name: "cloud" };
     await installation.api.patch(secretResource, ref, { data: { userData } }, { kind: "merge" });

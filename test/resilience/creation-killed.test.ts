@@ -7,13 +7,13 @@ import type { MillwrightProcess } from "../harness/millwright.ts";
 const FLEET = 6;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe("millwright run, killed while it makes machines", () => {
+describe("millwright run, killed while it creates machines", () => {
   let installation: Installation;
   let current: MillwrightProcess;
 
   const phases = async (): Promise<readonly (string | undefined)[]> =>
     (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
-  /** VMs that were ever accepted, by the name of their machine. */
+  /** All VMs that the cloud accepted, by the name of their machine. */
   const seen = new Map<string, Set<string>>();
   let unfollow: () => void;
 
@@ -33,7 +33,7 @@ describe("millwright run, killed while it makes machines", () => {
     await installation.close();
   });
 
-  /** Like `eventually`, but looks all the time: the moment is short. */
+  /** Like `eventually`, but polls without pause: the moment is short. */
   const soon = async (reached: () => Promise<unknown>): Promise<void> => {
     for (let look = 0; look < 4_000; look++) {
       const isReached = await reached().then(
@@ -43,11 +43,11 @@ describe("millwright run, killed while it makes machines", () => {
       if (isReached) return;
       await pause(5);
     }
-    throw new Error("it did not come to that");
+    throw new Error("the condition was never met");
   };
 
   const oneEach = { withoutVm: [], withSeveral: [], alive: FLEET };
-  /** What came of it, once every machine runs: VMs that were ever accepted, by machine. */
+  /** Waits until every machine runs; resolves with all VMs that the cloud accepted, by machine. */
   const outcome = async (): Promise<object> => {
     await eventually(
       async () => expect(await phases()).toEqual(Array.from({ length: FLEET }, () => "Running")),
@@ -61,7 +61,7 @@ describe("millwright run, killed while it makes machines", () => {
     };
   };
 
-  // The points at which something is known to one side only.
+  // The moments at which only one side knows of the VM.
   it.each([
     [
       "a VM was accepted and its id is not stored",
@@ -80,7 +80,7 @@ describe("millwright run, killed while it makes machines", () => {
     expect(await outcome()).toEqual(oneEach);
   });
 
-  it("makes one VM for each machine when it dies again and again, at any moment", async () => {
+  it("creates one VM per machine when it is killed repeatedly, at any moment", async () => {
     const random = seededRandom(20_261_121);
     for (let death = 0; death < 5; death++) {
       await current.waitFor(/"Starting"/);

@@ -9,7 +9,7 @@ import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
 
 const namespace = "default";
 
-/** What `millwright run` asks of the API server when machines go, counted in the server's request log; lists and watches of caches, leases, our definitions and the status of parents aside. */
+/** Requests of `millwright run` to the API server when machines are deleted, counted in the server's request log; without lists and watches of caches, leases, CRDs and the status of owners. */
 describe("the cost of a deletion in requests", () => {
   let fleet: ControlledFleet;
   let workloads: RunningWorkloads | undefined;
@@ -48,7 +48,7 @@ describe("the cost of a deletion in requests", () => {
     let started = 0;
     let name = "";
     let labels: Readonly<Record<string, string>> | undefined;
-    // The best of a few: others use the machine too.
+    // The best of a few: other processes use the computer, too.
     for (let attempt = 0; attempt < 5 && tookMs >= 2_000; attempt++) {
       await fleet.scale(1);
       await fleet.untilRunning(1);
@@ -60,7 +60,7 @@ describe("the cost of a deletion in requests", () => {
       await fleet.untilGone();
       tookMs = Date.now() - started;
     }
-    // Events are sent a little later.
+    // Events are sent with a delay.
     await untilQuiet(writes);
     const own = countSince(started, ({ name: of }) => of === name || of === labels?.["node"]);
     const events = (await fleet.api.list(eventResource, { namespace })).items.filter(
@@ -68,13 +68,13 @@ describe("the cost of a deletion in requests", () => {
     ).length;
     const text = `${tookMs} ms ${JSON.stringify({ ...Object.fromEntries(own), events })}`;
     expect(tookMs, text).toBeLessThan(2_000);
-    // The set's deletion; condition and cordon of the node; two words of the flow; deletion of the node with its finalizer; the machine's finalizer.
+    // The set's deletion; condition and cordon of the node; two status updates; deletion of the node with its finalizer; the machine's finalizer.
     expect(sum(own), text).toBeLessThanOrEqual(8);
     expect(events, text).toBeGreaterThan(0);
     expect(sum(own) + events, text).toBeLessThanOrEqual(10);
   });
 
-  it("is one request for each pod of its node, and none that reads", async () => {
+  it("is one request for each pod of its node, and no read", async () => {
     const PODS = 100;
     workloads = startWorkloads(fleet.api);
     fleet.run("--no-leader-elect");
@@ -100,7 +100,7 @@ describe("the cost of a deletion in requests", () => {
       [...counts.keys()].filter((what) => what.startsWith("get ")),
       text,
     ).toEqual([]);
-    // The words of the drain and its stages, whatever the number of pods.
+    // Status updates of the drain and its stages, for any number of pods.
     expect(sum(counts) - PODS, text).toBeLessThanOrEqual(12);
   });
 });

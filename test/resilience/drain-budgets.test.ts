@@ -5,8 +5,8 @@ import { aBudget, aDeployment } from "../harness/manifests.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Budgets, and processes and API servers that fail while they hold a drain up. */
-describe("a drain and the budgets of its pods", () => {
+/** PodDisruptionBudgets that block a drain, with failing processes and API servers. */
+describe("a drain and PodDisruptionBudgets", () => {
   let fleet: DrainingFleet;
   let machine: string;
   let node: string;
@@ -25,7 +25,7 @@ describe("a drain and the budgets of its pods", () => {
       expect(status).toMatch(new RegExp(`^[1-9]\\d* ${allowed}$`));
     });
 
-  /** When the controllers first asked for it, by the server's log: what comes after it takes as long as the computer is busy. */
+  /** Time of the first such request in the server's log: later steps depend on how busy the computer is. */
   const firstOf = (what: "eviction" | "deletion"): number =>
     fleet
       .requests()
@@ -39,7 +39,7 @@ describe("a drain and the budgets of its pods", () => {
   };
   afterEach(() => fleet.close());
 
-  it("moves a service one pod at a time, as its budget lastOperation, and never below it", async () => {
+  it("evicts the pods of a service one at a time, and never violates its budget", async () => {
     await begin();
     await fleet.fillNode(node, 4, aDeployment("web", 4), aBudget("web", { minAvailable: 3 }));
     await counted("web", 1);
@@ -51,7 +51,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("names a budget that can never be met, asks nothing, and goes on at once when it is mended", async () => {
+  it("names a budget that can never be met, sends no eviction, and continues at once when it is fixed", async () => {
     await begin();
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
@@ -62,14 +62,14 @@ describe("a drain and the budgets of its pods", () => {
     expect((await fleet.eventsOf(machine)).filter((message) => message.includes(text))).toHaveLength(1);
     expect(await namesOn()).toHaveLength(2);
     expect(fleet.requests().filter(({ subresource }) => subresource === "eviction")).toEqual([]);
-    const mended = Date.now();
+    const fixedAt = Date.now();
     await fleet.kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"maxUnavailable":1}}']);
     await fleet.untilMachineDeleted(machine);
-    expect(firstOf("eviction") - mended).toBeLessThan(10_000);
+    expect(firstOf("eviction") - fixedAt).toBeLessThan(10_000);
     await fleet.invariants.check();
   });
 
-  it("waits until the deadline for a budget that nobody mends, then deletes what is left (78)", async () => {
+  it("waits until the drain timeout for a budget that is not fixed, then deletes the remaining pods", async () => {
     await begin("--machine-drain-timeout=8s");
     await fleet.fillNode(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
@@ -85,7 +85,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("names both budgets of a pod that has two", async () => {
+  it("names both budgets of a pod with two budgets", async () => {
     await begin();
     await fleet.fillNode(
       node,
@@ -104,7 +104,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("waits for pods that are coming up, and says for how many", async () => {
+  it("waits for pods that are not ready yet, and reports how many", async () => {
     await begin();
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
     await counted("web", 1);
@@ -117,7 +117,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("keeps its deadline and its budgets over a kill in the middle", async () => {
+  it("keeps drain timeout and budgets when it is killed during the drain", async () => {
     await begin("--machine-drain-timeout=20s");
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);
@@ -163,7 +163,7 @@ describe("a drain and the budgets of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("goes past the budget at once where somebody asks for force", async () => {
+  it("ignores the budget at once when force deletion is requested", async () => {
     await begin();
     await fleet.fillNode(node, 1, aDeployment("web", 1), aBudget("web", { maxUnavailable: 0 }));
     await counted("web", 0);

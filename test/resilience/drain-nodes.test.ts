@@ -6,7 +6,7 @@ import { aBudget, aDaemonSet, aDeployment, aStatefulSet, listOf, storageClass } 
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Nodes that die, vanish and come back while they are drained, and deletions of whole fleets. */
+/** Nodes that fail, vanish and recover while they are drained, and deletions of whole fleets. */
 describe("a drain and the state of its node", () => {
   let fleet: DrainingFleet;
   let machine: string;
@@ -20,8 +20,8 @@ describe("a drain and the state of its node", () => {
 
   const readiness = (): Promise<string> =>
     fleet.kubectl(["get", "node", node, "-o", 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']);
-  /** The kubelet is silent, and has been for six minutes. */
-  const goDark = async (): Promise<{ readonly remove: () => void }> => {
+  /** Stops the kubelet, and backdates its silence by six minutes. */
+  const silenceKubelet = async (): Promise<{ readonly remove: () => void }> => {
     const fault = fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     await eventually(async () => expect(await readiness()).toBe("Unknown"), 30_000);
     const lastTransitionTime = new Date(Date.now() - 6 * 60_000).toISOString().replace(/\.\d+/, "");
@@ -31,7 +31,7 @@ describe("a drain and the state of its node", () => {
     return fault;
   };
 
-  it("asks nobody on a node that has been silent for five minutes, and frees its volumes", async () => {
+  it("evicts no pod of a node that has been silent for five minutes, and detaches its volumes", async () => {
     await begin(2);
     await fleet.fillNode(
       node,
@@ -42,7 +42,7 @@ describe("a drain and the state of its node", () => {
       aBudget("web", { maxUnavailable: 0 }),
     );
     fleet.invariants.allowForce();
-    await goDark();
+    await silenceKubelet();
     await fleet.deleteMachine(machine);
     await fleet.untilMachineDeleted(machine, 30_000);
     expect(fleet.evicted()).toEqual([]);
@@ -51,13 +51,13 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
-  it("attaches no volume twice when the node comes back while it is given up, and does not uncordon it (87)", async () => {
+  it("attaches no volume twice when the node recovers during its deletion, and keeps it cordoned", async () => {
     await begin(2);
     await fleet.fillNode(node, 2, storageClass, aStatefulSet("db", 2));
     fleet.invariants.allowForce();
-    // The cloud keeps the VM, so that the node is back while its pods are already replaced.
+    // The cloud keeps the VM, so that the node recovers after its pods were replaced.
     await fleet.cloud.addFault({ operation: "delete", code: "Unavailable", times: 1_000 });
-    const fault = await goDark();
+    const fault = await silenceKubelet();
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "VM deletion failed");
     fault.remove();
@@ -70,7 +70,7 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
-  it("empties and replaces a machine whose Node somebody deletes (86)", async () => {
+  it("drains and replaces a machine whose Node another client deletes", async () => {
     await begin(2);
     await fleet.fillNode(node, 2, aDeployment("web", 2), aBudget("web", { minAvailable: 1 }));
     fleet.invariants.requireReadyPods("web", 1);
@@ -82,7 +82,7 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
-  /** A service under a budget, a database and an agent, running. */
+  /** Runs a service with a budget, a database and an agent. */
   const runWorkloads = async (): Promise<void> => {
     const items = [
       storageClass,
@@ -96,7 +96,7 @@ describe("a drain and the state of its node", () => {
     await fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=60s"]);
   };
 
-  it("empties and replaces all machines of a MachineSet that is deleted, under the budget", async () => {
+  it("drains and replaces all machines of a deleted MachineSet within the budget", async () => {
     await begin(3);
     await runWorkloads();
     fleet.invariants.requireReadyPods("web", 2);
@@ -110,17 +110,17 @@ describe("a drain and the state of its node", () => {
     await fleet.invariants.check();
   });
 
-  it("leaves no machine, no VM and no node behind when a deployment is deleted with everything that runs on it", async () => {
-    // Successors have nowhere to go, so that their volumes are attached nowhere.
+  it("deletes all machines, VMs and nodes of a deleted deployment with running workloads", async () => {
+    // Replacement pods cannot be scheduled, so that their volumes are not attached again.
     await begin(3, "--machine-pv-reattach-timeout=2s");
     await runWorkloads();
     await fleet.kubectl(["delete", "machinedeployment", "fleet", "--wait=false"]);
-    // The last two pods of the service have nowhere to go, so that their budget holds them until they are given up as well.
+    // The replacements of the last two pods cannot be scheduled, so that the budget blocks until the service is deleted.
     await eventually(async () => {
-      const said = await Promise.all(
+      const descriptions = await Promise.all(
         (await fleet.machines()).map(({ metadata }) => fleet.lastOperation(metadata.name)),
       );
-      expect(said.join()).toContain("budget default/web waits for");
+      expect(descriptions.join()).toContain("budget default/web waits for");
     }, 30_000);
     await fleet.kubectl(["delete", "deployment", "web", "--wait=false"]);
     await fleet.untilGone();

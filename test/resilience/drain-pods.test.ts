@@ -7,7 +7,7 @@ import { aBarePod, aDaemonSet, aDeployment } from "../harness/manifests.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const podDrain = "cluster.x-k8s.io/drain";
 
-/** What a drain does about pods, through the shipped command. */
+/** Drains of pods by the shipped command. */
 describe("a drain and the pods on its node", () => {
   let fleet: DrainingFleet;
   let machine: string;
@@ -21,7 +21,7 @@ describe("a drain and the pods on its node", () => {
   };
   afterEach(() => fleet.close());
 
-  it("evicts what can go elsewhere, also with local storage or without a controller, and leaves mirror, DaemonSet and completed pods alone (82)", async () => {
+  it("evicts pods with local storage or without a controller, too, and skips mirror, DaemonSet and completed pods", async () => {
     await begin();
     const mirror = aBarePod("mirror", node, { annotations: { "kubernetes.io/config.mirror": "x" } });
     const finishes = { "simulation.millwright.dev/finish-after-seconds": "0" };
@@ -36,7 +36,7 @@ describe("a drain and the pods on its node", () => {
       aDaemonSet("orphan"),
       mirror,
     );
-    // A DaemonSet that is taken away alone sets its pods free: nobody brings them back.
+    // Pods of a DaemonSet that was deleted with --cascade=orphan are not recreated.
     await fleet.kubectl(["delete", "daemonset", "orphan", "--cascade=orphan"]);
     await fleet.kubectl(["apply", "-f", "-"], JSON.stringify(done));
     await eventually(async () => {
@@ -55,7 +55,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
-  it("gives a pod its grace, but no longer than the drain may take (80)", async () => {
+  it("respects the grace period of a pod until the drain timeout", async () => {
     const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
     await begin("--machine-drain-timeout=8s");
     await fleet.fillNode(
@@ -75,29 +75,29 @@ describe("a drain and the pods on its node", () => {
     expect(await fleet.lastOperation(machine)).toContain(`default/${pod}`);
     fleet.invariants.allowForce();
     await fleet.untilMachineDeleted(machine);
-    // The timestamp from which the eight seconds count has whole seconds.
+    // The drain timeout counts from a timestamp in whole seconds.
     expect(Date.now() - begun).toBeGreaterThan(7_000);
     expect(fleet.evicted()).toEqual([pod]);
     await fleet.invariants.check();
   });
 
-  it("names the finalizer that holds a pod, asks once, and goes on as soon as it is taken away (81)", async () => {
+  it("names the finalizer that blocks a pod, evicts once, and continues when it is removed", async () => {
     await begin();
     await fleet.fillNode(node, 1, aBarePod("held", node, { finalizers: ["example.com/hold"] }));
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "finalizers example.com/hold", 60_000);
     expect(fleet.evicted()).toEqual(["held"]);
-    const mended = Date.now();
+    const fixedAt = Date.now();
     await fleet.kubectl(["patch", "pod", "held", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
     await fleet.untilMachineDeleted(machine);
-    const goesOn = fleet
+    const nodeDeletion = fleet
       .requests()
       .find(({ verb, resource, name }) => [verb, resource, name].join() === `delete,nodes,${node}`);
-    expect((goesOn?.time.getTime() ?? Number.NaN) - mended).toBeLessThan(15_000);
+    expect((nodeDeletion?.time.getTime() ?? Number.NaN) - fixedAt).toBeLessThan(15_000);
     await fleet.invariants.check();
   });
 
-  it("names a pod that comes back to the cordoned node, and does not chase it (83)", async () => {
+  it("names a pod that returns to the cordoned node, and does not evict it again", async () => {
     await begin("--machine-drain-timeout=20s");
     const returns = {
       nodeName: node,
@@ -106,18 +106,18 @@ describe("a drain and the pods on its node", () => {
     await fleet.fillNode(node, 1, aDeployment("boomerang", 1, { spec: returns }));
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, /boomerang-\S+: created on the Node after the drain began/, 15_000);
-    // Times have whole seconds: one that is back within the second in which the drain began looks as if it had been there.
-    const asked = fleet.evicted().length;
+    // Timestamps have whole seconds: a pod created in the second in which the drain began looks older than the drain.
+    const evictions = fleet.evicted().length;
     await pause(5_000);
-    expect(fleet.evicted()).toHaveLength(asked);
+    expect(fleet.evicted()).toHaveLength(evictions);
     fleet.invariants.allowForce();
-    // It comes back to the dead node as well, which waits for what is left on it for a minute.
+    // The pod returns to the dead node, too, whose deletion waits a minute for remaining pods.
     await fleet.untilMachineDeleted(machine, 110_000);
     await fleet.kubectl(["delete", "deployment", "boomerang"]);
     await fleet.invariants.check();
   });
 
-  it("asks again, ever less often, where an admission webhook refuses, and says in its words why (84)", async () => {
+  it("backs off from an admission webhook that denies the eviction, and reports its message", async () => {
     await begin();
     await fleet.fillNode(node, 1, aDeployment("web", 1));
     const fault = fleet.server.faults.add({
@@ -136,7 +136,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
-  it("follows the labels of pods and the rules of the machine, order by order", async () => {
+  it("applies pod labels and the drain rules of the machine in their order", async () => {
     await begin();
     const rules = [
       { behavior: "Skip", selector: { matchLabels: { app: "monitor" } } },
@@ -168,13 +168,13 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
-  it("ends when its node vanishes in the middle, and the deletion goes on (85)", async () => {
+  it("ends when its node is deleted during the drain, and the deletion continues", async () => {
     await begin();
     await fleet.fillNode(node, 1, aDeployment("web", 1));
     await fleet.workloads.forbidEvictions("web");
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, "budget default/web");
-    // Its kubelet, which would register it anew, is gone with it.
+    // The kubelet, which would register the node again, stops with it.
     fleet.server.clusterFaults.add({ kind: "kubelet-stops", nodes: [node] });
     await fleet.kubectl(["delete", "node", node, "--wait=false"]);
     await fleet.kubectl(["patch", "node", node, "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
@@ -183,7 +183,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
-  it("takes no pod for gone while the API server is away in the middle, and goes on where it was", async () => {
+  it("regards no pod as deleted while the API server is unreachable, and resumes the drain", async () => {
     await begin();
     const slow = { "simulation.millwright.dev/stop-after-seconds": "3600" };
     await fleet.fillNode(
@@ -196,11 +196,14 @@ describe("a drain and the pods on its node", () => {
     await fleet.untilLastOperation(machine, `default/${pod}`);
     await eventually(async () => expect(fleet.evicted()).toEqual([pod]));
     const deletions = fleet.callsOf("delete");
-    // Every read and watch of the controllers fails; the rest of the cluster lives on.
-    const away = fleet.server.faults.add({ match: { userAgent: controllersAgent }, effect: { kind: "partition" } });
+    // Every read and watch of the controllers fails; other clients are not affected.
+    const partition = fleet.server.faults.add({
+      match: { userAgent: controllersAgent },
+      effect: { kind: "partition" },
+    });
     await pause(8_000);
     expect(fleet.callsOf("delete")).toBe(deletions);
-    away.remove();
+    partition.remove();
     await pause(4_000);
     expect(await namesOn()).toEqual([pod]);
     expect(fleet.callsOf("delete")).toBe(deletions);
@@ -210,7 +213,7 @@ describe("a drain and the pods on its node", () => {
     await fleet.invariants.check();
   });
 
-  it("leaves a cordon of a person as it is (90)", async () => {
+  it("keeps a cordon that a user set", async () => {
     await begin();
     await fleet.fillNode(node, 1, aDeployment("web", 1));
     const allow = await fleet.workloads.forbidEvictions("web");

@@ -6,9 +6,9 @@ import { aDaemonSet, aStatefulSet, storageClass } from "../harness/manifests.ts"
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Pods with volumes leave one after another, whatever happens to volumes, processes and nodes on the way. */
-describe("a drain and the volumes of its pods", () => {
-  // Mere progress is written every ten seconds: what is to be read there has to last longer.
+/** Pods with volumes are evicted one after another, whatever fails meanwhile. */
+describe("a drain and persistent volumes", () => {
+  // Progress is written every ten seconds: a state to be observed has to last longer.
   let fleet: DrainingFleet;
   let machine: string;
   let node: string;
@@ -19,7 +19,7 @@ describe("a drain and the volumes of its pods", () => {
   };
   afterEach(() => fleet.close());
 
-  /** A database that can lose one pod: all pods start at once, on one node. */
+  /** A StatefulSet whose pods all start at once, on one node. */
   const database = (replicas: number) => [
     storageClass,
     { ...aStatefulSet("db", replicas), spec: { ...parallel, ...specOf(replicas) } },
@@ -28,7 +28,7 @@ describe("a drain and the volumes of its pods", () => {
   const specOf = (replicas: number): object => aStatefulSet("db", replicas)["spec"] ?? {};
   const settled = (): Promise<string> => fleet.kubectl(["rollout", "status", "statefulset/db", "--timeout=40s"]);
 
-  it("moves a database one pod at a time, each with its volumes attached again before the next goes", async () => {
+  it("evicts one pod with volumes at a time, each after the volumes of the previous one are attached again", async () => {
     await begin();
     await fleet.fillNode(node, 3, ...database(3));
     fleet.invariants.requireAttachedVolumes(2);
@@ -39,7 +39,7 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("keeps moving one pod at a time over kills in the middle", async () => {
+  it("still evicts one pod at a time when it is killed during the drain", async () => {
     await begin();
     await fleet.fillNode(node, 4, ...database(4));
     fleet.invariants.requireAttachedVolumes(3);
@@ -56,7 +56,7 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("names volumes that are not let go, waits as long as the flag lastOperation, and then goes on", async () => {
+  it("names volumes that are not detached, waits until the detach timeout, and continues", async () => {
     await begin("--machine-pv-detach-timeout=15s");
     await fleet.fillNode(node, 2, ...database(2));
     fleet.server.clusterFaults.add({ kind: "never-detaches", nodes: [node] });
@@ -64,7 +64,7 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.deleteMachine(machine);
     await fleet.untilLastOperation(machine, /default\/db-0: waiting for volumes pvc-\S+ to be detached/);
     await eventually(async () => expect(fleet.evicted()).toEqual(["db-0", "db-1"]), 40_000);
-    // Its grace of one second, and those of the flag.
+    // The grace period of one second, and the detach timeout.
     expect(Date.now() - begun).toBeGreaterThan(16_000);
     fleet.server.clusterFaults.clear();
     await fleet.untilMachineDeleted(machine, 60_000);
@@ -72,7 +72,7 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("waits no longer than the flag says for volumes to arrive elsewhere", async () => {
+  it("waits for volumes to be attached elsewhere until the reattach timeout", async () => {
     await begin("--machine-pv-reattach-timeout=15s");
     await fleet.fillNode(node, 2, ...database(2));
     const others = (await fleet.machines()).map(({ metadata }) => metadata.labels?.["node"] ?? "");
@@ -87,25 +87,25 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("does not wait for places that nobody has when the whole fleet goes", async () => {
+  it("shortens the wait for volumes when no other node can attach them", async () => {
     await begin();
     await fleet.fillNode(node, 2, ...database(2));
     const begun = Date.now();
     await fleet.kubectl(["delete", "machinedeployment", "--all", "--wait=false"]);
     await fleet.untilMachineDeleted(machine, 80_000);
     expect(fleet.evicted()).toEqual(["db-0", "db-1"]);
-    // A quarter of a minute for each of them to find a place, not the minute and a half of the flag's default.
+    // A quarter of a minute for each of them to be scheduled, not the minute and a half of the flag's default.
     expect(Date.now() - begun).toBeGreaterThan(15_000);
     await fleet.invariants.check();
   });
 
-  it("moves 60 volumes off a node whose CSI driver runs on it, to the end and in order (89)", async () => {
+  it("moves 60 volumes in order off a node that runs their CSI driver", async () => {
     await begin();
     await fleet.fillNode(node, 61, aDaemonSet("csi-driver"), ...database(60));
     fleet.invariants.requireAttachedVolumes(59);
     await fleet.deleteMachine(machine);
     await eventually(async () => expect(fleet.evicted().length).toBeGreaterThan(30), 120_000);
-    // The driver of the volumes stays as long as there are volumes.
+    // The CSI driver stays until its volumes are detached.
     expect((await fleet.podsOn(node)).some(({ metadata }) => metadata.name?.startsWith("csi-driver"))).toBe(true);
     await fleet.untilMachineDeleted(machine, 120_000);
     expect(fleet.evicted()).toHaveLength(60);
@@ -113,7 +113,7 @@ describe("a drain and the volumes of its pods", () => {
     await fleet.invariants.check();
   });
 
-  it("leaves no volume attached to a node that is gone", async () => {
+  it("leaves no volume attached to a deleted node", async () => {
     await begin();
     await fleet.fillNode(node, 2, ...database(2));
     fleet.invariants.allowForce();

@@ -1,7 +1,7 @@
 /**
- * A process that takes part in a leader election and says each tenth of a second whether it leads, for leader-election.test.ts. On
- * "block MS" it blocks its event loop and then says what it believes, in the same turn; on "write NAME" it makes a ConfigMap
- * through a fenced client.
+ * A candidate of a leader election that prints whenever it gains or loses the lead, for leader-election.test.ts. On "block MS" it
+ * blocks its event loop and then prints whether it leads, in the same turn; on "write NAME" it creates a ConfigMap through a
+ * fenced client.
  */
 import { createInterface } from "node:readline";
 import { createApiClient, createFencedClient, isLeadershipLost, startLeaderElection } from "@millwright/kube";

@@ -1,6 +1,6 @@
 /**
- * A process with a cache that uses up its file descriptors and gives them back, for api-server-descriptors.test.ts. Says how
- * many objects its cache has whenever it is told to, and what it just did.
+ * A process with a cache that uses up and releases its file descriptors, for api-server-descriptors.test.ts. Commands on
+ * stdin: exhaust, release, report (the objects in its cache), list. It prints the result of each.
  */
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -13,7 +13,7 @@ const api = createApiClient({ server });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const taken: number[] = [];
 
-/** Takes what there is. */
+/** Opens files until the limit is reached. */
 function exhaust(): string {
   try {
     for (;;) taken.push(openSync("/dev/null", "r"));
@@ -34,9 +34,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   } else if (line === "report") {
     print(`has ${cache.names().join(",")}`);
     print(`failures ${cache.informer.counts().failures}`);
-  } else if (line === "ask") {
+  } else if (line === "list") {
     api.list(configMaps).then(
-      ({ items }) => print(`answered ${items.length}`),
+      ({ items }) => print(`listed ${items.length}`),
       (error: unknown) => print(isApiError(error) ? `failed ${error.reason}` : `threw ${String(error)}`),
     );
   }

@@ -8,11 +8,11 @@ import type { MillwrightProcess } from "../harness/millwright.ts";
 
 const FLEET = 10;
 
-/** Times as they are in life, two hundred times as fast. */
+/** Real times, divided by two hundred. */
 const HEALTH_TIMEOUT_MS = 4_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe("a fleet whose nodes fall silent", () => {
+describe("a fleet whose nodes stop reporting", () => {
   let installation: Installation;
   let controllers: MillwrightProcess;
 
@@ -47,14 +47,14 @@ describe("a fleet whose nodes fall silent", () => {
   const nodeOf = (machine: Machine | undefined): string => machine?.metadata.labels?.["node"] ?? "";
   const reasons = async (): Promise<readonly unknown[]> =>
     (await installation.api.list(eventResource, { namespace: "default" })).items.map((event) => event["reason"]);
-  /** Stops the kubelets of that many machines, until the returned function is called. */
+  /** Stops the kubelets of `count` machines until the returned function is called. */
   const silence = async (count: number): Promise<() => void> => {
     const nodes = (await installation.machines()).slice(0, count).map(nodeOf);
     const fault: ClusterFault = { kind: "kubelet-stops", nodes };
     return installation.server.clusterFaults.add(fault).remove;
   };
 
-  it("replaces a machine whose kubelet stopped, and that one only", async () => {
+  it("replaces only the machine whose kubelet stopped", async () => {
     const before = vms();
     await silence(1);
     await eventually(async () => {
@@ -66,7 +66,7 @@ describe("a fleet whose nodes fall silent", () => {
     expect(await reasons()).toEqual(expect.arrayContaining(["NodeUnhealthy", "HealthTimedOut"]));
   });
 
-  it("replaces none when 30 % of the kubelets stop at once, and takes all back", async () => {
+  it("replaces no machine when 30 % of the kubelets stop at once, and keeps all when they recover", async () => {
     const before = vms();
     const end = await silence(3);
     await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(3));
@@ -81,17 +81,17 @@ describe("a fleet whose nodes fall silent", () => {
     expect(vms()).toEqual(before);
   });
 
-  it("replaces none while the API server is away, nor at once when it is back", async () => {
+  it("replaces no machine while the API server is unreachable, nor right after it recovers", async () => {
     const before = vms();
     await silence(1);
     await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(1));
     await installation.server.restart({ downMs: 3 * HEALTH_TIMEOUT_MS });
     expect(vms()).toEqual(before);
-    // The others fell silent as well, as far as anybody could see, and come back.
+    // Heartbeats of the other nodes were missing as well, and resume.
     await pause(HEALTH_TIMEOUT_MS - 1_000);
     expect(vms()).toEqual(before);
     expect(await inPhase("Failed")).toEqual([]);
-    // What is broken is replaced in its time.
+    // The unhealthy machine is replaced after the health timeout.
     await eventually(async () => {
       expect(await inPhase("Running")).toHaveLength(FLEET);
       expect(vms()).not.toEqual(before);
@@ -100,7 +100,7 @@ describe("a fleet whose nodes fall silent", () => {
     expect(await reasons()).toContain("HealthTimeoutReset");
   });
 
-  it("replaces none for what it could not see while it was cut off", async () => {
+  it("does not count time without connectivity towards the health timeout", async () => {
     const before = vms();
     const end = await silence(1);
     await eventually(async () => expect(await inPhase("Unknown")).toHaveLength(1));
@@ -113,7 +113,7 @@ describe("a fleet whose nodes fall silent", () => {
     expect(await reasons()).not.toContain("HealthTimedOut");
   });
 
-  it("keeps a node that flaps, at a few writes", async () => {
+  it("keeps a machine whose node flaps, with few writes", async () => {
     const before = vms();
     const [flapping] = await installation.machines();
     const fault = installation.server.clusterFaults.add({

@@ -12,7 +12,7 @@ interface NodeObject extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string }[] };
 }
 
-describe("a rollout in place, with agents that a test plays", () => {
+describe("an in-place rollout with simulated update agents", () => {
   let installation: Installation;
   let controllers: MillwrightProcess;
   const ref = { namespace: "default", name: "fleet" };
@@ -31,7 +31,7 @@ describe("a rollout in place, with agents that a test plays", () => {
     await installation.close();
   });
 
-  /** Every agent whose turn it is reports success, and the controllers are killed at these numbers of machines done. */
+  /** Every agent with a pending update reports success; the controllers are killed at these numbers of updated machines. */
   async function playAgents(count: number, killAt: readonly number[]): Promise<void> {
     const killed = new Set<number>();
     await eventually(async () => {
@@ -46,7 +46,7 @@ describe("a rollout in place, with agents that a test plays", () => {
     }, 120_000);
   }
 
-  it("updates every machine without a new VM, though the controllers are killed on the way", async () => {
+  it("updates every machine without a new VM while the controllers are killed twice", async () => {
     controllers = installation.runAlone();
     const fleet = machineDeployment("fleet", "small", 3);
     await installation.api.create(machineDeploymentResource, fleet);

@@ -17,7 +17,7 @@ interface NodeObject extends KubeObject {
   };
 }
 
-describe("an update in place, with an agent that a test plays", () => {
+describe("an in-place update with a simulated agent", () => {
   let installation: Installation;
   let workloads: RunningWorkloads;
   let name: string;
@@ -61,7 +61,7 @@ describe("an update in place, with an agent that a test plays", () => {
     await installation.close();
   });
 
-  it("empties the node, hands it to the agent and believes its report, though the controller is killed twice on the way", async () => {
+  it("drains the node, selects it for the agent and accepts its report while the controller is killed twice", async () => {
     const first = installation.runAlone();
     await createFleet(2);
     const vms = installation.cloud.vms().map(({ providerId }) => providerId);
@@ -75,7 +75,7 @@ describe("an update in place, with an agent that a test plays", () => {
     await eventually(async () => expect((await machine()).status?.lastOperation?.type).toBe("DrainNode"));
     await first.stop("SIGKILL");
     expect((await workloads.podsOn(nodeName)).length).toBeGreaterThan(0);
-    // An agent that reports before its turn is not believed.
+    // A report before the node is ready for the update is ignored.
     await label({ [result]: "successful" });
     const second = installation.runAlone();
     await eventually(async () => expect((await node()).metadata.labels).not.toHaveProperty([result]));
@@ -93,19 +93,19 @@ describe("an update in place, with an agent that a test plays", () => {
     expect(updated.metadata.uid).toBe((await machine()).metadata.uid);
     expect(installation.cloud.vms().map(({ providerId }) => providerId)).toEqual(vms);
 
-    // The same report again, and one that comes after the end, change nothing.
+    // A report after the end changes nothing.
     const before = (await machine()).metadata.resourceVersion;
     await label({ [result]: "failed" }, { [failedReason]: "too late" });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await untilReason("UpdateSuccessful");
     expect((await machine()).metadata.resourceVersion).toBe(before);
 
-    // The deployment controller cleans up; the next rollout begins anew.
+    // The deployment controller removes the labels; the next rollout starts from the beginning.
     await label({ [result]: null, [selected]: null }, { [failedReason]: null });
     await untilReason("CandidateForUpdate");
   });
 
-  it("repeats why an update failed, and takes a success that comes later", async () => {
+  it("reports why an update failed, and accepts a later success", async () => {
     installation.runAlone();
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });
@@ -123,7 +123,7 @@ describe("an update in place, with an agent that a test plays", () => {
     await untilPhase("Running");
   });
 
-  it("gives an agent up that says nothing until the timeout", async () => {
+  it("fails an update without a report until the timeout", async () => {
     installation.runAlone("--machine-inplace-update-timeout=2s");
     await createFleet(1);
     await label({ [candidate]: "true", [selected]: "true" });

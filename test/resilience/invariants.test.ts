@@ -6,8 +6,8 @@ import { type InvariantWatch, watchInvariants } from "../harness/invariants.ts";
 
 const namespace = "default";
 
-/** What is watched through rollouts, broken by hand: nobody looks after machines here. */
-describe("the invariants of rollouts", () => {
+/** Each invariant is violated by hand: no controller runs here. */
+describe("the invariant watch", () => {
   let installation: Installation;
   let invariants: InvariantWatch;
 
@@ -38,55 +38,55 @@ describe("the invariants of rollouts", () => {
     const status = { currentStatus: { phase: "Running" } };
     await installation.api.patch<Machine>(machineResource, ref, { status }, { kind: "merge", subresource: "status" });
   };
-  /** What is wrong so far, as far as the watch has seen it; empty when all is well. */
+  /** Violations so far; empty when there are none. */
   const found = (): Promise<string> =>
     invariants.check().then(
       () => "",
       (error: unknown) => String(error),
     );
 
-  it("find fewer machines than are promised, also when there are enough again", async () => {
+  it("reports too few machines, also when there are enough again", async () => {
     const release = invariants.requireRunningMachines(2);
     await eventually(async () => expect(await found()).toBe(""));
     await installation.api.delete(machineResource, { namespace, name: "b" });
     await makeMachine("b");
-    await eventually(async () => expect(await found()).toContain("machines that run: only 1, at least 2 are required"));
-    // What was wrong for a moment stays so.
+    await eventually(async () => expect(await found()).toContain("running machines: only 1, at least 2 are required"));
+    // A past violation stays.
     release();
-    await eventually(async () => expect(await found()).toContain("machines that run: only 1, at least 2 are required"));
+    await eventually(async () => expect(await found()).toContain("running machines: only 1, at least 2 are required"));
   });
 
-  it("find a VM that is missing while its machine says that it runs", async () => {
+  it("reports a missing VM of a Running machine", async () => {
     invariants.requireRunningMachines(2);
     await installation.cloud.deleteVm("b");
     await eventually(async () => expect(await found()).toContain("live VMs: only 1, at least 2 are required"));
   });
 
-  it("find a promise that never was kept", async () => {
+  it("reports a minimum that was never reached", async () => {
     invariants.requireRunningMachines(3);
-    await eventually(async () => expect(await found()).toContain("machines that run: there never were 3"));
+    await eventually(async () => expect(await found()).toContain("running machines: never reached 3"));
   });
 
-  it("find more VMs than there may be, for however short a time", async () => {
+  it("reports too many VMs, for however short a time", async () => {
     await makeMachine("c");
     await makeVm("c");
     await invariants.check();
     invariants.allowVms(2);
     await installation.cloud.tagVm("c", { any: "change" });
-    await eventually(async () => expect(await found()).toContain("I2: 3 live VMs, at most 2 are allowed"));
+    await eventually(async () => expect(await found()).toContain("3 live VMs, at most 2 are allowed"));
   });
 
-  it("find a machine that has two VMs", async () => {
+  it("reports a machine with two VMs", async () => {
     await makeVm("a", "another");
-    await eventually(async () => expect(await found()).toContain("I1: machine a has 2 live VMs"));
+    await eventually(async () => expect(await found()).toContain("machine a has 2 live VMs"));
   });
 
-  it("find a VM whose machine is gone", async () => {
+  it("reports a VM of a deleted machine", async () => {
     await installation.api.delete(machineResource, { namespace, name: "a" });
-    await eventually(async () => expect(await found()).toContain("of machine a, which is gone"));
+    await eventually(async () => expect(await found()).toContain("of deleted machine a"));
   });
 
-  it("find nothing where nothing is wrong", async () => {
+  it("reports nothing when every invariant holds", async () => {
     const release = invariants.requireRunningMachines(2);
     await makeMachine("c");
     await makeVm("c");

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const program = fileURLToPath(new URL("./election-candidate.ts", import.meta.url));
 
-/** A process of its own that takes part in an election. */
+/** A candidate in a process of its own. */
 function startCandidate(server: string, identity: string) {
   const child: ChildProcess = spawn(process.execPath, ["--conditions=@millwright/source", program, server, identity], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -57,7 +57,7 @@ describe("leader election of processes", () => {
     return isRecord(spec) ? spec : {};
   };
 
-  it("hands over at once when the leader stops cleanly, and after the lease when it is killed", async () => {
+  it("fails over at once when the leader stops cleanly, and after the lease duration when it is killed", async () => {
     const a = start("a");
     await a.waitFor("leads");
     const b = start("b");
@@ -66,7 +66,7 @@ describe("leader election of processes", () => {
     expect(await a.closed).toBe(0);
     const stoppedAt = Date.now();
     await b.waitFor("leads");
-    // The lease was given back: it would have been good for longer.
+    // The lease was released: it was not expired yet.
     expect(Date.now() - stoppedAt).toBeLessThan(4_000);
     expect(await leaseOf()).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
 
@@ -80,7 +80,7 @@ describe("leader election of processes", () => {
     expect(Date.now() - killedAt).toBeGreaterThan(2_500);
   });
 
-  it("keeps leading while its event loop is blocked for five times its lease", async () => {
+  it("keeps leading while its event loop is blocked for five lease durations", async () => {
     const a = start("a");
     await a.waitFor("leads");
     const b = start("b");
@@ -92,7 +92,7 @@ describe("leader election of processes", () => {
     expect(await leaseOf()).toMatchObject({ holderIdentity: "a", leaseTransitions: 0 });
   });
 
-  it("does not believe in its leadership for a moment when others took over while its event loop was blocked, and writes nothing", async () => {
+  it("loses leadership at once when another candidate took over while its event loop was blocked, and writes nothing", async () => {
     const a = start("a");
     await a.waitFor("leads");
     a.send("write before");
@@ -101,7 +101,7 @@ describe("leader election of processes", () => {
     await b.waitFor("started");
     a.send("block 14000");
     await new Promise((resolve) => setTimeout(resolve, 500));
-    // The server is away for longer than the lease is good: nobody can renew.
+    // The server is down for longer than the lease duration: no candidate can renew.
     await server.restart({ keepData: true, downMs: 6_000 });
     await b.waitFor("leads");
     expect(a.lines()).not.toContain("unblocked following");

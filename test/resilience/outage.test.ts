@@ -22,27 +22,27 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { type Installation, machineClass, machineDeployment, startInstallation } from "../harness/installation.ts";
 
-/** Machines of the fleet: enough for bursts, few enough to be quick. */
+/** Replicas: enough for bursts, few enough to be quick. */
 const FLEET = 12;
 
 const userAgent = "manager-under-test";
 
-/** Only the manager suffers; the test sees the truth. */
+/** Limits a fault to the manager, so that the test observes the real state. */
 const strike = (fault: Fault): Fault => ({ ...fault, match: { ...fault.match, userAgent } });
 
 const writes = ["create", "patch", "delete"];
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Troubles of an API server, each kept up through a whole life of a fleet. */
-const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[] = [
+/** Faults of an API server, each active during the whole life of a fleet. */
+const serverFaults: readonly (readonly [string, (server: ApiServer) => () => void])[] = [
   [
     "watches end with an error every few events",
     withFaults({ effect: { kind: "watch-error", code: 500 }, probability: 0.04 }),
   ],
-  ["watches say 410 again and again", withFaults({ effect: { kind: "watch-error", code: 410 }, probability: 0.04 })],
+  ["watches end with 410 repeatedly", withFaults({ effect: { kind: "watch-error", code: 410 }, probability: 0.04 })],
   [
-    "lines of watches come twice, in pieces, or cut off",
+    "watch events are duplicated, split or truncated",
     withFaults(
       { effect: { kind: "duplicate" }, probability: 0.5 },
       { effect: { kind: "pieces", count: 3 }, probability: 0.3 },
@@ -50,7 +50,7 @@ const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[
     ),
   ],
   [
-    "writes are refused with 409, 429 and 503",
+    "writes fail with 409, 429 and 503",
     withFaults(
       { match: { verbs: writes }, effect: { kind: "status", code: 409 }, probability: 0.2 },
       { match: { verbs: writes }, effect: { kind: "status", code: 429, retryAfterSeconds: 1 }, probability: 0.1 },
@@ -58,7 +58,7 @@ const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[
     ),
   ],
   [
-    "connections are reset after patches and deletions were carried out",
+    "connections are reset after patches and deletions succeeded",
     withFaults({
       match: { verbs: ["patch", "delete"] },
       effect: { kind: "reset", when: "after" },
@@ -67,7 +67,7 @@ const troubles: readonly (readonly [string, (server: ApiServer) => () => void])[
   ],
 ];
 
-/** Restarts the server again and again for some time. At its end the server is up. */
+/** Restarts the server repeatedly for `ms`. At the end it is up. */
 async function restartFor(server: ApiServer, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() < until) {
@@ -83,7 +83,7 @@ function withFaults(...faults: readonly Fault[]): (server: ApiServer) => () => v
   };
 }
 
-describe("a fleet under an API server in trouble", () => {
+describe("a fleet while the API server fails", () => {
   let installation: Installation;
   let stopManager: () => Promise<void>;
   let mostVms = 0;
@@ -121,7 +121,7 @@ describe("a fleet under an API server in trouble", () => {
     return items.filter(({ status }) => status?.currentStatus?.phase === "Running").length;
   };
 
-  it.each(troubles)("has one VM for each machine, and leaves none behind, while %s", async (_, begin) => {
+  it.each(serverFaults)("has one VM per machine, and deletes all of them, while %s", async (_, begin) => {
     const end = begin(installation.server);
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET));
     await eventually(async () => expect(await running()).toBe(FLEET), 100_000);
@@ -137,11 +137,11 @@ describe("a fleet under an API server in trouble", () => {
     expect(mostVms).toBe(FLEET);
   });
 
-  it("has no VM too many while the server restarts again and again, and does all that is left once it stays up", async () => {
+  it("never exceeds the desired VMs while the server restarts repeatedly, and converges once it stays up", async () => {
     const { api, cloud, server } = installation;
     const created = restartFor(server, 12_000);
     await eventually(() => api.create(machineDeploymentResource, machineDeployment("fleet", "small", FLEET)));
-    // How far it comes meanwhile depends on the machine: nothing is promised but that it does no harm.
+    // Progress meanwhile depends on the computer and is not checked.
     await created;
     await eventually(async () => expect(await running()).toBe(FLEET), 120_000);
     expect(cloud.vms()).toHaveLength(FLEET);
@@ -156,7 +156,7 @@ describe("a fleet under an API server in trouble", () => {
     expect(mostVms).toBe(FLEET);
   });
 
-  it("deletes no VM when all objects vanish with the data of the server, and goes on when they are back", async () => {
+  it("deletes no VM when the server loses all objects, and continues when they are recreated", async () => {
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
     await eventually(async () => expect(await running()).toBe(3));
     await installation.server.restart({ keepData: false });
@@ -172,7 +172,7 @@ describe("a fleet under an API server in trouble", () => {
 });
 
 describe("the caches of one process", () => {
-  it("are all up to date within 15 s after a server that was away for half a minute, without a list", async () => {
+  it("are all up to date without a list within 15 s after the server was down for half a minute", async () => {
     const server = createApiServer();
     const { url } = await server.listen();
     const api = createApiClient({ server: url });
@@ -188,7 +188,7 @@ describe("the caches of one process", () => {
     const caches = kinds.map((type) => createInformer({ api, type, clock: systemClock, random: systemRandom }));
     const running = Promise.all(caches.map((cache) => cache.run(stop.signal)));
     await Promise.all(caches.map((cache) => cache.synced()));
-    // By then every delay between attempts is as long as it gets.
+    // By then every backoff has reached its maximum.
     await server.restart({ downMs: 30_000 });
     await api.create(namespaceResource, { metadata: { name: "new" } });
     await eventually(async () => {

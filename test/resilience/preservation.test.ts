@@ -19,7 +19,7 @@ interface NodeObject extends KubeObject {
   };
 }
 
-describe("preservation with workloads on the nodes", () => {
+describe("preservation of machines with workloads", () => {
   let installation: Installation;
   let workloads: RunningWorkloads;
 
@@ -36,7 +36,7 @@ describe("preservation with workloads on the nodes", () => {
       { metadata: { annotations: { [preserve]: value } } },
       { kind: "merge" },
     );
-  /** As a node problem detector would; the kubelet, which reports what it knows, leaves that alone. */
+  /** Sets a condition as the node problem detector does; the kubelet does not overwrite it. */
   const setHealthy = (name: string, isHealthy: boolean): Promise<unknown> => {
     const condition = { type: "KernelDeadlock", status: isHealthy ? "False" : "True", reason: "Test" };
     return installation.api.patch(
@@ -55,7 +55,7 @@ describe("preservation with workloads on the nodes", () => {
       return all;
     }, 60_000);
   const nodeOf = (machine: Machine | undefined): string => machine?.metadata.labels?.["node"] ?? "";
-  /** Breaks the node, and gives the machine up as the health timeout would. */
+  /** Breaks the node, and sets the machine to Failed as after the health timeout. */
   const breakMachine = async (name: string, nodeName: string): Promise<void> => {
     await setHealthy(nodeName, false);
     await eventually(async () => expect((await machineAt(name)).status?.currentStatus?.phase).toBe("Unknown"));
@@ -76,7 +76,7 @@ describe("preservation with workloads on the nodes", () => {
     await installation.close();
   });
 
-  it("keeps VM and node of a Failed machine, empties the node without a cordon, and lets go when asked to, also after a kill in the middle", async () => {
+  it("keeps VM and node of a Failed machine, drains the node without a cordon, and ends the preservation on request, also after a kill", async () => {
     const first = installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     const [broken, other] = await runs(2);
@@ -96,7 +96,7 @@ describe("preservation with workloads on the nodes", () => {
     );
     await breakMachine(name, nodeName);
 
-    // A budget holds the drain up, and the process dies in the middle of it.
+    // A budget blocks the drain, and the process is killed meanwhile.
     await eventually(async () => expect(tainted(await nodeAt(nodeName))).toBe(true));
     await first.stop("SIGKILL");
     const expiry = (await machineAt(name)).status?.currentStatus?.preserveExpiryTime;
@@ -123,7 +123,7 @@ describe("preservation with workloads on the nodes", () => {
     expect(installation.cloud.vms()).toHaveLength(2);
     expect((await workloads.podsOn(nodeOf(other))).length).toBe(4);
 
-    // Whoever has seen enough says so, and the set replaces the machine.
+    // A user ends the preservation, and the set replaces the machine.
     await annotateNode(nodeName, "false");
     await eventually(
       async () => expect((await installation.machines()).map(({ metadata }) => metadata.name)).not.toContain(name),
@@ -133,7 +133,7 @@ describe("preservation with workloads on the nodes", () => {
     await expect(nodeAt(nodeName)).rejects.toThrow(/not found/);
   });
 
-  it("lets a machine that recovers go on as if nothing had been, and drains it anew when it fails again", async () => {
+  it("ends the preservation of a machine that recovers, and drains it again when it fails again", async () => {
     installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
@@ -160,7 +160,7 @@ describe("preservation with workloads on the nodes", () => {
     expect((await installation.machines()).map(({ metadata: { name: each } }) => each)).toEqual([name]);
   });
 
-  it("ends a preservation when its time is over, to the second, and forgets the wish", async () => {
+  it("ends a preservation to the second when its timeout expires, and removes the request", async () => {
     installation.runAlone("--machine-preserve-timeout=5s");
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
@@ -176,7 +176,7 @@ describe("preservation with workloads on the nodes", () => {
       expect((await machineAt(name)).status?.currentStatus?.preserveExpiryTime).toBeUndefined(),
     );
     expect(Date.now() - expiry).toBeGreaterThanOrEqual(0);
-    // Long before any other reason to look at it; the rest is for a busy computer.
+    // Long before any other reconcile of it; the rest is for a busy computer.
     expect(Date.now() - expiry).toBeLessThan(8_000);
     const node = await nodeAt(nodeName);
     expect(node.metadata.annotations ?? {}).not.toHaveProperty(preserve);
@@ -185,7 +185,7 @@ describe("preservation with workloads on the nodes", () => {
     expect((await machineAt(name)).status?.currentStatus?.phase).toBe("Running");
   });
 
-  it("tells a value that means nothing in one event, with those that do", async () => {
+  it("reports an invalid value in one event, with the valid values", async () => {
     installation.runAlone();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     const [machine] = await runs(1);
@@ -196,7 +196,7 @@ describe("preservation with workloads on the nodes", () => {
       return items.filter((event) => event["reason"] === "InvalidPreserveValue");
     };
     await eventually(async () => expect(await events()).toHaveLength(1));
-    // More passes over the same state tell nothing more.
+    // Further reconciles record no further event.
     const labels = { "a-change": "yes" };
     await installation.api.patch(
       machineResource,

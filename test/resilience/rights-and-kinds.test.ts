@@ -19,8 +19,8 @@ const tokens = {
   second: { user: "millwright" },
 };
 
-/** Failures around the shipped command. */
-describe("millwright run without what it needs", () => {
+/** Missing permissions, credentials and kinds under the shipped command. */
+describe("millwright run without its prerequisites", () => {
   let fleet: ControlledFleet;
   afterEach(() => fleet.close());
 
@@ -33,7 +33,7 @@ describe("millwright run without what it needs", () => {
     const subjects = [{ apiGroup: rbac.group, kind: "User", name: "millwright" }];
     await fleet.api.create(clusterRoleBindings, { metadata, roleRef, subjects });
   };
-  /** A kubeconfig of the user millwright; what `change` makes of its text. */
+  /** Path of a kubeconfig of the user millwright, whose text `change` may modify. */
   const kubeconfigOf = async (change: (text: string, folder: string) => string): Promise<string> => {
     const folder = dirname(fleet.kubeconfig);
     const file = join(folder, "millwright.kubeconfig");
@@ -41,7 +41,7 @@ describe("millwright run without what it needs", () => {
     return file;
   };
 
-  it("names the right that it lacks, and goes on as soon as it is given", async () => {
+  it("names the missing permission, and continues when it is granted", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     const most = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "update", "patch"] };
     const leases = { apiGroups: ["coordination.k8s.io", ""], resources: ["leases", "events"], verbs: ["*"] };
@@ -60,7 +60,7 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
-  it("takes a new token out of its file when the old one has ended, without an outage", async () => {
+  it("reads a new token from its file when the old one expires, without an outage", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     await grant(everything);
     const file = await kubeconfigOf((text, folder) =>
@@ -75,7 +75,7 @@ describe("millwright run without what it needs", () => {
     await pause(1_500);
     const old = { headers: { authorization: "Bearer first" } };
     fleet.server.faults.add({ match: old, effect: { kind: "status", code: 401, reason: "Unauthorized" } });
-    // Watches that were opened with the old token end as well.
+    // Watches that were opened with the old token end, too.
     fleet.server.faults.add({ match: { verbs: ["watch"], ...old }, effect: { kind: "partition" } });
     await fleet.scale(3);
     await fleet.untilRunning(3);
@@ -83,7 +83,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("says which kinds are missing at its start, and begins when they are declared", async () => {
+  it("reports missing kinds at start, and starts when their CRDs are created", async () => {
     fleet = await startControlledFleet();
     for (const { metadata } of crds())
       await fleet.api.delete(customResourceDefinitionResource, { name: metadata.name });
@@ -97,7 +97,7 @@ describe("millwright run without what it needs", () => {
     await fleet.untilRunning(2, 90_000);
   });
 
-  it("keeps every VM while nobody serves its kinds any more, names them without turning round them, and goes on when they are back", async () => {
+  it("keeps every VM while its kinds are not served, reports them without a hot loop, and continues when they are back", async () => {
     fleet = await startControlledFleet();
     const controllers = fleet.run();
     await fleet.deploy(2);
@@ -110,7 +110,7 @@ describe("millwright run without what it needs", () => {
     const refused = (): number => fleet.requests().filter(({ status }) => status === 404).length;
     const before = refused();
     await pause(5_000);
-    // Four kinds, each asked for ever more slowly from 0.8 s on.
+    // Four kinds, each with a backoff from 0.8 s on.
     expect(refused() - before).toBeLessThan(40);
     expect(fleet.callsOf("delete")).toBe(0);
     expect(controllers.child.exitCode).toBeNull();
@@ -121,7 +121,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("delete")).toBe(0);
   });
 
-  it("makes nothing more in a namespace that ends, and finishes what has to go there", async () => {
+  it("creates nothing in a terminating namespace, and completes its deletions", async () => {
     fleet = await startControlledFleet();
     const name = "ending";
     await fleet.api.create(namespaceResource, { metadata: { name } });
@@ -146,7 +146,7 @@ describe("millwright run without what it needs", () => {
     expect(fleet.callsOf("create")).toBe(3);
   });
 
-  it("leaves a machine to the finalizer of somebody else, without turning round it", async () => {
+  it("leaves a machine with the finalizer of another controller, without a hot loop", async () => {
     fleet = await startControlledFleet();
     fleet.run();
     await fleet.deploy(1);
@@ -172,7 +172,7 @@ describe("millwright run without what it needs", () => {
     });
   });
 
-  it("asks under a name of its own, by which these tests tell it apart", async () => {
+  it("sends its own user agent, by which these tests identify its requests", async () => {
     fleet = await startControlledFleet();
     fleet.run();
     await fleet.deploy(1);

@@ -4,12 +4,12 @@ import { eventually } from "../harness/eventually.ts";
 import { type Installation, startInstallation } from "../harness/installation.ts";
 import { REPLICAS, ROLLOUT_MS, rolloutTrial, stageOn } from "../harness/rollout-trial.ts";
 
-/** A window that is half a year off, and one that is always open. */
+/** A maintenance window in half a year, and one that is always open. */
 const closed = `0 0 1 ${((new Date().getUTCMonth() + 6) % 12) + 1} * 1m`;
 const open = "* * * * * 1m";
 
-/** What people hold rollouts back by lives in the objects: a process that is killed in the middle is succeeded by one that waits for the same. */
-describe("rollouts that are held back, with controllers that are killed", () => {
+/** All state of a paused rollout is in the objects: a new process waits for the same. */
+describe("paused rollouts while the controllers are killed", () => {
   let installation: Installation;
 
   beforeAll(async () => {
@@ -25,14 +25,14 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     trial.change({ metadata: { annotations } });
   const count = (name: string, atLeast: number): Promise<void> =>
     eventually(async () => expect((await trial.ofClass(name)).length).toBeGreaterThanOrEqual(atLeast), ROLLOUT_MS);
-  /** Waits until `RollingOut` says so, and resolves with the line. */
-  const untilMessage = (words: string): Promise<string> =>
+  /** Waits until the message of `RollingOut` has a line that starts with the text, and resolves with the line. */
+  const untilMessage = (text: string): Promise<string> =>
     eventually(async () => {
-      const line = (await trial.condition("RollingOut")).split("\n").find((each) => each.startsWith(`* ${words}`));
+      const line = (await trial.condition("RollingOut")).split("\n").find((each) => each.startsWith(`* ${text}`));
       expect(line).toBeDefined();
       return line ?? "";
     }, ROLLOUT_MS);
-  /** Waits until so many machines of each class run, and none else is there. */
+  /** Waits until exactly these numbers of machines of each class run. */
   const rest = (large: number, small: number): Promise<void> =>
     eventually(async () => {
       const classes = (await trial.machines()).map(
@@ -44,7 +44,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
       ]);
       expect(trial.vms()).toHaveLength(large + small);
     }, ROLLOUT_MS);
-  /** Kills the controllers; a new process looks at everything, and leaves it as it is. */
+  /** Kills the controllers; a new process reconciles everything, and replaces no machine. */
   const restartChangesNothing = async (): Promise<void> => {
     const before = await trial.uids();
     await trial.kill();
@@ -52,7 +52,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     expect(await trial.uids()).toEqual(before);
   };
 
-  it("pauses at a canary step until somebody says that it goes on, and at the next", async () => {
+  it("pauses at each canary step until a user continues it", async () => {
     await trial.begin();
     await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("large", {}, { [annotationKeys.canarySteps]: "1/pause,3/pause" });
@@ -72,14 +72,14 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     });
   });
 
-  it("bakes from when the machines began to serve, whichever process looks at them", async () => {
+  it("counts the pause of a canary step from when its machines were available, across restarts", async () => {
     await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("small", {}, { [annotationKeys.canarySteps]: "2/1h" });
-      const said = await untilMessage("Rollout waits at canary step 1 of 1 with 2 new machines until ");
+      const first = await untilMessage("Rollout waits at canary step 1 of 1 with 2 new machines until ");
       await rest(2, 2);
       await restartChangesNothing();
-      expect(await untilMessage("Rollout stays")).toBe(said);
-      // They have served for a second by now.
+      expect(await untilMessage("Rollout waits")).toBe(first);
+      // They have been available for a second by now.
       await annotate({ [annotationKeys.canarySteps]: "2/1s" });
       await count("small", 3);
       await trial.kill();
@@ -88,14 +88,14 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     await annotate({ [annotationKeys.canarySteps]: null, [annotationKeys.canaryContinue]: null });
   });
 
-  it("replaces machines on deletion only, one for one", async () => {
+  it("replaces machines only when they are deleted, with the OnDelete annotation", async () => {
     await trial.changeClass("large", {}, { [annotationKeys.onDelete]: "true" });
     await trial.whileRunning(REPLICAS, async () => {
       await untilMessage("Old machines are replaced only when they are deleted");
       await restartChangesNothing();
       await rest(0, 4);
     });
-    // What somebody deletes is missing until its successor serves.
+    // A deleted machine is missing until its replacement runs.
     await trial.whileRunning(REPLICAS - 1, async () => {
       const [name = ""] = (await trial.machines()).map(({ metadata }) => metadata.name);
       await trial.api().delete(machineResource, { namespace: "default", name });
@@ -112,7 +112,7 @@ describe("rollouts that are held back, with controllers that are killed", () => 
     });
   });
 
-  it("begins nothing outside of maintenance windows, and ends what has begun", async () => {
+  it("starts no replacement outside of maintenance windows, and completes those in progress", async () => {
     await trial.whileRunning(REPLICAS, async () => {
       await trial.changeClass("small", {}, { [annotationKeys.maintenanceWindows]: closed });
       await untilMessage("Rollout waits for the maintenance window that opens at ");
@@ -120,11 +120,11 @@ describe("rollouts that are held back, with controllers that are killed", () => 
       await rest(4, 0);
       await annotate({ [annotationKeys.maintenanceWindows]: open });
       await count("small", 1);
-      // In the middle of a replacement.
+      // A replacement is in progress.
       await annotate({ [annotationKeys.maintenanceWindows]: closed });
       await trial.kill();
       await untilMessage("Rollout waits for the maintenance window that opens at ");
-      // What has begun ends: none is missing, and no surge is left over.
+      // The replacement completes: no machine is missing, and no surge is left.
       await eventually(async () => {
         expect(await trial.machines()).toHaveLength(REPLICAS);
         expect(trial.vms()).toHaveLength(REPLICAS);

@@ -31,7 +31,7 @@ describe("millwright run, killed and started again", () => {
     (await installation.machines()).map(({ status }) => status?.currentStatus?.phase);
 
   beforeEach(async () => {
-    // A creation takes a while until it is answered, so that a kill finds it under way.
+    // Creations are slow, so that a kill finds them in flight.
     installation = await startInstallation({ latencyMs: 300 });
     await installation.api.create(machineClassResource, machineClass("small"));
   });
@@ -41,8 +41,8 @@ describe("millwright run, killed and started again", () => {
     await installation.close();
   });
 
-  it("makes one VM per machine although the controller dies between the creation of VMs and the note of their ids", async () => {
-    // The VMs are made, and the answers that tell their ids are lost: the kill comes before they are asked for again.
+  it("creates one VM per machine when it is killed before it stored the provider IDs", async () => {
+    // The VMs are created, and the responses with their IDs are lost: the kill comes before the retry.
     await installation.cloud.addFault({ operation: "create", code: "Unavailable", afterAcceptance: true, times: 3 });
     const first = startControllers();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 3));
@@ -58,7 +58,7 @@ describe("millwright run, killed and started again", () => {
     expect(creations).toBeLessThanOrEqual(6);
   });
 
-  it("goes on with a deletion where the controller that began it was killed", async () => {
+  it("resumes a deletion of a killed controller", async () => {
     const first = startControllers();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     await eventually(async () => expect(await phases()).toEqual(["Running", "Running"]));
@@ -71,7 +71,7 @@ describe("millwright run, killed and started again", () => {
     expect(installation.cloud.vms()).toEqual([]);
   });
 
-  it("lets one of two act, the other follow when that is killed, and never both", async () => {
+  it("reconciles in one of two processes, in the other one when it is killed, and never in both", async () => {
     const first = startControllers();
     await first.waitFor(/"Leading"/);
     const second = startControllers();
@@ -85,7 +85,7 @@ describe("millwright run, killed and started again", () => {
     expect(installation.cloud.vms()).toHaveLength(3);
   });
 
-  it("does nothing more in a process that slept through the end of its leases", async () => {
+  it("writes nothing in a process that was stopped until its leases expired", async () => {
     const sleeper = startControllers();
     await sleeper.waitFor(/"Leading"/);
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
@@ -101,7 +101,7 @@ describe("millwright run, killed and started again", () => {
     expect(installation.cloud.vms()).toHaveLength(2);
   });
 
-  it("stops on SIGTERM with status 0, and leaves the fleet as it is", async () => {
+  it("stops on SIGTERM with status 0, and keeps the fleet", async () => {
     const process = startControllers();
     await installation.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 1));
     await eventually(async () => expect(await phases()).toEqual(["Running"]));
@@ -110,7 +110,7 @@ describe("millwright run, killed and started again", () => {
     expect(installation.cloud.vms()).toHaveLength(1);
   });
 
-  it("makes machines again as soon as a class that was refused is mended, and asks for nothing in a loop until then", async () => {
+  it("creates machines as soon as a rejected class is fixed, without a hot loop until then", async () => {
     startControllers();
     const broken = { ...machineClass("broken"), providerSpec: { machineType: "enormous" } };
     await installation.api.create(machineClassResource, broken);
@@ -124,8 +124,8 @@ describe("millwright run, killed and started again", () => {
     expect((await installation.machines())[0]?.metadata.resourceVersion).toBe(described?.metadata.resourceVersion);
     expect(installation.cloud.calls.filter(({ operation }) => operation === "create")).toEqual([]);
 
-    const mended = { providerSpec: { machineType: "small" } };
-    await installation.api.patch(machineClassResource, { namespace: "default", name: "broken" }, mended, {
+    const fixed = { providerSpec: { machineType: "small" } };
+    await installation.api.patch(machineClassResource, { namespace: "default", name: "broken" }, fixed, {
       kind: "merge",
     });
     await eventually(async () => expect(await phases()).toEqual(["Running"]));

@@ -9,7 +9,7 @@ import { eventually } from "../harness/eventually.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Failures around the shipped command. */
+/** Outages of the target cluster and shutdown of the shipped command. */
 describe("millwright run", () => {
   let fleet: ControlledFleet;
   const ends: (() => Promise<void>)[] = [];
@@ -18,7 +18,7 @@ describe("millwright run", () => {
     for (const end of ends.splice(0).toReversed()) await end();
   });
 
-  it("creates on while the target's API is down, says what it cannot see, takes no machine for broken, and finishes when it is back", async () => {
+  it("creates VMs while the target API server is down, reports it, fails no machine, and continues when it is up", async () => {
     fleet = await startControlledFleet();
     const target = createApiServer();
     const { url } = await target.listen();
@@ -60,11 +60,11 @@ describe("millwright run", () => {
     expect(controllers.child.exitCode).toBeNull();
   });
 
-  it("finds the VMs that it made before it was killed, although it had not written down their ids", async () => {
+  it("adopts VMs that it created before it was killed, although their IDs were not stored", async () => {
     fleet = await startControlledFleet({ latencyMs: 400 });
     const first = fleet.run();
     await first.waitFor(/"Leading"/);
-    // From the first VM on, no write to a machine arrives: none of the ids is written down.
+    // From the first VM on, writes to machines fail: no provider ID is stored.
     const unfollow = fleet.cloud.subscribe(() => {
       if (fleet.cloud.vms().length === 0) return;
       unfollow();
@@ -85,7 +85,7 @@ describe("millwright run", () => {
     expect(new Set(fleet.cloud.vms().map(({ providerId }) => providerId)).size).toBe(3);
   });
 
-  it("on SIGTERM it ends what is under way, gives its lease back, and ends with status 0", async () => {
+  it("on SIGTERM it completes calls in flight, releases its lease, and exits with status 0", async () => {
     fleet = await startControlledFleet({ latencyMs: 1_000 });
     const first = fleet.run();
     await first.waitFor(/"Leading"/);
