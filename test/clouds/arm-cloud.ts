@@ -33,7 +33,7 @@ export const armSpec = (change: object = {}): Readonly<Record<string, unknown>> 
   properties: { ...properties, ...change },
 });
 
-/** Who the class secret says that the driver is. */
+/** The driver's identity in the class secret. */
 export const armIdentity = { clientID: "client", subscriptionID: "sub-1", tenantID: "tenant" };
 
 const application = { tenant: "tenant", secret: "first-secret" };
@@ -66,7 +66,7 @@ export async function startOnArm(
   readonly arm: ArmEmulator;
   readonly url: string;
   readonly installation: CloudInstallation;
-  /** How many VMs there were, as far as anybody has looked: that of one name is the same one for Azure, unless it was deleted in between. */
+  /** The number of VMs ever observed. Azure keeps a VM by its name, so that a second PUT creates no second VM. */
   launches(): number;
   close(): Promise<void>;
 }> {
@@ -130,7 +130,7 @@ export const startArmLoop: StartLoopCloud = async ({ pace, market, nodes } = {})
       serverError: "InternalServerError",
       throttled: "TooManyRequests",
     },
-    // And an interface, the disk of the system and two of data.
+    // And a network interface, the OS disk and two data disks.
     thingsPerVm: 5,
     newer: {
       providerSpec: armSpec({

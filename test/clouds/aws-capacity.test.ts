@@ -6,7 +6,7 @@ import { ec2Spec, startOnEc2 } from "./ec2-cloud.ts";
 
 const classOf = ({ spec }: Machine): string => spec.class?.name ?? "";
 
-// The limit is there for what hangs.
+// The timeout only catches hangs.
 it(
   "EC2 without capacity for a type holds back its machines, and not those of another type in the same zone",
   { timeout: 300_000 },
@@ -31,7 +31,7 @@ it(
     expect(await codes("pool")).toEqual(Array(3).fill("ResourceExhausted"));
     expect(ec2.inventory().instances.map(({ instanceType }) => instanceType)).toEqual(Array(3).fill("m5.xlarge"));
 
-    // With capacity they follow without anything that people do.
+    // They follow by themselves once there is capacity.
     ec2.world.capacity.delete("m5.large");
     await installation.untilRunning(6, 180_000);
   },

@@ -27,10 +27,10 @@ describeDriftAndCapacity("EC2", async () => {
         machine: tags.get("Name") ?? "",
         type: instanceType,
       })),
-    spoil(machine) {
+    changeMark(machine) {
       instanceOf(machine).tags.set("team", "blue");
       return { field: "tags.team", wanted: "red", found: "blue" };
     },
-    lose: (machine) => ec2.reclaim(instanceOf(machine).id),
+    deleteVm: (machine) => ec2.reclaim(instanceOf(machine).id),
   };
 });

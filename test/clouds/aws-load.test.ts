@@ -30,9 +30,9 @@ describeLoad("EC2", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => {
     driver: createAwsDriver({
       endpoint: url,
       ...pace,
-      // By the clock of the driver, which may be fast.
+      // By the clock of the driver, which may run fast.
       requestTimeoutMs: 600_000,
-      // Without jitter the SDK repeats at once.
+      // Without jitter the SDK retries at once.
       random: { ...systemRandom, next: () => 0 },
       patience: { visibleMs: 60_000, lookAgainMs: 30, pollMs: 20 },
     }),

@@ -5,7 +5,7 @@ import { describeMachineLoop } from "./machine-loop-scenario.ts";
 
 describeMachineLoop("EC2", startEc2Loop);
 
-it("switches the source check off on every VM, and goes to another zone where there is no capacity", async () => {
+it("disables the source check on every VM, and uses another zone when capacity is exhausted", async () => {
   const { ec2, installation, close } = await startOnEc2({}, { fallbacks: [{ subnetID: "subnet-b" }] });
   onTestFinished(close);
   ec2.world.capacity.set("m5.large/eu-west-1a", 2);
@@ -19,7 +19,7 @@ it("switches the source check off on every VM, and goes to another zone where th
   });
 });
 
-it("deletes the VMs of a class whose tags were changed after they were made", async () => {
+it("deletes the VMs of a class whose tags changed after their creation", async () => {
   const { ec2, installation, close } = await startOnEc2();
   onTestFinished(close);
   installation.run();

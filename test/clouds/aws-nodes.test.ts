@@ -10,7 +10,7 @@ describeNodes("EC2", startEc2Loop);
 
 const byResourceName = { "subnet-a": { zone: "eu-west-1a", hostnameType: "resource-name" } } as const;
 
-/** What the machines have in the label `node`, and the names of the Nodes, sorted. */
+/** The labels `node` of the machines, and the names of the Nodes, sorted. */
 const namesIn = async ({ machines, nodes }: CloudInstallation) => [
   (await machines()).map(({ metadata }) => metadata.labels?.[labelKeys.node] ?? "").toSorted(),
   (await nodes()).map(({ metadata }) => metadata.name ?? "").toSorted(),
@@ -26,7 +26,7 @@ it("finds nodes that are named after the id of their instance", async () => {
   expect(await namesIn(installation)).toEqual([names.toSorted(), names.toSorted()]);
 });
 
-it("finds nodes whose images leave the domain out of their names, once the cloud controller manager has initialized them", async () => {
+it("finds nodes whose names lack the domain, once the cloud controller manager has initialized them", async () => {
   const hostname = ({ nodeName }: { readonly nodeName: string }) => nodeName.slice(0, nodeName.indexOf("."));
   const { ec2, installation, close } = await startOnEc2({ subnets: byResourceName }, {}, { hostname });
   onTestFinished(close);
@@ -40,7 +40,7 @@ it("finds nodes whose images leave the domain out of their names, once the cloud
   await eventually(async () => expect(await installation.nodes()).toEqual([]));
 });
 
-it("finds nodes whose kubelets register at once with the id that the machine has, and makes a new machine for one that is deleted", async () => {
+it("finds nodes whose kubelets register with the machine's provider ID, and replaces a deleted machine", async () => {
   const { ec2, installation, close } = await startOnEc2({}, {}, { kubeletProviderId: ec2MachineId });
   onTestFinished(close);
   installation.run();

@@ -22,11 +22,11 @@ describeDriftAndCapacity("Azure", async () => {
     hasOneList: true,
     vms: () =>
       arm.inventory().vms.map(({ name, body }) => ({ machine: name, type: body.properties.hardwareProfile.vmSize })),
-    spoil(machine) {
+    changeMark(machine) {
       const vm = arm.vm(machine);
       vm.tags = { ...vm.tags, [tag]: "2" };
       return { field: `tags.${tag}`, wanted: "1", found: "2" };
     },
-    lose: (machine) => arm.remove(machine),
+    deleteVm: (machine) => arm.remove(machine),
   };
 });

@@ -9,7 +9,7 @@ import { describeLoad, loadRequests } from "./load-scenario.ts";
 const bounds = {
   create: "VirtualMachines_CreateOrUpdate",
   lookups: ["VirtualMachines_List", "NetworkInterfaces_List", "Disks_ListByResourceGroup"],
-  // Looks at what goes on in Azure are lists, too: a few for each tick of 200 ms, however many wait.
+  // Polls of operations are lists, too: a few for each tick of 200 ms, for any number of waiting calls.
   creationLookups: 300,
   deletionLookups: 300,
   // The interface and the VM, and the lists.
@@ -17,7 +17,7 @@ const bounds = {
   inFlight: 20,
   connections: 25,
 };
-// A key of its own, for to make one takes time.
+// The key is created once, because that takes time.
 const linuxConfiguration = { ssh: { publicKeys: { keyData: "ssh-rsa AAAA" } } };
 const storageProfile = {
   imageReference: { id: "/subscriptions/sub-1/image" },
@@ -40,10 +40,10 @@ describeLoad("Azure", bounds, async ({ latencyMs = 0, waitMs = 0, ...pace }) => 
     driver: createAzureDriver({
       endpoint: url,
       ...pace,
-      // By the clock of the driver, which may be fast.
+      // By the clock of the driver, which may run fast.
       requestTimeoutMs: 600_000,
       ca: arm.ca,
-      // Without jitter the SDK repeats at once.
+      // Without jitter the SDK retries at once.
       random: { ...systemRandom, next: () => 0 },
       pollMs: 200,
     }),

@@ -5,7 +5,7 @@ import { describeMachineLoop } from "./machine-loop-scenario.ts";
 
 describeMachineLoop("Azure", startArmLoop);
 
-it("leaves nothing of machines for which there is no capacity", async () => {
+it("leaves no resources of machines when capacity is exhausted", async () => {
   const { arm, installation, close } = await startOnArm();
   onTestFinished(close);
   arm.world.capacity.set("Standard_D2s_v5/1", 2);

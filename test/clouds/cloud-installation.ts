@@ -29,28 +29,28 @@ import { type CloudNodesOptions, followInstances, type NodeTimes } from "./cloud
 
 /** A cloud with an emulator, and the driver for it. */
 export interface CloudUnderTest {
-  /** As classes name it. */
+  /** The provider in classes. */
   readonly provider: string;
-  /** As `--provider` names it. Default: as classes do. */
+  /** The value of `--provider`. Default: the provider in classes. */
   readonly driver?: string;
   readonly providerSpec: Readonly<Record<string, unknown>>;
   /** Keys of the class secret. */
   readonly secret: Readonly<Record<string, string>>;
-  /** What leads the driver's SDK to the emulator. */
+  /** Environment variables that direct the driver's SDK to the emulator. */
   readonly env: NodeJS.ProcessEnv;
   /** The instances that exist now and have ever run: they become nodes of the cluster. */
   instances(): readonly CloudInstance[] | Promise<readonly CloudInstance[]>;
-  /** How their nodes join. Default: as with a cloud controller manager that comes after a second. */
+  /** How their nodes join. Default: a cloud controller manager initializes them after a second. */
   readonly nodes?: NodeOptions;
 }
 
 /** How instances become nodes. */
 export type NodeOptions = Pick<CloudNodesOptions, keyof NodeTimes | "kubeletProviderId" | "hostname">;
 
-/** A cluster whose nodes follow an emulated cloud, with a class `pool`; `millwright run` looks after it when it is told to. */
+/** A cluster whose nodes follow an emulated cloud, with a class `pool`; `run` starts its controllers. */
 export interface CloudInstallation {
   readonly api: ApiClient;
-  /** To see what was requested of it. */
+  /** For its request log. */
   readonly server: ApiServer;
   run(...flags: readonly string[]): MillwrightProcess;
   /** Runs another command to its end, with `--kubeconfig`. */
@@ -59,9 +59,9 @@ export interface CloudInstallation {
   /** Changes the deployment. */
   change(spec: Readonly<Record<string, unknown>>): Promise<void>;
   remove(): Promise<void>;
-  /** Declares another class beside `pool`. */
+  /** Creates another class besides `pool`. */
   declareClass(name: string, providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Changes the `providerSpec` of the class `pool`; `null` takes a field out. */
+  /** Changes the `providerSpec` of the class `pool`; `null` removes a field. */
   changeClass(providerSpec: Readonly<Record<string, unknown>>): Promise<void>;
   setSecret(secret: Readonly<Record<string, string>>): Promise<void>;
   machines(): Promise<readonly Machine[]>;
@@ -71,7 +71,7 @@ export interface CloudInstallation {
   close(): Promise<void>;
 }
 
-/** A Node, as far as tests of clouds look at it. */
+/** The fields of a Node that tests of clouds read. */
 export interface CloudNode extends KubeObject {
   readonly spec?: { readonly providerID?: string; readonly taints?: readonly { readonly key: string }[] };
 }
@@ -80,7 +80,7 @@ export interface CloudNode extends KubeObject {
 export const namespace = "default";
 export const name = "fleet";
 
-/** For what hangs: processes that load the SDK of a cloud beside whatever else the computer does take their time. */
+/** Only catches hangs: processes that load the SDK of a cloud are slow on a busy computer. */
 export const patienceMs = 240_000;
 
 const encoded = (data: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import type { CloudInstallation } from "./cloud-installation.ts";
 
-/** A type of machines of a cloud, without accelerators. */
+/** A machine type of a cloud, without accelerators. */
 export interface DriftType {
   readonly name: string;
   readonly cpu: number;
@@ -12,29 +12,29 @@ export interface DriftType {
   readonly architecture: "amd64" | "arm64";
 }
 
-/** An emulated cloud and an installation on it, as far as capacity and drift look at them. */
+/** An emulated cloud and an installation on it, for tests of capacity and drift. */
 export interface DriftCloud {
   readonly installation: CloudInstallation;
-  /** What commands need to find the driver that talks to the emulator. */
+  /** Flags that select the driver for the emulator. */
   readonly flags: readonly string[];
-  /** Where the machines of the class `pool` are, in the words of nodes. */
+  /** Region and zone of the machines of the class `pool`, as in node labels. */
   readonly place: { readonly region: string; readonly zone: string };
-  /** That of the class `pool`, one of another architecture, and a larger one. */
+  /** The type of the class `pool`, one of another architecture, and a larger one. */
   readonly types: { readonly first: DriftType; readonly other: DriftType; readonly larger: DriftType };
-  /** Field of `providerSpec` that names the type, as differences name it. */
+  /** Path of the field of `providerSpec` that contains the type. */
   readonly typeField: string;
-  /** The part of a `providerSpec` that asks for a type. */
+  /** The part of a `providerSpec` that requests a type. */
   specOf(type: string): Readonly<Record<string, unknown>>;
-  /** How often the driver has asked what a type has. */
+  /** The number of requests for the capacity of a type. */
   capacityRequests(): number;
-  /** Whether one answer tells of all types, so that the driver remembers it. Default false. */
+  /** Whether one response contains all types, so that the driver caches it. Default false. */
   readonly hasOneList?: boolean;
   vms(): readonly { readonly machine: string; readonly type: string }[];
-  /** Changes a mark of a VM that the class asks for, as somebody with a console does; gives the difference. */
-  spoil(machine: string): VmDifference;
-  /** Takes the VM of a machine away, behind the back of the controllers. */
-  lose(machine: string): void;
-  /** Stops everything. What the emulator itself threw fails it. */
+  /** Changes a label or tag of a VM as a user of the console does; returns the difference. */
+  changeMark(machine: string): VmDifference;
+  /** Deletes the VM of a machine directly in the cloud. */
+  deleteVm(machine: string): void;
+  /** Stops everything. Fails with the emulator's own errors. */
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export type StartDriftCloud = () => Promise<DriftCloud>;
 const byField = (differences: readonly VmDifference[]): readonly VmDifference[] =>
   differences.toSorted((a, b) => (a.field < b.field ? -1 : 1));
 
-/** What the autoscaler is to be told about a type. */
+/** The node template of a type for the cluster-autoscaler. */
 const templateOf = ({ name, cpu, memory, architecture }: DriftType, { place }: DriftCloud): NodeTemplate => ({
   architecture,
   capacity: { cpu, gpu: 0, memory },
@@ -52,9 +52,9 @@ const templateOf = ({ name, cpu, memory, architecture }: DriftType, { place }: D
   ...place,
 });
 
-/** Capacity of classes and drift of machines, end to end with `millwright` and the driver of a cloud: the same for each of them. */
+/** Capacity of classes and drift of machines, end to end with `millwright` and the driver of a cloud: shared by all clouds. */
 export function describeDriftAndCapacity(name: string, startCloud: StartDriftCloud): void {
-  // Processes that start beside whatever else the computer does: the limit is there for what hangs.
+  // The timeout only catches hangs: processes start slowly on a busy computer.
   describe(`classes and their VMs on ${name}`, { timeout: 600_000 }, () => {
     const start = async (): Promise<DriftCloud> => {
       const cloud = await startCloud();
@@ -67,18 +67,18 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
     const change = ({ installation }: DriftCloud, patch: object): Promise<unknown> =>
       installation.api.patch(machineClassResource, ref, patch, { kind: "merge" });
 
-    it("tells the autoscaler what a node will have, asks once for each version of a class, and leaves what people write", async () => {
+    it("writes the node template of a class with one request per version, and keeps a user's values", async () => {
       const cloud = await start();
       const { installation, types, specOf, capacityRequests, hasOneList = false } = cloud;
       const requestsForTwo = hasOneList ? 1 : 2;
-      const untilTold = (type: DriftType) =>
+      const untilTemplate = (type: DriftType) =>
         eventually(async () => expect((await pool(cloud)).nodeTemplate).toEqual(templateOf(type, cloud)), 120_000);
       installation.run();
-      await untilTold(types.first);
+      await untilTemplate(types.first);
       expect(capacityRequests()).toBe(1);
 
       await change(cloud, { providerSpec: specOf(types.other.name) });
-      await untilTold(types.other);
+      await untilTemplate(types.other);
       expect(capacityRequests()).toBe(requestsForTwo);
 
       await change(cloud, { nodeTemplate: { capacity: { cpu: 1 } } });
@@ -87,7 +87,7 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
         120_000,
       );
       await change(cloud, { providerSpec: specOf(types.larger.name) });
-      // A machine of the class is made with the new type: so the controllers have seen the change.
+      // A machine of the class has the new type: so the controllers have observed the change.
       await installation.deploy(1);
       await installation.untilRunning(1);
       expect(cloud.vms().map(({ type }) => type)).toEqual([types.larger.name]);
@@ -95,7 +95,7 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
       expect(capacityRequests()).toBe(requestsForTwo);
     });
 
-    it("shows which VMs are not what their class asks for, field by field, and why one cannot be compared", async () => {
+    it("shows which VMs differ from their class, by field, and why one cannot be compared", async () => {
       const cloud = await start();
       const { installation, types, typeField } = cloud;
       const drift = (...args: readonly string[]) => installation.command("drift", ...args, ...cloud.flags);
@@ -105,8 +105,8 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
       await controllers.stop();
       expect(await drift("--deployment", "fleet")).toEqual({ code: 0, output: "0 of 3 machines drifted.\n" });
 
-      const [spoilt = "", lost = ""] = cloud.vms().map(({ machine }) => machine);
-      const mark = cloud.spoil(spoilt);
+      const [changed = "", lost = ""] = cloud.vms().map(({ machine }) => machine);
+      const mark = cloud.changeMark(changed);
       await change(cloud, { providerSpec: cloud.specOf(types.larger.name) });
       const { code, output } = await drift("-o", "json");
       expect(code).toBe(2);
@@ -115,11 +115,14 @@ export function describeDriftAndCapacity(name: string, startCloud: StartDriftClo
         JSON.parse(output);
       expect(machines).toHaveLength(3);
       for (const { machine, differences } of machines) {
-        expect([machine, byField(differences)]).toEqual([machine, byField(machine === spoilt ? [type, mark] : [type])]);
+        expect([machine, byField(differences)]).toEqual([
+          machine,
+          byField(machine === changed ? [type, mark] : [type]),
+        ]);
       }
 
-      cloud.lose(lost);
-      // A cloud may take a moment until it shows that.
+      cloud.deleteVm(lost);
+      // A cloud may show the deletion with a delay.
       await eventually(async () => {
         const one = await drift(lost);
         expect(one).toMatchObject({ code: 1, output: expect.stringContaining(`${lost} (class pool`) });

@@ -24,7 +24,7 @@ async function instancesOf(client: EC2Client): Promise<readonly Instance[]> {
 
 const isLeft = ({ State }: Instance): boolean => State?.Name !== "terminated";
 
-/** An installation on moto, an EC2 server that others have written. All is read through the unmodified SDK, as a cloud controller manager does. */
+/** An installation on moto, a third-party EC2 server. Everything is read through the unmodified SDK, as a cloud controller manager does. */
 export async function startOnMoto({ nodes }: CloudOptions = {}): Promise<VmCloud> {
   const moto = await startMoto();
   const client = clientOf(moto.url);

@@ -22,15 +22,15 @@ interface Stage {
   launch(more?: object): ConstructorParameters<typeof RunInstancesCommand>[0];
 }
 
-/** Something that is done, and what is seen of it: the same on every server that is faithful. */
+/** Requests and the observed result, which is the same on every faithful server. */
 export interface Scenario {
   readonly name: string;
-  /** What EC2 is known to do. */
+  /** The documented result of EC2. */
   readonly expected: unknown;
   run(stage: Stage): Promise<unknown>;
 }
 
-/** The name of what a call fails with; `fine` when it does not. */
+/** The name of a call's error; `fine` when it succeeds. */
 const failure = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "fine",
@@ -56,7 +56,7 @@ const ownerKeys = [
   "Name",
 ];
 
-/** What our emulator and moto are asked, through the driver or the unmodified SDK. */
+/** Scenarios for our emulator and moto, through the driver or the unmodified SDK. */
 export const scenarios: readonly Scenario[] = [
   {
     name: "a VM is made, found, listed, and gone after its deletion",
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
       ["image", { ami: "ami-00000000000000000" }],
       ["machine type", { machineType: "m5.tiny" }],
       ["subnet", { networkInterfaces: [{ subnetID: "subnet-00000000000000000", securityGroupIDs: ["sg-1"] }] }],
-      ["instance profile", { iam: { name: "nobody" } }],
+      ["instance profile", { iam: { name: "missing" } }],
       ["key pair", { keyName: "nothing" }],
     ] as const
   ).map(([what, spec]): Scenario => ({
@@ -187,7 +187,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    name: "a spot VM says that it is one, and has not drifted",
+    name: "a spot VM is shown as one, and has not drifted",
     expected: [],
     async run({ driver, context, request }) {
       const wanted = request("spot", { spotPrice: "" });
@@ -210,7 +210,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Runs all scenarios on a server, and gives what was seen by their names. */
+/** Runs all scenarios on a server; returns the observed results by name. */
 export async function runScenarios(server: Ec2Server): Promise<ReadonlyMap<string, unknown>> {
   const client = clientOf(server.url);
   const spec = {

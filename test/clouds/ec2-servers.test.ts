@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { runScenarios, scenarios } from "./ec2-scenarios.ts";
 import { type Ec2Server, hasMoto, startEmulator, startMoto } from "./ec2-servers.ts";
 
-/** Scenarios that moto 5.2.5 plays otherwise than EC2, and what it does. Our emulator plays all of them as EC2 is documented to. */
+/** Scenarios with another result on moto 5.2.5 than on EC2, and that result. Our emulator gives the documented result in all of them. */
 const motoDifferences: Readonly<Record<string, unknown>> = {
   "VM, volume and interface carry the tags of their owner": expect.objectContaining({ networkInterface: [] }),
   "a client token means the same VM": false,
@@ -26,13 +26,13 @@ const seenOn = async (start: () => Promise<Ec2Server>): Promise<object> => {
   }
 };
 
-describe("driver and SDK see what EC2 is documented to do", () => {
+describe("driver and SDK get the documented results of EC2", () => {
   it("on our emulator", async () => {
     expect(await seenOn(startEmulator)).toEqual(expected());
   });
 
   it.skipIf(!hasMoto)(
-    "on moto, but for what is known (where it is installed: test/emulators/ec2/README.md)",
+    "on moto, except for known differences (if installed: test/emulators/ec2/README.md)",
     async () => {
       expect(await seenOn(startMoto)).toEqual(expected(motoDifferences));
     },

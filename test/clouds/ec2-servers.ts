@@ -46,7 +46,7 @@ export async function startEmulator(): Promise<Ec2Server> {
 }
 
 /**
- * The command of moto, an emulator that others have written; `test/emulators/ec2/README.md` says how to install it.
+ * The command of moto, a third-party emulator; `test/emulators/ec2/README.md` describes its installation.
  */
 const motoCommand = process.env["MOTO_SERVER"] ?? join(homedir(), ".cache/millwright/moto/bin/moto_server");
 

@@ -9,7 +9,7 @@ import { type CloudOptions, expectOneVmEach, removeAll, type VmCloud } from "./v
 
 const nodeOf = ({ metadata }: Machine): string => metadata.labels?.[labelKeys.node] ?? "";
 
-/** Every machine has a Node, which the cloud controller manager has given an id of another form than the machine's. */
+/** Every machine has a Node, whose provider ID from the cloud controller manager has another form than the machine's. */
 async function expectInitializedNodes({ machines, nodes }: CloudInstallation): Promise<void> {
   const byName = new Map((await nodes()).map((node) => [node.metadata.name, node]));
   for (const machine of await machines()) {
@@ -22,7 +22,7 @@ async function expectInitializedNodes({ machines, nodes }: CloudInstallation): P
 }
 
 /**
- * A fleet on a cloud, end to end with `millwright run` and the driver of the cloud: the same for each of them.
+ * A fleet on a cloud, end to end with `millwright run` and the driver of the cloud: shared by all clouds.
  *
  * @param isInstalled whether the cloud can be started here
  */
@@ -31,7 +31,7 @@ export function describeFleet(
   startCloud: (options?: CloudOptions) => Promise<VmCloud>,
   isInstalled = true,
 ): void {
-  // Twenty machines and more beside whatever else the computer does: the limit is there for what hangs.
+  // The timeout only catches hangs: twenty machines are slow on a busy computer.
   describe.skipIf(!isInstalled)(`a fleet on ${name}`, { timeout: 900_000 }, () => {
     const start = async (options?: CloudOptions): Promise<VmCloud> => {
       const cloud = await startCloud(options);
@@ -39,7 +39,7 @@ export function describeFleet(
       return cloud;
     };
 
-    it("makes 20 machines, rolls them, scales down, deletes them, and leaves nothing behind", async () => {
+    it("creates, rolls, scales down and deletes 20 machines, and leaves no resources", async () => {
       const cloud = await start();
       const { installation, newer, vms } = cloud;
       installation.run();
@@ -67,7 +67,7 @@ export function describeFleet(
       await removeAll(cloud);
     });
 
-    it("makes one VM for each machine when it is killed while it makes them, again and again", async () => {
+    it("creates one VM per machine when it is killed repeatedly during creation", async () => {
       const cloud = await start({ pace: "slow" });
       const { installation } = cloud;
       let current = installation.run();
@@ -82,7 +82,7 @@ export function describeFleet(
       expect(await cloud.launches()).toBe(10);
     });
 
-    it("evicts the pods of a node, as their budget allows it, before the VM goes", async () => {
+    it("evicts the pods of a node within their budget before the VM is deleted", async () => {
       const cloud = await start();
       const { installation, vms } = cloud;
       const { api, server } = installation;
@@ -122,7 +122,7 @@ export function describeFleet(
       );
     });
 
-    it("takes over machines, VMs and nodes as MCM left them", async () => {
+    it("takes over machines, VMs and nodes of MCM", async () => {
       const cloud = await start();
       const { installation } = cloud;
       const names = ["fleet-6f8d5-4kxqz", "fleet-6f8d5-9mlt2", "fleet-6f8d5-wbvcj"];
@@ -138,7 +138,7 @@ export function describeFleet(
       installation.run();
       await installation.change({ replicas: 4 });
       await installation.untilRunning(4);
-      // The phase has not changed in between: the time of the status moves with it.
+      // The phase has not changed meanwhile: the time of the status changes with it.
       const since = ({ metadata, spec, status }: Machine) => ({
         name: metadata.name,
         uid: metadata.uid,

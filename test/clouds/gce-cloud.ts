@@ -21,7 +21,7 @@ export const gceSpec = {
   tags: ["kubernetes-io-cluster-shoot", "kubernetes-io-role-node"],
 };
 
-/** A service account, and what the emulator has to know of it. */
+/** A service account, and its entry in the emulator. */
 export function aServiceAccount(name: string) {
   const keys = generateKeyPairSync("rsa", {
     modulusLength: 2_048,

@@ -22,13 +22,13 @@ describeDriftAndCapacity("Compute Engine", async () => {
         machine: name,
         type: machineType.slice(machineType.lastIndexOf("/") + 1),
       })),
-    spoil(machine) {
+    changeMark(machine) {
       for (const vm of gce.world.instances.values()) {
         if (vm.name !== machine) continue;
         vm.resource = { ...vm.resource, labels: { ...vm.resource.labels, team: "blue" } };
       }
       return { field: "labels.team", wanted: "red", found: "blue" };
     },
-    lose: (machine) => gce.remove(machine),
+    deleteVm: (machine) => gce.remove(machine),
   };
 });

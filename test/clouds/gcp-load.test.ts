@@ -13,7 +13,7 @@ const bounds = {
   lookups: ["instances.get", "instances.list"],
   creationLookups: 100,
   deletionLookups: 50,
-  // A fraction of them waits for operations.
+  // A fraction of them are polls of operations.
   creationRequests: 320,
   inFlight: 20,
   connections: 25,
@@ -33,9 +33,9 @@ async function openGce(
     driver: createGcpDriver({
       endpoint: url,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
-      // By the clock of the driver, which may be fast.
+      // By the clock of the driver, which may run fast.
       requestTimeoutMs: 600_000,
-      // Without jitter requests are repeated at once.
+      // Without jitter requests are retried at once.
       random: { ...systemRandom, next: () => 0 },
       patience,
     }),
@@ -57,7 +57,7 @@ describeLoad("Compute Engine", bounds, ({ latencyMs = 0, waitMs = 0, ...pace }) 
   }),
 );
 
-it("an answer of 100 MiB is given up before it is all there", async () => {
+it("a response of 100 MiB is aborted before it is complete", async () => {
   const { gce, driver, request, close } = await openGce({});
   onTestFinished(close);
   const reply = { status: 200, body: " ".repeat(100 * 1024 * 1024) };
@@ -68,10 +68,10 @@ it("an answer of 100 MiB is given up before it is all there", async () => {
   });
 });
 
-/** By how much {@link play} puts the clock forward at once, milliseconds: what is due in between comes that much late. */
+/** The step by which {@link play} advances the clock, milliseconds: timers in between fire that much late. */
 const stepMs = 100;
 
-/** Puts the clock of a cloud forward whenever nothing happens any more, until `isOver`. */
+/** Advances the clock of a cloud whenever it is idle, until `isOver`. */
 async function play(clock: VirtualClock, log: RequestLog, isOver: () => boolean): Promise<void> {
   const activity = (): string => `${log.count()} ${log.requests.filter(({ end }) => end !== undefined).length}`;
   while (!isOver()) {
@@ -83,7 +83,7 @@ async function play(clock: VirtualClock, log: RequestLog, isOver: () => boolean)
   }
 }
 
-it("500 creations that begin at once, and wait 30 s each for Compute Engine, end within 90 s", async () => {
+it("500 concurrent creations that wait 30 s each for Compute Engine complete within 90 s", async () => {
   const clock = createVirtualClock({ now: new Date() });
   const { gce, driver, request, log, close } = await openGce(
     { clock, operationMs: 30_000, provisioningMs: 10_000, latencyMs: 200 },
@@ -100,7 +100,7 @@ it("500 creations that begin at once, and wait 30 s each for Compute Engine, end
   expect(gce.inventory().instances).toHaveLength(500);
   expect(Math.max(...endsMs)).toBeLessThanOrEqual(90_000);
   expect(log.count("instances.insert")).toBe(500);
-  // They are waited for together, and not one by one.
+  // They are polled together, and not one by one.
   expect(log.count("zoneOperations.list") + log.count("zoneOperations.get")).toBeLessThan(200);
   expect(log.peakInFlight).toBeLessThanOrEqual(20);
 });

@@ -5,7 +5,7 @@ import { describeMachineLoop } from "./machine-loop-scenario.ts";
 
 describeMachineLoop("Compute Engine", startGceLoop);
 
-it("goes to another zone where there is no capacity, and finds its machines there", async () => {
+it("uses another zone when capacity is exhausted, and finds its machines there", async () => {
   const { gce, installation, close } = await startOnGce({}, { fallbacks: [{ zone: "europe-west1-c" }] });
   onTestFinished(close);
   gce.world.capacity.set("n2-standard-2/europe-west1-b", 2);

@@ -3,13 +3,13 @@ import { aContext, aMachine, createFastClock, withoutPending } from "@millwright
 import type { FaultPlan, RequestLog, Throttle } from "@millwright/emulators/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-/** How the cloud of a test behaves. */
+/** Settings of the cloud of a test. */
 export interface LoadOptions {
   /** Of the cloud and the driver. Default: the system's. */
   readonly clock?: Clock;
-  /** Absent: the cloud takes as many requests as come. */
+  /** Absent: no rate limit. */
   readonly throttle?: Throttle;
-  /** What every request takes, and what is waited for until a VM is made or gone, milliseconds. Default 0. */
+  /** Duration of every request, and of the creation or deletion of a VM, milliseconds. Default 0. */
   readonly latencyMs?: number;
   readonly waitMs?: number;
 }
@@ -19,19 +19,19 @@ export interface LoadedCloud<Spec> {
   readonly driver: Driver<Spec>;
   readonly log: RequestLog;
   readonly faults: FaultPlan;
-  /** The request about the machine of a name. */
+  /** The driver request for the machine of that name. */
   request(name: string): CreateMachineRequest<Spec>;
-  /** VMs that there are. */
+  /** Existing VMs. */
   vms(): number;
-  /** All that is left of creations. */
+  /** All remaining resources. */
   things(): readonly unknown[];
-  /** Stops it. What the emulator itself threw fails it. */
+  /** Stops it. Fails with the emulator's own errors. */
   close(): Promise<void>;
 }
 
-/** What a driver may ask of its cloud. Counts, and never times: those are the computer's. */
+/** Limits of a driver's requests. Counts, never durations, which depend on the computer. */
 export interface LoadBounds {
-  /** The operation that makes a VM, and those that look for VMs and what belongs to them. */
+  /** The operation that creates a VM, and those that look up VMs and their resources. */
   readonly create: string;
   readonly lookups: readonly string[];
   /** Lookups for 200 creations at once, and for 200 deletions. */
@@ -43,7 +43,7 @@ export interface LoadBounds {
   readonly connections: number;
 }
 
-/** The requests about machines of one class, by name. */
+/** Driver requests for machines of one class, by name. */
 export const loadRequests =
   <Spec>(spec: Spec, secret: SecretData): LoadedCloud<Spec>["request"] =>
   (name) => ({
@@ -56,13 +56,13 @@ export const loadRequests =
 
 const names = Array.from({ length: 200 }, (_, index) => `m-${index}`);
 
-/** Many machines at once: the same for the driver of every cloud. */
+/** Many machines at once: shared by the drivers of all clouds. */
 export function describeLoad<Spec>(
   name: string,
   bounds: LoadBounds,
   openCloud: (options: LoadOptions) => Promise<LoadedCloud<Spec>>,
 ): void {
-  // The limit is there for what hangs.
+  // The timeout only catches hangs.
   describe(`many machines at once on ${name}`, { timeout: 180_000 }, () => {
     const open = async (options: LoadOptions = {}): Promise<LoadedCloud<Spec>> => {
       const cloud = await openCloud(options);
@@ -74,20 +74,20 @@ export function describeLoad<Spec>(
     const createAll = ({ driver, request }: LoadedCloud<Spec>) =>
       Promise.all(names.map((each) => withoutPending(driver).createMachine(request(each), aContext())));
 
-    it("200 creations make 200 VMs with a bounded number of requests", async () => {
+    it("200 creations create 200 VMs with a bounded number of requests", async () => {
       const cloud = await open({ latencyMs: 5, waitMs: 100 });
       const made = await createAll(cloud);
       expect(new Set(made.map(({ providerId }) => providerId)).size).toBe(200);
       const { log } = cloud;
       expect([cloud.vms(), log.count(bounds.create)]).toEqual([200, 200]);
-      // Looking for each by itself, before and after, would be 400 requests and more.
+      // Single lookups, before and after, would be more than 400 requests.
       expect(lookups(cloud)).toBeLessThan(bounds.creationLookups);
       expect(log.count()).toBeLessThan(bounds.creationRequests);
       expect(log.peakInFlight).toBeLessThanOrEqual(bounds.inFlight);
       expect(log.connections).toBeLessThanOrEqual(bounds.connections);
     });
 
-    // In twenty times the pace of the system: the bucket is as slow in proportion as the driver is fast.
+    // Time runs twenty times as fast, for the driver and for the rate limit.
     it.each([80, 500])(
       "%i creations that the cloud throttles all succeed, with few requests in vain",
       async (count) => {
@@ -99,13 +99,13 @@ export function describeLoad<Spec>(
         const create = (index: number) => withoutPending(driver).createMachine(request(`m-${index}`), context);
         await Promise.all(Array.from({ length: count }, (_, index) => create(index)));
         expect(cloud.vms()).toBe(count);
-        // The first 20 are in flight before the cloud refuses one.
+        // The first 20 are in flight before the cloud throttles one.
         expect(log.count(bounds.create)).toBeGreaterThan(count);
         expect(log.count(bounds.create)).toBeLessThanOrEqual(1.3 * count);
       },
     );
 
-    it("200 deletions leave nothing, and look for what is left together", async () => {
+    it("200 deletions leave no resources, and look up leftovers together", async () => {
       const cloud = await open({ waitMs: 100 });
       const { driver, log, request } = cloud;
       await createAll(cloud);
@@ -115,7 +115,7 @@ export function describeLoad<Spec>(
       expect(lookups(cloud)).toBeLessThan(bounds.deletionLookups);
     });
 
-    it("1000 calls one after the other open no more connections", async () => {
+    it("1000 sequential calls open no further connections", async () => {
       const { driver, log, request } = await open();
       await driver.createMachine(request("m"), aContext());
       const before = log.connections;

@@ -4,25 +4,25 @@ import { eventually } from "../harness/eventually.ts";
 import { patienceMs } from "./cloud-installation.ts";
 import { type CloudOptions, expectOneVmEach, removeAll, type VmCloud } from "./vm-cloud.ts";
 
-/** A cloud that fails on demand. */
+/** A cloud with fault injection. */
 export interface LoopCloud extends VmCloud {
   readonly faults: FaultPlan;
-  /** The operation that makes a VM, and the codes by which the cloud says that it has failed or is asked too often. */
+  /** The operation that creates a VM, and the cloud's codes for failures and throttling. */
   readonly words: { readonly create: string; readonly serverError: string; readonly throttled: string };
-  /** A Node of another cluster's cloud that is no machine's, and that the cloud controller manager here leaves alone. */
+  /** A Node of another cloud without a machine, which the cloud controller manager here ignores. */
   readonly foreignNode: { readonly name: string; readonly providerId: string };
-  /** Ends the credentials that the installation has, and gives the keys of others. */
+  /** Revokes the credentials of the installation; returns the class secret's keys for new ones. */
   changeCredentials(): Readonly<Record<string, string>>;
-  /** Takes the VM of a machine back, as the cloud does with spot VMs. */
+  /** Reclaims the VM of a machine, as the cloud does with spot VMs. */
   reclaim(machine: string): void;
 }
 
 /** Starts an emulated cloud and an installation on it. */
 export type StartLoopCloud = (options?: CloudOptions) => Promise<LoopCloud>;
 
-/** The machine loop on a cloud that fails, end to end with `millwright run` and the driver of the cloud: the same for each of them. */
+/** The machine loop on a cloud that fails, end to end with `millwright run` and the driver of the cloud: shared by all clouds. */
 export function describeMachineLoop(name: string, startCloud: StartLoopCloud): void {
-  // Twenty machines and more beside whatever else the computer does: the limit is there for what hangs.
+  // The timeout only catches hangs: twenty machines are slow on a busy computer.
   describe(`millwright run on ${name}`, { timeout: 900_000 }, () => {
     const start = async (...how: Parameters<StartLoopCloud>): Promise<LoopCloud> => {
       const cloud = await startCloud(...how);
@@ -30,7 +30,7 @@ export function describeMachineLoop(name: string, startCloud: StartLoopCloud): v
       return cloud;
     };
 
-    it("makes one VM for each machine although any call may fail, before or after it had its effect", async () => {
+    it("creates one VM per machine although any call may fail before or after its effect", async () => {
       const cloud = await start();
       const { installation, faults, words } = cloud;
       for (const afterAcceptance of [false, true]) {
@@ -53,10 +53,10 @@ export function describeMachineLoop(name: string, startCloud: StartLoopCloud): v
       await removeAll(cloud);
     });
 
-    it("goes on with new credentials when the old ones end while it makes a hundred machines", async () => {
+    it("continues with new credentials when the old ones are revoked during a hundred creations", async () => {
       const cloud = await start();
       const { installation, faults, words } = cloud;
-      // So that some are being made when the credentials end, however busy the computer is.
+      // So that some creations are in flight when the credentials are revoked, however busy the computer is.
       faults.add({ operation: words.create, skip: 4, times: 20, delayMs: 3_000 });
       installation.run();
       await installation.deploy(100);
@@ -73,7 +73,7 @@ export function describeMachineLoop(name: string, startCloud: StartLoopCloud): v
       expect(await cloud.launches()).toBe(100);
     });
 
-    it("replaces a machine whose spot VM was reclaimed, and removes what is left of it", async () => {
+    it("replaces a machine whose spot VM was reclaimed, and deletes its leftover resources", async () => {
       const cloud = await start({ market: "spot" });
       const { installation, vms } = cloud;
       await installation.deploy(3);

@@ -10,7 +10,7 @@ import { machineDeployment } from "../harness/installation.ts";
 import { name, namespace } from "./cloud-installation.ts";
 import type { MadeVm } from "./vm-cloud.ts";
 
-/** A VM that MCM made for a machine. */
+/** A VM that MCM created for a machine. */
 export interface McmVm extends MadeVm {
   /** Of the machine. */
   readonly name: string;
@@ -32,7 +32,7 @@ const ownedBy = (kind: string, { metadata }: Pick<ApiObject, "metadata">): reado
 ];
 
 /**
- * Declares a deployment of the class `pool`, its set and its machines as MCM leaves them when it stops, and marks their Nodes. Sources, in
+ * Creates a deployment of the class `pool`, its set and its machines as MCM leaves them when it stops, and marks their Nodes. Sources, in
  * gardener/machine-controller-manager: pkg/controller/deployment_sync.go (`getNewMachineSet`) and deployment_util.go
  * (`SetNewMachineSetAnnotations`) for the set, controller_utils.go (`GetMachineFromTemplate`) and
  * pkg/util/provider/machinecontroller/machine.go (`triggerCreationFlow`) and machine_util.go (`reconcileMachineHealth`) for the machines.

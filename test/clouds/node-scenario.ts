@@ -12,7 +12,7 @@ const isUninitialized = ({ spec }: CloudNode): boolean =>
 const phasesOf = async ({ machines }: CloudInstallation) =>
   (await machines()).map(({ status }) => status?.currentStatus?.phase);
 
-/** When nodes join and are initialized, end to end with `millwright run` and the driver of a cloud: the same for each of them. */
+/** When nodes join and are initialized, end to end with `millwright run` and the driver of a cloud: shared by all clouds. */
 export function describeNodes(name: string, startCloud: StartLoopCloud): void {
   describe(`nodes of machines on ${name}`, { timeout: 900_000 }, () => {
     const start = async (options?: CloudOptions): Promise<LoopCloud> => {
@@ -21,7 +21,7 @@ export function describeNodes(name: string, startCloud: StartLoopCloud): void {
       return cloud;
     };
 
-    it("keeps machines Pending until a cloud controller manager that is late has initialized their nodes", async () => {
+    it("keeps machines Pending until a slow cloud controller manager has initialized their nodes", async () => {
       const cloud = await start({ nodes: { initializeMs: 10_000 } });
       const { installation } = cloud;
       installation.run();
@@ -37,7 +37,7 @@ export function describeNodes(name: string, startCloud: StartLoopCloud): void {
       expect(await cloud.launches()).toBe(3);
     });
 
-    it("deletes machines whose nodes no cloud controller manager has ever initialized, with their nodes", async () => {
+    it("deletes machines with nodes that were never initialized, including the nodes", async () => {
       const cloud = await start({ nodes: { initializeMs: Number.POSITIVE_INFINITY } });
       const { installation } = cloud;
       installation.run();
@@ -49,10 +49,10 @@ export function describeNodes(name: string, startCloud: StartLoopCloud): void {
       await removeAll(cloud);
     });
 
-    it("finds the nodes of VMs that joined before the ids of the VMs were stored", async () => {
+    it("finds the nodes of VMs that joined before the provider IDs were stored", async () => {
       const cloud = await start({ nodes: { joinMs: 0, initializeMs: 0 } });
       const { installation, faults, words } = cloud;
-      // The cloud makes the VMs, and does not finish its answers.
+      // The cloud creates the VMs, and does not complete its responses.
       faults.add({ operation: words.create, times: 3, end: { kind: "stall" } });
       const first = installation.run();
       await installation.deploy(3);
@@ -69,7 +69,7 @@ export function describeNodes(name: string, startCloud: StartLoopCloud): void {
       expect(await cloud.launches()).toBe(3);
     });
 
-    it("leaves the nodes of others alone", async () => {
+    it("ignores nodes without a machine", async () => {
       const cloud = await start();
       const { installation, foreignNode } = cloud;
       const { api } = installation;

@@ -23,7 +23,7 @@ interface RecordedCloud {
   readonly driver: Driver;
   readonly secret: Readonly<Record<string, string>>;
   readonly providerSpec: unknown;
-  /** What names the owner of the account, and must not be in the file. */
+  /** Identifies the owner of the account, and must not be in the file. */
   readonly owner: readonly string[];
 }
 
@@ -121,7 +121,7 @@ async function azure(): Promise<RecordedCloud> {
 const secretOf = (data: Readonly<Record<string, string>>): SecretData =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Secret.of(value)]));
 
-/** A machine from its creation to its end, as a host makes the calls. */
+/** The calls of a host for one machine, from its creation to its deletion. */
 async function recordMachine(cloud: RecordedCloud, recorder: CloudRecorder): Promise<void> {
   const { driver, providerSpec } = cloud;
   const spec = await driver.spec["~standard"].validate(providerSpec);
@@ -180,7 +180,7 @@ test.each([
   expect(exchanges.filter(({ differences }) => differences.length > 0)).toEqual([]);
 });
 
-test.runIf(hasMoto)("a recording of moto shows where the emulator of EC2 answers something else", async () => {
+test.runIf(hasMoto)("a recording of moto shows where the EC2 emulator responds differently", async () => {
   const file = await aFile();
   await recordTo(file, await aws(startMoto));
   const exchanges = (await replayFile(file)).get("aws") ?? [];
@@ -190,7 +190,7 @@ test.runIf(hasMoto)("a recording of moto shows where the emulator of EC2 answers
     cloud: "text",
     emulator: "absent",
   });
-  // The emulator has fewer fields; what both have is of the same type, with the same status.
+  // The emulator has fewer fields; common ones have the same type, and the status is the same.
   const contradictions = exchanges
     .flatMap(({ differences }) => differences)
     .filter(({ cloud, emulator }) => cloud !== "absent" && emulator !== "absent");
@@ -198,10 +198,10 @@ test.runIf(hasMoto)("a recording of moto shows where the emulator of EC2 answers
 });
 
 test(
-  "millwright run records what its driver and the cloud exchange, until it stops",
+  "millwright run records the exchange of its driver and the cloud until it stops",
   { timeout: patienceMs },
   async () => {
-    // A VM is in the lists at once: a replay takes other times, and an answer that lags would differ.
+    // VMs are in the lists at once: a replay has other timing, and a lagging response would differ.
     const [file, { installation, close }] = [await aFile(), await startOnEc2({ visibilityMs: 0 })];
     onTestFinished(close);
     const controllers = installation.run(`--record-cloud=${file}`);

@@ -7,14 +7,14 @@ import { type CloudInstallation, type NodeOptions, patienceMs } from "./cloud-in
 /** A VM as a cloud shows it. */
 export interface CloudVm {
   readonly id: string;
-  /** Name of the machine that it was made for. */
+  /** Name of its machine. */
   readonly machine: string;
   readonly image: string;
-  /** What it runs at its first boot. */
+  /** Its user data. */
   readonly userData: string;
 }
 
-/** What a driver returned of a VM that it made. */
+/** The result of a driver's creation. */
 export interface MadeVm {
   readonly providerId: string;
   readonly nodeName: string;
@@ -23,26 +23,26 @@ export interface MadeVm {
 /** A cloud behind an emulator, and an installation on it with a class `pool`, whose user data is {@link userData}. */
 export interface VmCloud {
   readonly installation: CloudInstallation;
-  /** Everything that the cloud holds for a VM, itself included. */
+  /** The VM and all of its resources in the cloud. */
   readonly thingsPerVm: number;
   /** A class of the same kind with another image. */
   readonly newer: { readonly providerSpec: Readonly<Record<string, unknown>>; readonly image: string };
   vms(): readonly CloudVm[] | Promise<readonly CloudVm[]>;
-  /** How many VMs were ever made. */
+  /** The number of VMs ever created. */
   launches(): number | Promise<number>;
-  /** All that is left of launches: VMs, disks, interfaces. */
+  /** All remaining resources of launches: VMs, disks, interfaces. */
   things(): readonly unknown[] | Promise<readonly unknown[]>;
-  /** Makes the VM of a machine of the class `pool` with nothing on it by which a driver of ours would know it: as MCM's driver does. */
+  /** Creates the VM of a machine of the class `pool` as MCM's driver does: without the tags or labels of our drivers. */
   makeAsMcm(machine: string): Promise<MadeVm>;
-  /** Stops everything. What the emulator itself threw fails it. */
+  /** Stops everything. Fails with the emulator's own errors. */
   close(): Promise<void>;
 }
 
-/** How a cloud of a test differs from the ordinary. */
+/** Optional settings of the cloud of a test. */
 export interface CloudOptions {
-  /** How it takes its time. Default `quick`. */
+  /** Its delays. Default `quick`. */
   readonly pace?: "quick" | "slow";
-  /** Default: VMs that their cloud does not take back. */
+  /** Default: on-demand VMs, which are not reclaimed. */
   readonly market?: "spot";
   readonly nodes?: NodeOptions;
 }
@@ -59,7 +59,7 @@ export const requestFor = <Spec>(machine: string, spec: Spec, secret: SecretData
   userData: Secret.of(`boot ${machine}`),
 });
 
-/** Each machine has one VM, booted for it, and there is nothing else. */
+/** Each machine has one VM with its user data, and there are no other resources. */
 export async function expectOneVmEach({ installation, vms, things, thingsPerVm }: VmCloud): Promise<void> {
   const machines = (await installation.machines()).map(({ metadata }) => metadata.name);
   const booted = (await vms()).map(({ machine, userData: boot }) => `${machine}: ${boot}`);
@@ -67,7 +67,7 @@ export async function expectOneVmEach({ installation, vms, things, thingsPerVm }
   expect(await things()).toHaveLength(machines.length * thingsPerVm);
 }
 
-/** Removes the deployment, and waits until nothing is left of it. */
+/** Deletes the deployment, and waits until no resources are left. */
 export async function removeAll({ installation, things }: VmCloud): Promise<void> {
   await installation.remove();
   await installation.untilGone();

@@ -6,12 +6,12 @@ import { sharedPart } from "./shared-part.ts";
 import { type Answer, runSubject } from "./run-subject.ts";
 import type { Target } from "./target.ts";
 
-/** What came of one step on both servers. */
+/** The result of one step on both servers. */
 export interface ComparedStep {
   readonly name: string;
-  /** Differences that nobody has listed. */
+  /** Differences that are not listed. */
   readonly unlisted: readonly Difference[];
-  /** The ids of the listed differences that were seen. */
+  /** The IDs of the listed differences that were observed. */
   readonly listed: readonly string[];
 }
 

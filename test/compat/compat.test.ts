@@ -7,7 +7,7 @@ import { allSteps } from "./request-script.ts";
 import { subjects } from "./subjects/index.ts";
 import type { Target } from "./target.ts";
 
-/** All subjects of both servers run one after the other. */
+/** All subjects run one after another on both servers. */
 const SUBJECT_LIMIT_MS = 180_000;
 
 let real: Target;
@@ -51,8 +51,8 @@ describe.each(subjects)("$name", (subject) => {
   });
 });
 
-test.each(knownDifferences.filter(({ comesAndGoes }) => comesAndGoes !== true).map(({ id }) => id))(
-  "the listed difference %s is still seen",
+test.each(knownDifferences.filter(({ isFlaky }) => isFlaky !== true).map(({ id }) => id))(
+  "the listed difference %s still exists",
   (id) => {
     expect([...seen]).toContain(id);
   },

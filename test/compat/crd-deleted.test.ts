@@ -16,8 +16,8 @@ import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
 const LONG = 90_000;
 
-/** The real thing deletes objects of a kind in its own time and order, and collects what has lost its owner. */
-describe("the definition of machines deleted on a real kube-apiserver", () => {
+/** A real kube-apiserver deletes the objects of a kind in its own order, and its garbage collector deletes dependents. */
+describe("deletion of the CRD of machines on a real kube-apiserver", () => {
   let fleet: RealFleet;
   let millwright: MillwrightProcess;
 
@@ -35,7 +35,7 @@ describe("the definition of machines deleted on a real kube-apiserver", () => {
     }, LONG);
   const calls = (operation: string): number => fleet.cloud.calls.filter((call) => call.operation === operation).length;
 
-  it("takes no VM along, and the same VMs are looked after when all is back", async () => {
+  it("deletes no VM, and the same VMs are adopted when all is restored", async () => {
     await fleet.api.create(machineDeploymentResource, machineDeployment("fleet", "small", 2));
     await untilRunning(2);
     const before = vmsOf(await fleet.machines());

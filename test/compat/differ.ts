@@ -4,7 +4,7 @@ import { knownDifferences } from "./known-differences.ts";
 import { startRealServer } from "./real-server.ts";
 import { subjects } from "./subjects/index.ts";
 
-/** Prints the differences of the subjects that are named, or of all, that nobody has listed. */
+/** Prints the unlisted differences of the given subjects, or of all. */
 const wanted = new Set(process.argv.slice(2));
 const plane = await startRealServer();
 const server = createApiServer({ authorization: "RBAC" });

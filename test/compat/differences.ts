@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from "./request-script.ts";
 import type { Answer } from "./run-subject.ts";
 
-/** One place where two answers are not equal. `undefined` stands for "not there". */
+/** One place where two responses differ. `undefined`: missing. */
 export interface Difference {
   /** Where: `status`, `contentType`, `warnings[0]`, `body.metadata.labels.a`. */
   readonly path: string;
@@ -9,7 +9,7 @@ export interface Difference {
   readonly ours: Json | undefined;
 }
 
-/** All places where two normalised answers differ. The order of keys does not count, that of lists does. */
+/** All places where two normalised responses differ. The order of list items counts, that of keys does not. */
 export function differences(real: Answer, ours: Answer): readonly Difference[] {
   return (["status", "contentType", "warnings", "retryAfter", "body"] as const).flatMap((part) =>
     compare(part, real[part], ours[part]),
@@ -30,7 +30,7 @@ function compare(path: string, real: Json | undefined, ours: Json | undefined): 
   return real === ours ? [] : [{ path, real, ours }];
 }
 
-/** One line per difference, for people. */
+/** One readable line per difference. */
 export function describeDifference({ path, real, ours }: Difference): string {
   return `${path}\n    real: ${JSON.stringify(real)}\n    ours: ${JSON.stringify(ours)}`;
 }

@@ -1,23 +1,23 @@
 import type { Difference } from "./differences.ts";
 
-/** A difference between the servers that is there for now or for good. */
+/** A known difference between the servers. */
 export interface KnownDifference {
   readonly id: string;
   /** What each server does. */
   readonly what: string;
   readonly why: string;
-  /** A matter of timing: it may be missing from a run. */
-  readonly comesAndGoes?: true;
-  /** Whether a difference is of this kind. */
+  /** It depends on timing and may be missing in a run. */
+  readonly isFlaky?: true;
+  /** Whether it explains a difference. */
   readonly covers: (subject: string, step: string, difference: Difference) => boolean;
 }
 
-/** The checks where a difference is seen, as `subject / check`; every one is named. */
+/** Matches these checks, each named `subject / check`. */
 const inChecks = (...names: readonly string[]): KnownDifference["covers"] => {
   const set = new Set(names);
   return (subject, step) => set.has(`${subject} / ${step}`);
 };
-/** The same for some parts of the answers only. */
+/** The same for parts of the responses only. */
 const inParts =
   (parts: RegExp, ...names: readonly string[]): KnownDifference["covers"] =>
   (subject, step, difference) =>
@@ -25,11 +25,11 @@ const inParts =
 const subjectOf = (subject: string, ...steps: readonly string[]): readonly string[] =>
   steps.map((step) => `${subject} / ${step}`);
 
-/** All that may differ, each with the checks where it does. Each has to be seen in a run: one that is not, is out of date. */
+/** All differences, each with the checks where it occurs. A difference that does not occur in a run any more has to be removed. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     id: "table-descriptions",
-    what: "kube-apiserver describes each column out of Go's documentation; ours describes name and age only",
+    what: "kube-apiserver describes each column with Go's documentation; ours describes name and age only",
     why: "no client shows these texts",
     covers: inParts(
       /columnDefinitions\[\d+\]\.(description|type|format|priority)$/,
@@ -60,8 +60,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "table-events",
-    what: "the rows of tables of events hold what kube-controller-manager says about budgets in its own words and names; a table without rows has null for them at one place",
-    why: "the events of the two have other names and times by nature",
+    what: "rows of event tables contain kube-controller-manager's own messages and names for budgets; a table without rows has null rows in one place",
+    why: "events of the two servers have different names and times",
     covers: inParts(/^body\.rows/, "tables / events", "tables / definitions"),
   },
   {
@@ -71,11 +71,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: inParts(/^body\.rows\[0\]$/, "tables / service accounts"),
   },
   {
-    id: "collector-in-its-own-time",
-    what: "kube-controller-manager's garbage collector takes a finalizer away some time after a deletion was asked for; ours does it at once",
-    why: "the object is gone in both; which version a client meets in between is a matter of timing",
-    comesAndGoes: true,
-    covers: inParts(/^body\.metadata\.resourceVersion$/, "delete / nobody waits for dependents of f"),
+    id: "asynchronous-garbage-collector",
+    what: "kube-controller-manager's garbage collector removes a finalizer some time after the deletion; ours removes it at once",
+    why: "the object is deleted on both; the versions in between depend on timing",
+    isFlaky: true,
+    covers: inParts(/^body\.metadata\.resourceVersion$/, "delete / remove the finalizer of f"),
   },
   {
     id: "table-v1beta1",
@@ -86,7 +86,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     id: "causes-repeated",
     what: "kube-apiserver lists a cause once for each check that finds it, up to four times on an update; ours lists it once",
-    why: "an accident of Go's validation that no client can want",
+    why: "an artifact of Go's validation that is of no use to clients",
     covers: inParts(
       /^body\.details\.causes\[\d+\]$/,
       ...subjectOf("update", "replace with a deletion time", "replace with bad labels"),
@@ -98,9 +98,9 @@ export const knownDifferences: readonly KnownDifference[] = [
     ),
   },
   {
-    id: "warnings-of-refusals",
-    what: "kube-apiserver warns of unknown fields of a patch that it then refuses; ours only refuses",
-    why: "the refusal says what is wrong",
+    id: "warnings-of-rejected-patches",
+    what: "kube-apiserver warns about unknown fields of a patch that it then rejects; ours only rejects it",
+    why: "the error contains the cause",
     covers: inParts(
       /^warnings/,
       ...subjectOf(
@@ -114,8 +114,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "decoder-texts",
-    what: "what is said of a body that does not parse, or of a continue token that is none, is in the words of the parser",
-    why: "the parsers are not the same; code and reason are",
+    what: "messages about a body or a continue token that cannot be parsed are those of the parser",
+    why: "the parsers differ; code and reason are the same",
     covers: inParts(
       /^body\.message$/,
       "list / a token that is none",
@@ -128,20 +128,20 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "null-as-a-body",
-    what: "kube-apiserver takes the body null for an empty object (422: it has no name); ours says that it is no object (400)",
-    why: "nobody sends it",
+    what: "kube-apiserver reads the body null as an empty object (422: it has no name); ours rejects it (400)",
+    why: "no client sends it",
     covers: inChecks("wire / null"),
   },
   {
     id: "rule-that-does-not-parse",
-    what: "what is said of a rule that does not parse is in the words of the CEL library",
-    why: "the libraries are not the same; code, reason and field are",
+    what: "messages about a rule that cannot be parsed are those of the CEL library",
+    why: "the libraries differ; code, reason and field are the same",
     covers: inChecks("definitions / with a rule that does not parse"),
   },
   {
-    id: "patched-into-nonsense",
-    what: "where a patch leads to an object that cannot be read, kube-apiserver repeats the whole object in its message; ours leaves it out",
-    why: "the object may be a secret, and messages end up in logs",
+    id: "patched-into-invalid-object",
+    what: "when a patch results in an object that cannot be decoded, kube-apiserver's message contains the whole object; ours does not",
+    why: "the object may be a Secret, and messages end up in logs",
     covers: inParts(
       /^body\.(message|details\.causes\[0\]\.message)$/,
       ...subjectOf("patch", "merge: another kind", "merge: a wrong type"),
@@ -152,18 +152,18 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     id: "pod-update-texts",
     what: "kube-apiserver shows what changed in a pod as a difference of Go structs; ours names the fields",
-    why: "Go's structs are not there; code, reason and field are the same",
+    why: "ours has no Go structs; code, reason and field are the same",
     covers: inParts(/^body\.(message|details\.causes\[0\]\.message)$/, "update / change what may not change"),
   },
   {
     id: "strategic-directive-in-string-maps",
-    what: "kube-apiserver takes $patch: replace in a map of labels for an instruction to replace it with nothing, and drops what stands beside it; ours keeps that",
-    why: "what stands beside it is what the author wants to have",
+    what: "kube-apiserver reads $patch: replace in a map of labels as a replacement with nothing, and drops the other keys; ours keeps them",
+    why: "the other keys are what the author wants",
     covers: inChecks(...subjectOf("patch", "strategic: replace a map", "merge: no finalizers")),
   },
   {
     id: "owner-of-the-enclosing-map",
-    what: "who owns a map around fields that somebody else filled first, where an apply or a removal changes no content",
+    what: "the owner of a map whose fields another manager set first, when an apply or a removal changes no content",
     why: "content and conflicts are the same; the owner of an empty map decides nothing",
     covers: inParts(
       /^body\.metadata\.managedFields/,
@@ -174,8 +174,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "labels-through-the-status",
-    what: "kube-apiserver notes the labels in a patch of the status as written by its author, though it does not write them",
-    why: "an accident: what is noted is not there",
+    what: "kube-apiserver records the author of a status patch as manager of its labels, though it does not write them",
+    why: "an artifact: the labels do not exist",
     covers: inParts(
       /^body\.metadata\.managedFields\[\d\]\.fieldsV1\["f:metadata"\]$/,
       ...subjectOf("custom-resources", "labels through the status", "read the status", "after scaling"),
@@ -183,20 +183,20 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "multiple-of-zero",
-    what: "of a zero where multipleOf is declared, kube-apiserver says besides that the declared factor must be positive",
-    why: "an accident of its validator: the factor is positive, and zero is a multiple of it",
+    what: "for a zero with multipleOf, kube-apiserver also reports that the factor must be positive",
+    why: "an artifact of its validator: the factor is positive, and zero is a multiple of it",
     covers: inChecks("custom-resources / exclusive minimum"),
   },
   {
     id: "old-watch-paths",
-    what: "kube-apiserver serves watches below /watch as well",
+    what: "kube-apiserver also serves watches below /watch",
     why: "deprecated since Kubernetes 1.11, and no client uses it",
     covers: inChecks("watches / the old way"),
   },
   {
-    id: "watch-of-the-future",
-    what: "a watch from a version that lies far ahead waits in kube-apiserver; ours answers 504 as for a list",
-    why: "such a version is from before a loss of data, and an error lets the client list again at once",
+    id: "watch-at-future-version",
+    what: "a watch at a future resource version waits in kube-apiserver; ours responds with 504 as for a list",
+    why: "such a version is from before a data loss, and after an error the client lists again at once",
     covers: inChecks("watches / a version far ahead"),
   },
   {
@@ -208,13 +208,13 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     id: "wire-oddities",
     what: "methods that HTTP does not know, doubled slashes in paths and answers in YAML",
-    why: "Node's HTTP parser refuses the first; no client of ours sends or asks for the others",
+    why: "Node's HTTP parser rejects the first; none of our clients uses the others",
     covers: inChecks(...subjectOf("wire", "an unknown method", "a doubled slash", "yaml answered")),
   },
   {
     id: "finalizers-of-namespaces",
-    what: "neither lets an ordinary update change the finalizers of a namespace, but kube-apiserver notes its author as their owner, which makes another version",
-    why: "an accident: what is noted was not written",
+    what: "both ignore finalizers in an update of a namespace, but kube-apiserver records their manager, which results in a new version",
+    why: "an artifact: the finalizers were not written",
     covers: inParts(
       /^body\.metadata\.(managedFields\[0\]\.fieldsV1\["f:spec"\]|resourceVersion)$/,
       ...subjectOf("namespaces", "change the finalizers", "delete", "delete again"),
@@ -222,10 +222,10 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     id: "reviews",
-    what: "kube-apiserver notes in managedFields who asked for a review, and writes an aggregated role without rules as null",
+    what: "kube-apiserver records the author of a review in managedFields, and writes null for the rules of an empty aggregated role",
     why: "reviews are not stored, and no client reads either",
     covers: inChecks(
-      ...subjectOf("access", "may list pods", "may not delete pods", "the review of somebody else"),
+      ...subjectOf("access", "may list pods", "may not delete pods", "the review of another user"),
       "access / an aggregated cluster role",
     ),
   },

@@ -9,7 +9,7 @@ import type { MillwrightProcess } from "../harness/millwright.ts";
 import { type RunningWorkloads, startWorkloads } from "../harness/workloads.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
-/** A drain on the real thing: kube-apiserver grants the evictions, and kube-controller-manager counts the budgets. */
+/** A drain on real components: kube-apiserver allows the evictions, and kube-controller-manager updates the budgets. */
 describe("a drain on a real kube-apiserver", () => {
   let fleet: RealFleet;
   let kubectl: ForeignTool;
@@ -34,7 +34,7 @@ describe("a drain on a real kube-apiserver", () => {
     await fleet.close();
   }, 60_000);
 
-  it("names a budget that can never be met, also after a kill, and then moves one pod at a time", async () => {
+  it("names a budget that can never be met, also after a kill, and then evicts one pod at a time", async () => {
     const first = await start();
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=2", "machinedeployment/fleet", "--timeout=40s"]);
     const nodes = (await kubectl(["get", "nodes", "-o", "name"])).trim().split("\n");
@@ -47,8 +47,8 @@ describe("a drain on a real kube-apiserver", () => {
     const name = await kubectl(["get", "mc", "-l", `node=${node}`, "-o", "jsonpath={.items[0].metadata.name}"]);
     await kubectl(["delete", "machine", name, "--wait=false"]);
     await eventually(async () => {
-      const said = await kubectl(["get", "mc", name, "-o", "jsonpath={.status.lastOperation.description}"]);
-      expect(said).toContain("budget default/web can never be met: maxUnavailable is 0");
+      const description = await kubectl(["get", "mc", name, "-o", "jsonpath={.status.lastOperation.description}"]);
+      expect(description).toContain("budget default/web can never be met: maxUnavailable is 0");
     });
     await first.stop("SIGKILL");
     await start();
@@ -70,7 +70,7 @@ describe("a drain on a real kube-apiserver", () => {
     expect(fewest).toBeGreaterThanOrEqual(2);
   });
 
-  it("leaves no VM and no node behind", async () => {
+  it("leaves no VM and no node", async () => {
     await kubectl(["delete", "pdb,deployment", "web", "--timeout=30s"]);
     await kubectl(["delete", "machinedeployment", "fleet", "--timeout=50s"]);
     expect(fleet.cloud.vms()).toEqual([]);

@@ -15,7 +15,7 @@ import { machineClass, machineDeployment } from "../harness/installation.ts";
 import { type MillwrightProcess, startMillwright } from "../harness/millwright.ts";
 import { REAL_FLEET_MS, type RealFleet, startRealFleet } from "./real-fleet.ts";
 
-/** The machine loop on the real thing: kube-apiserver with etcd and RBAC, kubectl, `millwright run` with its leases. */
+/** The machine loop on real components: kube-apiserver with etcd and RBAC, kubectl, `millwright run` with its leases. */
 describe("millwright run on a real kube-apiserver", () => {
   let fleet: RealFleet;
   let kubectl: ForeignTool;
@@ -56,7 +56,7 @@ describe("millwright run on a real kube-apiserver", () => {
     return machine;
   };
 
-  it("takes a deployment of three to Running, each machine with its node, its intent and a bootstrap token for the way", async () => {
+  it("creates three machines with nodes, stored creation intents and bootstrap tokens", async () => {
     const userData = Buffer.from("join <<BOOTSTRAP_TOKEN>> as <<MACHINE_NAME>>").toString("base64");
     const ref = { namespace: "default", name: "cloud" };
     await fleet.api.patch(secretResource, ref, { data: { userData } }, { kind: "merge" });
@@ -78,13 +78,13 @@ describe("millwright run on a real kube-apiserver", () => {
     });
   });
 
-  it("scales up with kubectl, and rolls to another class", async () => {
+  it("scales up with kubectl, and rolls out another class", async () => {
     await kubectl(["scale", "machinedeployment", "fleet", "--replicas=4"]);
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=4", "machinedeployment/fleet", "--timeout=40s"]);
     const patch = '{"spec":{"template":{"spec":{"class":{"name":"large"}}}}}';
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", patch]);
     await eventually(async () => {
-      // Until the controllers have seen the patch, the status is that of the old template.
+      // Until the controllers have observed the patch, the status is that of the old template.
       expect(new Set(fleet.cloud.vms().map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
       expect([await status("updatedReplicas"), await status("replicas"), await status("readyReplicas")]).toEqual([
         "4",
@@ -94,11 +94,11 @@ describe("millwright run on a real kube-apiserver", () => {
     }, 90_000);
   });
 
-  it("replaces machines whose kubelets stopped, one after the other", async () => {
+  it("replaces machines whose kubelets stopped one after another", async () => {
     const silent = (await fleet.machines()).slice(0, 2);
     const names = new Set(silent.map(({ metadata }) => metadata.name));
     const fault = clusterFaults.add({ kind: "kubelet-stops", nodes: silent.map(nodeOf) });
-    /** The most of them that were Failed or on their way out at once, and all phases that they were seen in. */
+    /** The greatest number that were Failed or Terminating at once, and all of their observed phases. */
     let atOnce = 0;
     const seen = new Set<string | undefined>();
     await eventually(async () => {
@@ -119,7 +119,7 @@ describe("millwright run on a real kube-apiserver", () => {
     expect(events.match(/HealthTimedOut/g)).toHaveLength(2);
   });
 
-  it("preserves a machine for whom asks for it, and lets it go again", async () => {
+  it("preserves a machine on request, and ends the preservation", async () => {
     const machine = await firstMachine();
     const annotate = (value: string): Promise<string> =>
       kubectl(["annotate", "--overwrite", "mc", machine.metadata.name, `node.machine.sapcloud.io/preserve=${value}`]);
@@ -139,7 +139,7 @@ describe("millwright run on a real kube-apiserver", () => {
     });
   });
 
-  it("takes a machine on its own through an update in place, with an agent that kubectl plays", async () => {
+  it("updates a machine in place with an agent simulated by kubectl", async () => {
     const ref = { namespace: "default", name: "alone" };
     await fleet.api.create(machineResource, {
       apiVersion: machineApiVersion,
@@ -166,7 +166,7 @@ describe("millwright run on a real kube-apiserver", () => {
     await kubectl(["delete", "mc", "alone", "--timeout=30s"]);
   });
 
-  it("refuses what cannot work, in a condition", async () => {
+  it("reports an invalid spec in a condition", async () => {
     const patch = '{"spec":{"selector":{"matchLabels":{"name":"other"}}}}';
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", patch]);
     await kubectl(["wait", "--for=condition=SpecValid=false", "machinedeployment/fleet", "--timeout=20s"]);
@@ -176,7 +176,7 @@ describe("millwright run on a real kube-apiserver", () => {
     await kubectl(["wait", "--for=condition=SpecValid", "machinedeployment/fleet", "--timeout=20s"]);
   });
 
-  it("deletes everything, leaves no VM and no node, and logs no error", async () => {
+  it("deletes everything without leftover VMs and nodes, and logs no error", async () => {
     await kubectl(["delete", "machinedeployment", "fleet", "--timeout=50s"]);
     expect(fleet.cloud.vms()).toEqual([]);
     expect((await fleet.api.list(nodeResource)).items).toEqual([]);

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "./request-script.ts";
 import type { Answer } from "./run-subject.ts";
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Times of this century's twenties and later; scripts that want a time compared send an older one. */
+/** Times from 2020 on; a script whose time has to be compared sends an older one. */
 const time = /20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const generatedSuffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 
@@ -10,7 +10,7 @@ const generatedSuffix = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 const GENERATED_BASE_LIMIT = 58;
 
 /**
- * Takes what differs from run to run out of the answers of one subject, and keeps what it says: the n-th version of an
+ * Replaces values that differ from run to run in the responses of one subject, and keeps their relations: the n-th version of an
  * object is `<version n of Kind name>` wherever it appears, so that a version that should have changed and did not is a difference.
  */
 export function createNormaliser(): (answer: Answer) => Answer {
@@ -19,7 +19,7 @@ export function createNormaliser(): (answer: Answer) => Answer {
   const versions = new Map<string, string[]>();
   const generated = new Map<string, string>();
 
-  /** Notes the objects in a value before anything is replaced. */
+  /** Records the objects in a value before anything is replaced. */
   const note = (value: Json | undefined): void => {
     if (Array.isArray(value)) return value.forEach(note);
     if (!isJsonObject(value)) return;
@@ -28,7 +28,7 @@ export function createNormaliser(): (answer: Answer) => Answer {
     noteRefusedName(value);
     Object.values(value).forEach(note);
   };
-  /** A generated name that is refused appears in the refusal only. */
+  /** A generated name that is rejected appears in the error only. */
   const noteRefusedName = ({ name, causes }: JsonObject): void => {
     if (typeof name !== "string" || !Array.isArray(causes)) return;
     const isGenerated = causes.some((cause: Json) => isJsonObject(cause) && cause["field"] === "metadata.generateName");
@@ -122,7 +122,7 @@ function isOfCustomResources(group: Json | undefined): boolean {
   return typeof group === "string" && /(?:\.example\.io|\.sapcloud\.io|^apiextensions\.k8s\.io)$/.test(group);
 }
 
-/** Kubernetes walks through a schema in the order of a Go map: what it finds comes in another order each time. */
+/** Kubernetes walks through a schema in the order of a Go map: the order of its errors is random. */
 function inOneOrder(body: Json): Json {
   if (!isJsonObject(body) || !isJsonObject(body["details"]) || typeof body["message"] !== "string") return body;
   const { causes } = body["details"];
@@ -155,14 +155,14 @@ function table(whole: JsonObject, key: string, item: Json | undefined): Json | u
   });
 }
 
-/** Entries are ordered by time first, to the second: which one comes first is a matter of when the test ran. */
+/** Entries are sorted by time in seconds: their order depends on when the test ran. */
 function byManager(a: Json, b: Json): number {
   const key = (entry: Json): string =>
     isJsonObject(entry) ? JSON.stringify([entry["manager"], entry["operation"], entry["subresource"]]) : "";
   return key(a) < key(b) ? -1 : 1;
 }
 
-/** Conflicts come out of a Go map, in another order each time; other causes keep theirs. */
+/** Conflicts come from a Go map in random order; other causes keep their order. */
 function conflictsFirst(a: Json, b: Json): number {
   const key = (cause: Json): string =>
     isJsonObject(cause) && cause["reason"] === "FieldManagerConflict"

@@ -8,11 +8,11 @@ import { startRealServer } from "./real-server.ts";
 export interface RealFleet extends Fleet {
   /** Path of a kubeconfig for the cluster. */
   readonly kubeconfig: string;
-  /** Starts controllers that are the only ones. They are killed with the fleet, if not before. */
+  /** Starts controllers without leader election. They are killed with the fleet, if not before. */
   runAlone(...flags: readonly string[]): MillwrightProcess;
 }
 
-/** How long it may take to start a {@link RealFleet}, milliseconds: the first time the server is built. */
+/** Timeout for the start of a {@link RealFleet}, milliseconds: the first start builds the server. */
 export const REAL_FLEET_MS = 1_800_000;
 
 /** Starts it. `close` ends everything, the server last. */

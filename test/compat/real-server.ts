@@ -1,8 +1,8 @@
 import { type ControlPlane, startControlPlane } from "../../tools/control-plane/start-control-plane.ts";
 
 /**
- * Starts the real thing with the controllers whose work our server does itself. Admission does not taint new nodes, since the
- * controller that takes the taint away again belongs to the nodes' life and is not part of either server here.
+ * Starts a real kube-apiserver with the controllers whose work our server does itself. Admission does not taint new nodes, since the
+ * controller that removes the taint is not part of either server here.
  */
 export function startRealServer(signal?: AbortSignal): Promise<ControlPlane> {
   return startControlPlane({

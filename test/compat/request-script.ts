@@ -6,10 +6,10 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-/** Gives the body of the answer to an earlier step of the same subject, as the server sent it. */
+/** Returns the response body of an earlier step of the same subject. */
 export type Seen = (step: string) => JsonObject;
 
-/** A value, or how to make it out of earlier answers. */
+/** A value, or a function that computes it from earlier responses. */
 export type FromSeen<T> = T | ((seen: Seen) => T);
 
 /** What a watch step waits for. */
@@ -22,7 +22,7 @@ export interface WatchStep {
 
 /** One request of a script. `{ns}` in its path and body stands for the namespace of its subject. */
 export interface Step {
-  /** Unique in its subject; reads as what is tried. */
+  /** Unique in its subject; describes the request. */
   readonly name: string;
   readonly method: string;
   readonly path: FromSeen<string>;
@@ -30,15 +30,15 @@ export interface Step {
   readonly body: FromSeen<Json> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly watch: WatchStep | undefined;
-  /** The request is repeated until its answer satisfies this: for what controllers do in their own time. */
+  /** The request is repeated until its response satisfies this: for asynchronous work of controllers. */
   readonly until: ((status: number, body: JsonObject) => boolean) | undefined;
 }
 
-/** A list of requests about one matter, run in order and in a namespace of its own. */
+/** A list of requests about one topic, run in order and in a separate namespace. */
 export interface Subject {
   readonly name: string;
   readonly steps: readonly Step[];
-  /** Lists of named things are compared as far as both servers have them. */
+  /** Only named list items that both servers have are compared. */
   readonly sharedOnly?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function subject(
   return { name, steps, ...options };
 }
 
-/** Steps with those that run inside of watches. */
+/** Steps, including those inside watches. */
 export function allSteps(steps: readonly Step[]): readonly Step[] {
   return steps.flatMap((step) => [step, ...allSteps(step.watch?.during ?? [])]);
 }
@@ -108,7 +108,7 @@ export const watchDuring = (name: string, path: FromSeen<string>, events: number
   watch: { during, events },
 });
 
-/** Reads again and again until the answer is as wanted. */
+/** Reads repeatedly until the response is as expected. */
 export const getUntil = (
   name: string,
   path: FromSeen<string>,
@@ -119,7 +119,7 @@ export const getUntil = (
 export function versionOf(object: JsonObject): string {
   const { metadata } = object;
   const version = isJsonObject(metadata) ? metadata["resourceVersion"] : undefined;
-  if (typeof version !== "string") throw new Error(`there is no metadata.resourceVersion in ${JSON.stringify(object)}`);
+  if (typeof version !== "string") throw new Error(`metadata.resourceVersion is missing in ${JSON.stringify(object)}`);
   return version;
 }
 
@@ -127,7 +127,7 @@ export function versionOf(object: JsonObject): string {
 export function uidOf(object: JsonObject): string {
   const { metadata } = object;
   const uid = isJsonObject(metadata) ? metadata["uid"] : undefined;
-  if (typeof uid !== "string") throw new Error(`there is no metadata.uid in ${JSON.stringify(object)}`);
+  if (typeof uid !== "string") throw new Error(`metadata.uid is missing in ${JSON.stringify(object)}`);
   return uid;
 }
 

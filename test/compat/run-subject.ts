@@ -3,22 +3,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type Json, type Seen, type Step, type Subject } from "./request-script.ts";
 import { createTargetClient, type Target, type TargetClient } from "./target.ts";
 
-/** What a server answered to one step. */
+/** The response of a server to one step. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly warnings: readonly string[];
   readonly retryAfter: string | undefined;
-  /** JSON when it is JSON, else its text. For watches: the events. */
+  /** The decoded JSON, or the text. For watches: the events. */
   readonly body: Json;
 }
 
 /** Longest time for a step, milliseconds. */
 const STEP_LIMIT_MS = 30_000;
-/** Longest time that controllers get to do their work, milliseconds. */
+/** Longest time for asynchronous work of controllers, milliseconds. */
 const UNTIL_LIMIT_MS = 20_000;
 
-/** Runs a subject in a fresh namespace; resolves with the answers by step name. A step that gets no answer throws. */
+/** Runs a subject in a new namespace; resolves with the responses by step name. Rejects for a step without a response. */
 export async function runSubject(subject: Subject, target: Target): Promise<ReadonlyMap<string, Answer>> {
   const client = createTargetClient(target);
   const namespace = `compat-${subject.name}`;
@@ -84,7 +84,7 @@ async function runWatch(run: Run, step: Step): Promise<Answer> {
   const events: Json[] = [];
   const reading = readEvents(response, events, wanted);
   for (const inner of step.watch?.during ?? []) await runStep(run, inner);
-  // An event that never comes shows as a shorter list, not as an error: it is a difference like any other.
+  // A missing event results in a shorter list, not in an error: it is a difference like any other.
   const settled = step.watch?.events === undefined ? reading : Promise.race([reading, delay(3000)]);
   await settled.catch((error: unknown) => {
     if (!limit.aborted) throw error;

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from "./request-script.ts";
 
 /**
- * The part of two answers that both servers have: of lists whose items have names, the items that are in both, by name.
- * Discovery is compared so, because our server serves a part of Kubernetes' resources only.
+ * The part of two responses that both servers have: in lists with named items, the items that are in both, by name.
+ * For discovery, because our server serves only a part of Kubernetes' resources.
  */
 export function sharedPart(real: Json, ours: Json): readonly [Json, Json] {
   if (Array.isArray(real) && Array.isArray(ours)) {

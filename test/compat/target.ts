@@ -11,7 +11,7 @@ export interface Target {
 
 /** Sends requests to one server over a pool of connections. */
 export interface TargetClient {
-  /** Resolves once the head of the answer is there. */
+  /** Resolves with the response head. */
   send(
     method: string,
     path: string,
@@ -22,7 +22,7 @@ export interface TargetClient {
   close(): void;
 }
 
-/** Makes a client that adds nothing to a request but the name of its program and its token. */
+/** Creates a client that adds only its user agent and token to a request. */
 export function createTargetClient({ url, ca, token }: Target): TargetClient {
   const base = new URL(url);
   const isTls = base.protocol === "https:";
@@ -36,7 +36,7 @@ export function createTargetClient({ url, ca, token }: Target): TargetClient {
         ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
       };
       return new Promise((resolve, reject) => {
-        // The path is passed as it is: a URL object would tidy what some steps get wrong on purpose.
+        // The path is sent as it is: a URL object would normalize the deliberate errors of some steps.
         const outgoing = open(
           { host: base.hostname, port: base.port, path, method, agent, signal, headers: { ...own, ...headers } },
           resolve,

@@ -20,7 +20,7 @@ describe("the command line", () => {
     const code = await command.ended;
     return { code, output: command.output() };
   };
-  /** What is shown to a person: one line, no stack. */
+  /** The single line of an error message, without a stack. */
   const oneLine = (output: string): string => {
     const lines = output.trimEnd().split("\n");
     expect(lines, output).toHaveLength(1);
@@ -28,24 +28,24 @@ describe("the command line", () => {
     return lines[0] ?? "";
   };
 
-  it("starts, shows the example becoming Running, and ends with status 0 when asked to", async () => {
+  it("starts the example and exits with status 0 when it is Running", async () => {
     const { code, output } = await run("dev", "--exit-when-ready");
     expect(code, output).toBe(0);
     expect(output).toMatch(/machine example-\S+: Pending -> Running/);
     expect(output).toContain("example: 3 desired, 3 ready, 3 up to date");
   });
 
-  it("does not end with status 0 when it is stopped before the example is Running", async () => {
+  it("exits with status 1 when it is stopped before the example is Running", async () => {
     const dev = startMillwright(["dev", "--exit-when-ready"]);
     await dev.waitFor(/kubeconfig: /);
     const code = await dev.stop("SIGINT");
-    // On a busy computer the example may be quicker than the signal.
+    // The example may be ready before the signal arrives.
     const wasReady = dev.output().includes("3 ready");
     expect(wasReady ? 1 : code, dev.output()).toBe(1);
     expect(dev.output()).toContain("nothing is left behind");
   });
 
-  it("keeps a cluster and its cloud in a data folder, over a kill", async () => {
+  it("keeps a cluster and its cloud in a data folder when it is killed", async () => {
     const data = join(folder, "kept");
     const first = startMillwright(["dev", "--data", data]);
     await first.waitFor(/3 ready/);
@@ -81,7 +81,7 @@ describe("the command line", () => {
       "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{ name: a, context: { cluster: b, user: c } }]\n",
       'names the cluster "b", which is not under clusters',
     ],
-  ])("refuses a kubeconfig that is broken (%s) in one line that names the file", async (name, content, expected) => {
+  ])("rejects an invalid kubeconfig (%s) in one line that names the file", async (name, content, expected) => {
     const file = join(folder, `${name.replaceAll(" ", "-")}.yaml`);
     if (content !== undefined) await writeFile(file, content);
     const { code, output } = await run("run", "--provider", "mock", "--control-kubeconfig", file);
@@ -98,38 +98,35 @@ describe("the command line", () => {
     let urls: Readonly<Record<string, string>>;
     beforeAll(async () => {
       const { url } = await server.listen();
-      // Port 1 is the one that nobody listens on.
-      urls = { there: url, away: "http://127.0.0.1:1" };
+      // Port 1 has no listener.
+      urls = { up: url, down: "http://127.0.0.1:1" };
     });
     afterAll(() => server.close());
 
     it.each([
-      ["away", "root", ["describe", "machine", "m"], "the API server does not answer: .*ECONNREFUSED"],
-      ["away", "root", ["drain", "n", "--dry-run"], "the API server does not answer: .*ECONNREFUSED"],
-      ["there", "root", ["describe", "machine", "m"], "does not have the kinds of machines, .*millwright crds"],
-      ["there", "root", ["drain", "n", "--dry-run"], 'there is no node "n"'],
-      ["there", "jane", ["describe", "machine", "m"], '"m" is forbidden: .*; a description needs get on machines'],
-      ["there", "jane", ["drain", "n", "--dry-run"], '"n" is forbidden: .*; a dry run needs get and list on nodes'],
-      ["there", "nobody", ["describe", "machine", "m"], "does not accept the credentials of the kubeconfig"],
-    ] as const)(
-      "says in one line what is wrong: a server that is %s, as %s, %j",
-      async (where, who, args, expected) => {
-        const file = join(folder, `${where}-${who}.yaml`);
-        const parts = {
-          clusters: [{ name: "c", cluster: { server: urls[where] } }],
-          users: [{ name: who, user: { token: who } }],
-          contexts: [{ name: "c", context: { cluster: "c", user: who } }],
-        };
-        await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "c", ...parts }));
-        const flag = args[0] === "drain" ? "--kubeconfig" : "--control-kubeconfig";
-        const { code, output } = await run(...args, flag, file);
-        expect(code, output).toBe(1);
-        expect(oneLine(output)).toMatch(new RegExp(`^millwright: .*${expected}`));
-      },
-    );
+      ["down", "root", ["describe", "machine", "m"], "the API server does not answer: .*ECONNREFUSED"],
+      ["down", "root", ["drain", "n", "--dry-run"], "the API server does not answer: .*ECONNREFUSED"],
+      ["up", "root", ["describe", "machine", "m"], "does not have the kinds of machines, .*millwright crds"],
+      ["up", "root", ["drain", "n", "--dry-run"], 'there is no node "n"'],
+      ["up", "jane", ["describe", "machine", "m"], '"m" is forbidden: .*; a description needs get on machines'],
+      ["up", "jane", ["drain", "n", "--dry-run"], '"n" is forbidden: .*; a dry run needs get and list on nodes'],
+      ["up", "unknown", ["describe", "machine", "m"], "does not accept the credentials of the kubeconfig"],
+    ] as const)("reports an error in one line: server %s, user %s, %j", async (where, who, args, expected) => {
+      const file = join(folder, `${where}-${who}.yaml`);
+      const parts = {
+        clusters: [{ name: "c", cluster: { server: urls[where] } }],
+        users: [{ name: who, user: { token: who } }],
+        contexts: [{ name: "c", context: { cluster: "c", user: who } }],
+      };
+      await writeFile(file, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "c", ...parts }));
+      const flag = args[0] === "drain" ? "--kubeconfig" : "--control-kubeconfig";
+      const { code, output } = await run(...args, flag, file);
+      expect(code, output).toBe(1);
+      expect(oneLine(output)).toMatch(new RegExp(`^millwright: .*${expected}`));
+    });
   });
 
-  it("refuses a driver package that does not exist, and one that is no driver", async () => {
+  it("rejects a driver package that does not exist, and one that is not a driver", async () => {
     const missing = await run("run", "--provider", "@example/no-such-driver");
     expect(missing.code).toBe(1);
     expect(oneLine(missing.output)).toContain("--provider @example/no-such-driver: cannot be loaded");
@@ -140,7 +137,7 @@ describe("the command line", () => {
     expect(oneLine(half.output)).toContain(`--provider ${file}`);
   });
 
-  it("says what is wrong with a flag or a command, with status 2", async () => {
+  it("reports an invalid flag or command with status 2", async () => {
     expect(await run("dev", "--port", "seventy")).toMatchObject({
       code: 2,
       output: expect.stringContaining("expected a port from 0 to 65535"),
@@ -150,7 +147,7 @@ describe("the command line", () => {
       code: 2,
       output: expect.stringContaining("expected a number from 0 to 999999"),
     });
-    // None at all is a number of tries.
+    // Zero is a valid number of attempts.
     expect((await run("run", "--provider=@example/none", "--machine-max-evict-retries=0")).code).toBe(1);
     expect(await run("run")).toMatchObject({ code: 2, output: expect.stringContaining("--provider") });
     expect(await run("dev", "--exit-when-ready", "--no-example")).toMatchObject({ code: 1 });

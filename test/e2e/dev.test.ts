@@ -13,7 +13,7 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** A service of three pods of which two must always serve. */
+/** A service of three pods, two of which must always be ready. */
 const service = `
 apiVersion: apps/v1
 kind: Deployment
@@ -31,7 +31,7 @@ metadata: { name: web }
 spec: { minAvailable: 2, selector: { matchLabels: { app: web } } }
 `;
 
-/** One story from the first start to the last VM: each test goes on where the one before ended. */
+/** One sequence from the first start to the last VM: each test continues after the previous one. */
 describe("millwright dev, driven by kubectl", () => {
   let dev: MillwrightProcess;
   let kubectl: ForeignTool;
@@ -49,7 +49,7 @@ describe("millwright dev, driven by kubectl", () => {
       "machinedeployment/example",
       "--timeout=60s",
     ]);
-  /** The rollout is over when the condition that the cluster-autoscaler waits for says so, and nothing is left over. */
+  /** Waits until the rollout is complete by the condition that the cluster-autoscaler waits for, and no old machine is left. */
   const waitForRollout = (replicas: number): Promise<void> =>
     eventually(async () => {
       const [generation, observed, updated, total, reason] = (
@@ -61,7 +61,7 @@ describe("millwright dev, driven by kubectl", () => {
           'jsonpath={.metadata.generation} {.status.observedGeneration} {.status.updatedReplicas} {.status.replicas} {.status.conditions[?(@.type=="Progressing")].reason}',
         ])
       ).split(" ");
-      // Until the controllers have seen a change, the status is that of the rollout before.
+      // Until the controllers have observed a change, the status is that of the previous rollout.
       expect({ observed, updated, total, reason }).toEqual({
         observed: generation,
         updated: `${replicas}`,
@@ -81,7 +81,7 @@ describe("millwright dev, driven by kubectl", () => {
 
   afterAll(() => dev.stop("SIGKILL"));
 
-  it("brings the example to three running machines, each with a ready node and one VM", async () => {
+  it("starts the example with three running machines, each with a ready node and one VM", async () => {
     await waitForReady(3);
     expect(await phases()).toEqual(["Running", "Running", "Running"]);
     await kubectl(["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=60s"]);
@@ -93,7 +93,7 @@ describe("millwright dev, driven by kubectl", () => {
     expect(ids).toEqual(vms);
   });
 
-  it("shows machines as MCM's columns do", async () => {
+  it("shows machines with MCM's columns", async () => {
     const [header, row] = (await kubectl(["get", "mc", "-o", "wide"])).split("\n");
     expect(header?.split(/\s{2,}/)).toEqual(["NAME", "STATUS", "AGE", "NODE", "PROVIDERID"]);
     expect(row).toMatch(/^example-\S+ +Running +\d+[ms]\S* +example-\S+ +mock:\/\/\/local\/i-[0-9a-f]{12}/);
@@ -105,7 +105,7 @@ describe("millwright dev, driven by kubectl", () => {
     expect(text).toMatch(/Normal +CreatedVM .* millwright +Created VM mock:/);
   });
 
-  it("tells what a machine is doing by `millwright describe machine`, for people and for scripts", async () => {
+  it("describes a machine by `millwright describe machine`, as text and as JSON", async () => {
     const [name = ""] = (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
     const describeIt = async (...more: readonly string[]): Promise<string> => {
       const process = startMillwright(["describe", "machine", name, "--control-kubeconfig", kubeconfig, ...more]);
@@ -132,7 +132,7 @@ describe("millwright dev, driven by kubectl", () => {
     expect(await cloud.listVms()).toHaveLength(5);
   });
 
-  it("rolls to another class, and keeps nodes, VMs and a service on them within what was promised", async () => {
+  it("rolls out another class within the bounds for nodes, VMs and a service on them", async () => {
     await kubectl(["apply", "-f", "-"], service);
     await kubectl(["wait", "--for=jsonpath={.status.readyReplicas}=3", "deployment/web", "--timeout=60s"]);
     const patch = '{"spec":{"template":{"spec":{"class":{"name":"example-large"}}}}}';
@@ -161,7 +161,7 @@ describe("millwright dev, driven by kubectl", () => {
     expect(new Set((await cloud.listVms()).map(({ machineType }) => machineType))).toEqual(new Set(["large"]));
   });
 
-  it("applies a manifest client-side and server-side, and refuses a wrong type with its field", async () => {
+  it("applies a manifest client-side and server-side, and rejects a wrong type with its field", async () => {
     const manifest = (replicas: string): string => `
 apiVersion: machine.sapcloud.io/v1alpha1
 kind: MachineDeployment
@@ -185,7 +185,7 @@ spec:
     await kubectl(["delete", "machinedeployment", "second", "--timeout=60s"]);
   });
 
-  it("says which pod a drain waits for, and goes on when its budget allows it", async () => {
+  it("names the pod that a drain waits for, and continues when its budget allows it", async () => {
     await kubectl(["patch", "poddisruptionbudget", "web", "--type=merge", "-p", '{"spec":{"minAvailable":3}}']);
     const nodeName = await kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[0].spec.nodeName}"]);
     const machine = await kubectl([
@@ -198,8 +198,14 @@ spec:
     ]);
     await kubectl(["delete", "machine", machine, "--wait=false"]);
     await eventually(async () => {
-      const said = await kubectl(["get", "machine", machine, "-o", "jsonpath={.status.lastOperation.description}"]);
-      expect(said).toMatch(
+      const description = await kubectl([
+        "get",
+        "machine",
+        machine,
+        "-o",
+        "jsonpath={.status.lastOperation.description}",
+      ]);
+      expect(description).toMatch(
         /^Drain not completed yet .*\n\* Pods? default\/web-\S+.*: cannot evict pod .* budget default\/web can never be met: .* Initiate node drain$/,
       );
     });
@@ -209,7 +215,7 @@ spec:
     await waitForRollout(5);
   });
 
-  it("replaces a machine that a person deletes", async () => {
+  it("replaces a machine that a user deletes", async () => {
     const [name = ""] = (await kubectl(["get", "machines", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
     await kubectl(["delete", "machine", name, "--timeout=60s"]);
     await waitForReady(5);
@@ -223,7 +229,7 @@ spec:
     await eventually(async () => expect(await cloud.listVms()).toHaveLength(2));
   });
 
-  it("deletes the deployment with everything below it, and leaves no VM and no node", async () => {
+  it("deletes the deployment with its sets, machines, VMs and nodes", async () => {
     await kubectl(["delete", "machinedeployment", "example", "--timeout=60s"]);
     await kubectl(["delete", "machineclass", "--all", "--timeout=60s"]);
     expect(await kubectl(["get", "machines,machinesets,machinedeployments,machineclasses,nodes", "-o", "name"])).toBe(
@@ -232,7 +238,7 @@ spec:
     expect(await cloud.listVms()).toEqual([]);
   });
 
-  it("stops on Ctrl-C with status 0 and leaves no file and no listener behind", async () => {
+  it("stops on Ctrl-C with status 0 and leaves no file and no listener", async () => {
     const { port } = new URL(
       (await kubectl(["config", "view", "-o", "jsonpath={.clusters[0].cluster.server}"])).trim(),
     );

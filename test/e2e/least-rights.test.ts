@@ -15,7 +15,7 @@ const user = "millwright";
 const tokens = { root: { user: "root", groups: ["system:masters"] }, controllers: { user } };
 
 /**
- * Rights that this scenario may not use: nobody has to be adopted, no event repeats, no volume stays attached, and no admission plugin looks at finalizers. `list` is for servers that
+ * Permissions that this scenario may not use: no object is adopted, no event repeats, no volume stays attached, and no admission plugin checks finalizers. `list` is for servers that
  * cannot stream a list as a watch.
  */
 const mayBeUnused =
@@ -41,7 +41,7 @@ describe("millwright run with the rights that millwright roles prints", () => {
     await fleet.close();
   });
 
-  it("needs no other ones, and all of these, to create, roll, drain, force and delete machines", async () => {
+  it("needs exactly these to create, roll, drain, force-delete and delete machines", async () => {
     fleet = await startControlledFleet({}, { tokens, token: "root", authorization: "RBAC" });
     const { api } = fleet;
     workloads = startWorkloads(api, { clusterFaults: fleet.server.clusterFaults, attachMs: 50, detachMs: 50 });
@@ -59,12 +59,12 @@ describe("millwright run with the rights that millwright roles prints", () => {
       kubeconfig,
       (await readFile(fleet.kubeconfig, "utf8")).replace("token: root", "token: controllers"),
     );
-    // The last drain has nowhere to go with its volume.
+    // The volume of the last drain cannot be attached elsewhere.
     const controllers = fleet.run(`--control-kubeconfig=${kubeconfig}`, "--machine-pv-reattach-timeout=3s");
     await fleet.deploy(2);
     await fleet.untilRunning(2);
 
-    // Pods that drains evict, one that a forced drain deletes, and volumes that have to be waited for.
+    // Pods to evict, one to delete by force, and volumes to detach.
     await create(
       api,
       storageClass,
@@ -106,7 +106,7 @@ describe("millwright run with the rights that millwright roles prints", () => {
     await api.delete(machineDeploymentResource, { namespace, name: "fleet" });
     await fleet.untilGone();
 
-    // A watch is in the log when it has ended.
+    // A watch is logged when it ends.
     await controllers.stop("SIGTERM");
     const requests = fleet.requests().filter((request) => request.user === user);
     const forbidden = requests.filter(({ status }) => status === 403);

@@ -12,7 +12,7 @@ import { startWorkingCluster, type WorkingCluster } from "../harness/working-clu
 const namespace = "default";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** client-node stops its informer at the first error and leaves it to its user to go on: so do these tests, as its README says. */
+/** client-node stops its informer at the first error, and its README has users restart it: so do these tests. */
 describe("an informer of client-node", () => {
   let cluster: WorkingCluster;
   let core: CoreV1Api;
@@ -69,7 +69,7 @@ describe("an informer of client-node", () => {
   };
   const sees = (line: string): Promise<void> => eventually(async () => expect(seen).toContain(line));
 
-  it("sees what changed while the server was away, once it is back", async () => {
+  it("receives changes made while the server was down", async () => {
     await write("before", "1");
     await write("doomed", "1");
     await sees("add before 1");
@@ -98,7 +98,7 @@ describe("an informer of client-node", () => {
     });
     await write("one", "1");
     await sees("add one 1");
-    // History that is forgotten under a watch that is down: it must not go on from where it was.
+    // The history is compacted while the watch is down: it must not resume.
     const fault = cluster.server.faults.add({
       match: { verbs: ["watch"], resources: ["configmaps"] },
       effect: { kind: "partition" },

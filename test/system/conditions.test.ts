@@ -9,7 +9,7 @@ import { untilQuiet } from "../harness/until-quiet.ts";
 
 const ref = { namespace: "default", name: "fleet" };
 
-/** What people wait for, as they do it. */
+/** `kubectl wait` and `rollout status` on our conditions. */
 describe("the conditions of a deployment, with kubectl 1.35", () => {
   let fleet: ControlledFleet;
   let kubectl: ForeignTool;
@@ -23,7 +23,7 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
   };
   const conditions = async (): Promise<NonNullable<NonNullable<MachineDeployment["status"]>["conditions"]>> =>
     (await fleet.api.get<MachineDeployment>(machineDeploymentResource, ref)).status?.conditions ?? [];
-  /** Applies the deployment with machines of a class, and waits at once until kubectl takes the rollout for over. */
+  /** Applies the deployment with a class, and waits until kubectl regards the rollout as complete. */
   const rollOut = async (className: string): Promise<void> => {
     await kubectl(["apply", "-f", "-"], JSON.stringify(machineDeployment("fleet", className, 2)));
     await kubectl(["wait", "--for=condition=RollingOut=false", "machinedeployment/fleet", "--timeout=60s"]);
@@ -33,7 +33,7 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .map(({ spec }) => spec.class?.name);
 
-  it("never lets a wait for the end of a rollout end before it has begun", async () => {
+  it("never ends a wait for a rollout before the rollout starts", async () => {
     await start();
     fleet.run();
     await rollOut("small");
@@ -63,7 +63,7 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
     ]);
   });
 
-  it("works under MCM's definitions, which know no generation of a condition, and does not write it again and again", async () => {
+  it("works with MCM's CRDs, which have no observedGeneration in conditions, without repeated writes", async () => {
     await start();
     const crd = { name: "machinedeployments.machine.sapcloud.io" };
     const at = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties";
@@ -83,12 +83,12 @@ describe("the conditions of a deployment, with kubectl 1.35", () => {
         .filter(({ resource, subresource }) => resource === "machinedeployments" && subresource === "status").length;
     const before = await untilQuiet(statusWrites);
     expect(before).toBeGreaterThan(0);
-    // Somebody else's label brings a pass that finds nothing to write.
+    // A label of another client causes a reconcile that writes nothing.
     await kubectl(["label", "machinedeployment", "fleet", "team=blue"]);
     expect(await untilQuiet(statusWrites)).toBe(before);
   });
 
-  it("are MCM's alone without the flag, and what was there goes in one write", async () => {
+  it("are only MCM's without the flag, and others are removed in one write", async () => {
     await start();
     const controllers = fleet.run();
     await rollOut("small");

@@ -65,7 +65,7 @@ describe("millwright drain --dry-run", () => {
   });
   afterAll(() => cluster.close());
 
-  it("shows who goes when and why, ends with status 0, and touches nothing", async () => {
+  it("shows the order and reason of evictions, exits with status 0, and writes nothing", async () => {
     const before = await kubectl(["get", "pods,nodes", "-o", "jsonpath={.items[*].metadata.uid}"]);
     const { code, output } = await preview();
     expect(code, output).toBe(0);
@@ -73,7 +73,7 @@ describe("millwright drain --dry-run", () => {
     expect(output).toMatch(/default\/agent-\S+\s+stays\s+its DaemonSet would bring it back/);
     expect(output).toMatch(/default\/alone\s+evicted\s+nobody makes another\s+0\s+-\s+lets it go/);
     expect(output).toMatch(/default\/db-0\s+evicted\s+its controller makes another\s+1\s+pvc-\S+\s+lets it go/);
-    // One of two under its budget at a time, the database last, as the machine's rule says, and one volume after another.
+    // One of two pods within its budget at a time, the database last by the machine's rule, and one volume after another.
     expect(output).toMatch(
       /1\. evict: default\/alone, default\/web-\S+\n\s+2\. evict: default\/web-\S+\n\s+3\. evict: default\/db-0\n\s+4\. evict: default\/db-1\n/,
     );
@@ -86,7 +86,7 @@ describe("millwright drain --dry-run", () => {
     expect(writes).toEqual([]);
   });
 
-  it("names a budget that can never be met, and ends with status 2 until it is mended", async () => {
+  it("names a budget that can never be met, and exits with status 2 until it is fixed", async () => {
     await kubectl(["patch", "pdb", "web", "-p", '{"spec":{"minAvailable":2}}']);
     await kubectl(["wait", "--for=jsonpath={.status.disruptionsAllowed}=0", "pdb/web", "--timeout=60s"]);
     const { code, output } = await preview();
@@ -99,7 +99,7 @@ describe("millwright drain --dry-run", () => {
     expect((await preview()).code).toBe(0);
   });
 
-  it("does nothing without --dry-run, and says what does", async () => {
+  it("does nothing without --dry-run, and names the commands that do", async () => {
     const { code, output } = await dryRun("a", "--kubeconfig", cluster.kubeconfig);
     expect(code).toBe(1);
     expect(output).toContain("delete its Machine (kubectl delete machine NAME), or add --dry-run");
@@ -108,10 +108,10 @@ describe("millwright drain --dry-run", () => {
   it.each([
     ["a node that is not there", ["b", "--dry-run"], async () => cluster.kubeconfig, 'there is no node "b"'],
     [
-      "a right that is missing",
+      "a missing permission",
       ["a", "--dry-run"],
-      () => cluster.kubeconfigOf("nobody"),
-      /User "nobody" cannot get resource "nodes".*needs get and list on nodes, pods/,
+      () => cluster.kubeconfigOf("jane"),
+      /User "jane" cannot get resource "nodes".*needs get and list on nodes, pods/,
     ],
   ])("names %s in one line", async (_, args, kubeconfig, text) => {
     const { code, output } = await dryRun(...args, "--kubeconfig", await kubeconfig());
@@ -120,7 +120,7 @@ describe("millwright drain --dry-run", () => {
     expect(output).toMatch(text);
   });
 
-  it("says that there is no cluster", async () => {
+  it("reports an unreachable cluster in one line", async () => {
     const file = join(cluster.folder, "kubeconfig-of-nothing");
     await writeFile(file, kubeconfigFor("http://127.0.0.1:1"));
     const { code, output } = await dryRun("a", "--dry-run", "--kubeconfig", file);

@@ -13,7 +13,7 @@ import { type Installation, startInstallation } from "../harness/installation.ts
 
 const chart = fileURLToPath(new URL("testdata/chart", import.meta.url));
 
-describe("foreign clients of the devcluster", () => {
+describe("third-party clients of the devcluster", () => {
   let installation: Installation;
   let kubectl: ForeignTool;
 
@@ -29,7 +29,7 @@ describe("foreign clients of the devcluster", () => {
       helm = await createHelm(installation.kubeconfig);
     });
 
-    it("installs a chart with built-in objects and one of our kinds", async () => {
+    it("installs a chart with built-in objects and a custom resource", async () => {
       expect(await helm(["install", "blue", chart])).toContain("STATUS: deployed");
       expect(await kubectl(["get", "machinedeployment", "blue", "-o", "jsonpath={.spec.replicas}"])).toBe("1");
       expect(await kubectl(["get", "secret", "blue-secret", "-o", "jsonpath={.data.userData}"])).toBe(
@@ -49,7 +49,7 @@ describe("foreign clients of the devcluster", () => {
       ]);
     });
 
-    it("rolls it back and takes it away", async () => {
+    it("rolls it back and uninstalls it", async () => {
       await helm(["rollback", "blue", "1"]);
       expect(await kubectl(["get", "configmap", "blue-note", "-o", "jsonpath={.data.note}"])).toBe("first");
       expect(await helm(["uninstall", "blue"])).toContain('release "blue" uninstalled');
@@ -124,7 +124,7 @@ describe("foreign clients of the devcluster", () => {
       expect(stale.stderr).toContain("the object has been modified; please apply your changes to the latest version");
     });
 
-    it("keeps to field managers in server-side apply, and says who owns what", async () => {
+    it("respects field managers in server-side apply, and shows the owners", async () => {
       const manifest = (value: string): string =>
         `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owned"},"data":{"key":"${value}"}}`;
       await kubectl(["apply", "--server-side", "--field-manager=first", "-f", "-"], manifest("1"));
@@ -141,7 +141,7 @@ describe("foreign clients of the devcluster", () => {
       expect(await kubectl(["get", "configmap", "owned", "-o", "jsonpath={.data.key}"])).toBe("2");
     });
 
-    it("waits for a deletion that a finalizer holds up", async () => {
+    it("waits for a deletion that a finalizer blocks", async () => {
       await kubectl(["create", "configmap", "held"]);
       await kubectl(["patch", "configmap", "held", "-p", '{"metadata":{"finalizers":["example.com/hold"]}}']);
       await kubectl(["delete", "configmap", "held", "--wait=false"]);
@@ -152,7 +152,7 @@ describe("foreign clients of the devcluster", () => {
       await waiting;
     });
 
-    it("cordons and taints a node, and says what it may do", async () => {
+    it("cordons and taints a node, and shows its permissions", async () => {
       await kubectl(["create", "-f", "-"], '{"apiVersion":"v1","kind":"Node","metadata":{"name":"by-hand"}}');
       await kubectl(["cordon", "by-hand"]);
       await kubectl(["taint", "node", "by-hand", "key=value:NoSchedule"]);
@@ -170,7 +170,7 @@ describe("foreign clients of the devcluster", () => {
       await kubectl(["delete", "node", "by-hand"]);
     });
 
-    it("empties a namespace that is deleted", async () => {
+    it("deletes the objects of a deleted namespace", async () => {
       await kubectl(["create", "namespace", "short"]);
       await kubectl(["create", "configmap", "inside", "-n", "short"]);
       await kubectl(["delete", "namespace", "short", "--timeout=60s"]);

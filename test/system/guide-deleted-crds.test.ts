@@ -8,7 +8,7 @@ import { type Installation, machineClass, machineDeployment, startInstallation }
 import { startMillwright } from "../harness/millwright.ts";
 
 const LONG = 90_000;
-/** The commands of the guide in their order, with a real kubectl; what the guide lets jq make of objects, the test makes. */
+/** The commands of the guide in order, with a real kubectl; the test does the work of jq itself. */
 describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
   let installation: Installation;
   let kubectl: ForeignTool;
@@ -40,21 +40,21 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
       await kubectl(words(each).map((word) => word.replace("{}", name)));
   };
 
-  it("leads from held machines back to running ones with the same VMs", async () => {
+  it("recovers paused machines with the same VMs", async () => {
     await untilRunning();
     const before = vmsOf(await installation.machines());
     await deleteCrd(installation.api, "Machine");
-    const [deletedAt = "", said = ""] = commands("Status", "kubectl");
+    const [deletedAt = "", messages = ""] = commands("Status", "kubectl");
     await eventually(async () => {
       expect(await kubectl(words(deletedAt))).toMatch(/^\d{4}-/);
-      expect((await kubectl(words(said))).match(/Deletion paused/g)).toHaveLength(2);
+      expect((await kubectl(words(messages))).match(/Deletion paused/g)).toHaveLength(2);
     }, LONG);
     const [machine] = await installation.machines();
-    const told = startMillwright(["describe", "machine", machine?.metadata.name ?? ""], {
+    const described = startMillwright(["describe", "machine", machine?.metadata.name ?? ""], {
       KUBECONFIG: installation.kubeconfig,
     });
-    await told.ended;
-    expect(told.output()).toContain("Deletion:        Deletion paused");
+    await described.ended;
+    expect(described.output()).toContain("Deletion:        Deletion paused");
 
     const file = JSON.stringify({
       apiVersion: "v1",
@@ -85,7 +85,7 @@ describe("the guide to deleted definitions", { timeout: 300_000 }, () => {
     expect([calls("create"), calls("delete")]).toEqual([2, 0]);
   });
 
-  it("lets everything go for who means it", async () => {
+  it("deletes all machines when the deletion is allowed", async () => {
     await deleteCrd(installation.api, "Machine");
     await eventually(async () => {
       const texts = (await installation.machines()).map(({ status }) => status?.lastOperation?.description ?? "");

@@ -12,8 +12,8 @@ import { startWorkingCluster, type WorkingCluster } from "../harness/working-clu
 
 const namespace = "machines";
 
-/** The commands of both pages in their order, with a real kubectl, on a cluster with TLS and RBAC. */
-describe("the guide to doctor and the page of rights", { timeout: 300_000 }, () => {
+/** The commands of both pages in order, with a real kubectl, on a cluster with TLS and RBAC. */
+describe("the guide to doctor and the page of permissions", { timeout: 300_000 }, () => {
   let cluster: WorkingCluster;
   let kubectl: ForeignTool;
   /** Kubeconfig of the service account that the page binds the roles to. */
@@ -52,7 +52,7 @@ describe("the guide to doctor and the page of rights", { timeout: 300_000 }, () 
     return second === undefined ? made : { status: 0, output: await kubectl(filled(second).slice(1), made.output) };
   };
 
-  it("lead from a cluster without rights to one in which nothing fails", async () => {
+  it("lead from a cluster without permissions to one in which every check passes", async () => {
     Object.assign(names, { CONTROL: controllers, TARGET: controllers, CLASS: "small" });
     const guide = await commandsOf("troubleshooting-with-doctor");
     const [both = "", one = ""] = guide.get("") ?? [];

@@ -59,7 +59,7 @@ describe("the guide to draining", () => {
       expect(await run(description)).toContain("default/job: waiting for completion");
       expect(await run(events)).toContain("budget default/web can never be met");
     });
-    // Pods of order 10 wait for the service, which its budget holds.
+    // Pods of order 10 wait for the service, whose budget blocks.
     expect(fleet.evicted()).toEqual([]);
     fleet.invariants.allowForce();
     await run(force);
@@ -68,7 +68,7 @@ describe("the guide to draining", () => {
     await fleet.invariants.check();
   });
 
-  it("has no other commands", () => {
+  it("has no untested commands", () => {
     expect([...guide].map(([heading, commands]) => `${heading} ${commands.length}`)).toEqual([
       "Dry run 1",
       "Start 1",

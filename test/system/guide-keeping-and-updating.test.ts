@@ -45,7 +45,7 @@ describe("the commands of the guides", () => {
     await installation.close();
   });
 
-  it("preserve a machine, show it, and let it go", async () => {
+  it("preserve a machine, show it, and end the preservation", async () => {
     const guide = await commandsOf("preserving-machines");
     const [whenFailed = "", now = ""] = guide.get("Preserve a machine") ?? [];
     const [phase = "", message = "", events = ""] = guide.get("Status") ?? [];
@@ -53,11 +53,11 @@ describe("the commands of the guides", () => {
     await run(now);
     await eventually(async () => expect(await run(phase)).toMatch(/^Running \d{4}-\d\d-\d\dT/));
     await run(whenFailed);
-    // The Node has the say from now on, and the machine runs.
+    // From now on the annotation of the Node takes precedence, and the machine runs.
     await eventually(async () => expect(await run(phase)).toBe("Running "));
     await run(forget);
 
-    // Nothing asks for it while the wish is away; it is back before the machine fails.
+    // Without the annotation no preservation is requested; it is set again before the machine fails.
     await run(whenFailed);
     const condition = {
       type: "KernelDeadlock",
@@ -110,7 +110,7 @@ describe("the commands of the guides", () => {
     expect(Object.keys(node.metadata.labels ?? {}).filter((key) => key.includes("update"))).toEqual([]);
   });
 
-  it("are all of them run by these tests", async () => {
+  it("are all run by these tests", async () => {
     const counts = await Promise.all(
       ["preserving-machines", "in-place-updates"].map(async (guide) =>
         [...(await commandsOf(guide)).entries()].map(([heading, commands]) => `${heading} ${commands.length}`),

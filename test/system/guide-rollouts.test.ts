@@ -71,7 +71,7 @@ describe("the guides to previews and rollouts", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("show what changes would lead to, from the cluster and from files, and write nothing", async () => {
+  it("show the effects of changes, from the cluster and from files, and write nothing", async () => {
     const guide = await commandsOf("previewing-changes");
     const [apply = "", scale = "", remove = "", removeOne = ""] = guide.get("Plan a change") ?? [];
     const [timed = ""] = guide.get("Read a plan") ?? [];
@@ -102,7 +102,7 @@ describe("the guides to previews and rollouts", () => {
     );
   });
 
-  it("hold a rollout at canary steps", async () => {
+  it("pause a rollout at canary steps", async () => {
     await rollout("Canary steps", 0);
     await rollout("Canary steps", 1);
     await eventually(
@@ -119,12 +119,12 @@ describe("the guides to previews and rollouts", () => {
     expect(shown.output).toContain("Rollout is paused at canary step 2 of 2");
     await rollout("Canary steps", 2);
     await eventually(async () => expect(await classes()).toEqual(Array(3).fill("big Running")), 60_000);
-    // Nothing failed: there is no mark to take away, and kubectl does not mind.
+    // Nothing failed: there is no annotation to remove, which kubectl accepts.
     await rollout("Canary steps", 3);
   });
 
-  it("know from the rollout before how long machines take to leave", async () => {
-    // Events are written beside the work: the last one may come after the end of the rollout.
+  it("estimate the duration of drains from the previous rollout", async () => {
+    // Events are written asynchronously: the last one may come after the end of the rollout.
     await eventually(async () => {
       const { output } = await run("millwright plan --scale fleet=2");
       expect(output).toMatch(
@@ -140,7 +140,7 @@ describe("the guides to previews and rollouts", () => {
     expect(fromFile.output).toMatch(/for a drain and deletion, the middle of [1-3] that events tell of/);
   });
 
-  it("replace machines on deletion only, and all as soon as that is over", async () => {
+  it("replace machines only when they are deleted, and all once the annotation is removed", async () => {
     await rollout("On deletion", 0);
     await rollout("On deletion", 1);
     await eventually(async () =>
@@ -158,7 +158,7 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
   });
 
-  it("take windows and minReadySeconds, and refuse what cannot be read", async () => {
+  it("set windows and minReadySeconds, and report invalid values", async () => {
     await rollout("Maintenance windows");
     await rollout("minReadySeconds");
     const valid = async (): Promise<string | undefined> => {
@@ -181,7 +181,7 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => expect(await valid()).toBe(""));
   });
 
-  it("pause a rollout, wait for its end, and go back", async () => {
+  it("pause a rollout, wait for its end, and roll back", async () => {
     const heading = "Pause, wait, roll back";
     await rollout(heading, 0);
     await kubectl(["patch", "machinedeployment", "fleet", "--type=merge", "-p", ofClass("big")]);
@@ -195,7 +195,7 @@ describe("the guides to previews and rollouts", () => {
     await eventually(async () => expect(await classes()).toEqual(Array(3).fill("small Running")), 60_000);
   });
 
-  it("have no other commands", async () => {
+  it("have no untested commands", async () => {
     const counts = await Promise.all(
       ["previewing-changes", "rollouts"].map(async (guide) =>
         [...(await commandsOf(guide))].map(([heading, commands]) => `${heading} ${commands.length}`),

@@ -6,7 +6,7 @@ import { startWorkingCluster, type WorkingCluster } from "../harness/working-clu
 
 const chart = fileURLToPath(new URL("testdata/service", import.meta.url));
 
-/** One release from its installation to its end: each test goes on where the one before ended. */
+/** One release from installation to uninstallation: each test continues after the previous one. */
 describe("Helm 4 on a cluster with workloads", () => {
   let cluster: WorkingCluster;
   let helm: ForeignTool;
@@ -25,19 +25,19 @@ describe("Helm 4 on a cluster with workloads", () => {
   };
   const minAvailable = (): Promise<string> => kubectl(["get", "pdb", "web", "-o", "jsonpath={.spec.minAvailable}"]);
 
-  it("installs and waits until all of it is ready", async () => {
+  it("installs and waits until everything is ready", async () => {
     expect(await helm(["install", "web", chart, "--wait", "--timeout=60s"])).toContain("STATUS: deployed");
     expect(await kubectl(["get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}"])).toBe("2");
     expect(await helm(["get", "manifest", "web"])).toContain("kind: PodDisruptionBudget");
   });
 
-  it("runs a release's test, and says when it fails", async () => {
+  it("runs a release's test, and reports its failure", async () => {
     expect(await helm(["test", "web", "--timeout=60s"])).toMatch(/Phase:\s+Succeeded/);
     await helm(["upgrade", "web", chart, "--set", "exitCode=1", "--wait", "--timeout=60s"]);
     expect((await helm.attempt(["test", "web", "--timeout=60s"])).code).toBe(1);
   });
 
-  it("gives up an upgrade that does not become ready, and rolls back what it had changed", async () => {
+  it("fails an upgrade that does not become ready, and rolls it back", async () => {
     const failed = await helm.attempt([
       "upgrade",
       "web",
@@ -55,21 +55,21 @@ describe("Helm 4 on a cluster with workloads", () => {
     expect((await history()).at(-1)).toBe("4 deployed");
   });
 
-  it("undoes a failed upgrade by itself when told to", async () => {
+  it("rolls back a failed upgrade with --rollback-on-failure", async () => {
     const upgrade = ["upgrade", "web", chart, "--set", "ready=false,minAvailable=2", "--rollback-on-failure"];
     expect((await helm.attempt([...upgrade, "--timeout=4s"])).code).toBe(1);
     expect(await minAvailable()).toBe("1");
     expect((await history()).slice(-2)).toEqual(["5 failed", "6 deployed"]);
   });
 
-  it("refuses an upgrade that the server refuses, and leaves the release as it was", async () => {
+  it("fails an upgrade that the server rejects, and keeps the release", async () => {
     const refused = await helm.attempt(["upgrade", "web", chart, "--set", "minAvailable=-1"]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/spec\.minAvailable/);
     expect(await minAvailable()).toBe("1");
   });
 
-  it("uninstalls all of it, and waits until it is gone", async () => {
+  it("uninstalls everything, and waits for the deletions", async () => {
     expect(await helm(["uninstall", "web", "--wait", "--timeout=60s"])).toContain('release "web" uninstalled');
     await eventually(async () =>
       expect(await kubectl(["get", "deployments,pdb,replicasets,pods", "-l", "app=web", "-o", "name"])).toBe(""),

@@ -17,7 +17,7 @@ spec:
     spec: { terminationGracePeriodSeconds: 1, containers: [{ name: web, image: "${image}" }] }
 `;
 
-/** What people do with a cluster, as they do it. */
+/** Everyday kubectl commands. */
 describe("kubectl 1.35 on a cluster with workloads", () => {
   let cluster: WorkingCluster;
   let kubectl: ForeignTool;
@@ -52,7 +52,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     expect(await kubectl(["get", "deployment", "web", "--no-headers"])).toMatch(/^web\s+3\/3\s+3\s+3\s/);
   });
 
-  it("describes a pod, its deployment and its node, with what happened to them", async () => {
+  it("describes a pod, its deployment and its node, with their events", async () => {
     const name = await kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[0].metadata.name}"]);
     const pod = await kubectl(["describe", "pod", name]);
     expect(pod).toMatch(/Normal\s+Scheduled\s+.*default-scheduler\s+Successfully assigned default\/web-\S+ to [ab]/);
@@ -68,7 +68,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     );
   });
 
-  it("says why a pod is not scheduled", async () => {
+  it("shows why a pod is not scheduled", async () => {
     const spec = '{"spec":{"nodeSelector":{"zone":"moon"}}}';
     await kubectl(["run", "lost", "--image=web:1", `--overrides=${spec}`]);
     await eventually(async () =>
@@ -79,7 +79,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     await kubectl(["delete", "pod", "lost", "--timeout=60s"]);
   });
 
-  it("refuses what there is no kubelet and no metrics server for, in words that say so", async () => {
+  it("rejects commands that need a kubelet or a metrics server, with the reason", async () => {
     const name = await kubectl(["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[0].metadata.name}"]);
     const logs = await kubectl.attempt(["logs", name]);
     expect(logs.code).toBe(1);
@@ -105,7 +105,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     );
     await kubectl(["uncordon", "a"]);
     await eventually(async () => expect(await kubectl(["get", "node", "a", "-o", "jsonpath={.spec.taints}"])).toBe(""));
-    // A budget that can never be met holds a drain up to its end, and is named.
+    // A budget that can never be met blocks a drain until its timeout, and is named.
     await kubectl(["patch", "pdb", "web", "--type=merge", "-p", '{"spec":{"minAvailable":3}}']);
     const stuck = await kubectl.attempt(["drain", "b", "--timeout=8s"]);
     expect(stuck.code).toBe(1);
@@ -114,7 +114,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     await kubectl(["delete", "pdb", "web"]);
   });
 
-  it("labels, annotates and taints nodes, and takes all of it back", async () => {
+  it("labels, annotates and taints nodes, and removes all of it", async () => {
     await kubectl(["label", "node", "a", "team=blue"]);
     await kubectl(["annotate", "node", "a", "why=test"]);
     await kubectl(["taint", "node", "a", "spot=yes:NoSchedule"]);
@@ -173,7 +173,7 @@ describe("kubectl 1.35 on a cluster with workloads", () => {
     );
   });
 
-  it("knows who it is and what it may do, by certificate and by impersonation", async () => {
+  it("shows its user and permissions, by certificate and by impersonation", async () => {
     expect(await kubectl(["auth", "whoami"])).toMatch(/Username\s+admin\s[\s\S]*system:masters/);
     expect(await kubectl(["config", "view", "-o", "jsonpath={.users[0].user.client-key-data}"])).toBe("DATA+OMITTED");
     expect(await kubectl(["config", "view", "--raw"])).toContain("client-certificate-data");

@@ -23,9 +23,9 @@ export interface CloudControllerManagerOptions {
 
 /** The node controllers of a cloud controller manager. */
 export interface CloudControllerManager {
-  /** Reports which instances the cloud has now. */
+  /** Sets the current instances of the cloud. */
   sync(instances: readonly CloudInstance[]): void;
-  /** Runs until the signal aborts. Calls that fail for a reason that passes are repeated. */
+  /** Runs until the signal aborts. Calls that fail with a transient error are retried. */
   start(signal: AbortSignal): Promise<void>;
 }
 
@@ -47,9 +47,9 @@ const tickMs = 100;
  */
 export function createCloudControllerManager(options: CloudControllerManagerOptions): CloudControllerManager {
   const { api, clock, initializeMs, removeMs } = options;
-  /** By name of their nodes: the instances that exist, and those that ended. */
+  /** Existing and ended instances, by the names of their nodes. */
   const known = new Map<string, { readonly instance: CloudInstance; readonly endedAtMs?: number }>();
-  /** When nodes that are not initialized were first seen, by UID. */
+  /** When uninitialized nodes were first observed, by UID. */
   const seenAtMs = new Map<string, number>();
 
   const initialize = async (node: CloudNode, instance: CloudInstance, signal: AbortSignal): Promise<void> => {
@@ -60,7 +60,7 @@ export function createCloudControllerManager(options: CloudControllerManagerOpti
       "topology.kubernetes.io/region": instance.region,
     };
     const taints = node.spec?.taints?.filter(({ key }) => key !== uninitializedTaint.key) ?? [];
-    // The provider id of a Node is written once.
+    // The provider ID of a Node is written once.
     const providerID = node.spec?.providerID ?? instance.providerId;
     const patch = { metadata: { labels, resourceVersion }, spec: { providerID, taints } };
     await api.patch(nodeResource, { name }, patch, { kind: "merge", signal });

@@ -107,7 +107,7 @@ async function follow(options: Partial<CloudNodesOptions> = {}) {
     become(...next: readonly CloudInstance[]) {
       instances = next;
     },
-    /** The Node of a name; undefined when there is none. */
+    /** The Node of that name; undefined when it does not exist. */
     node: (name: string): Promise<KubeObject | undefined> =>
       api.get(nodeResource, { name }).catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
@@ -122,7 +122,7 @@ const ready = (status: "True" | "False") => ({
   status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Ready", status })]) },
 });
 
-it("lets a node join with the taint, without id and addresses, and leaves it so while nothing initializes it", async () => {
+it("registers a node with the taint and without provider ID and addresses until it is initialized", async () => {
   const { become, node } = await follow({ initializeMs: Number.POSITIVE_INFINITY });
   become(instance);
   await eventually(async () => expect(await node(name)).toMatchObject(ready("True")));
@@ -133,7 +133,7 @@ it("lets a node join with the taint, without id and addresses, and leaves it so 
   expect(joined?.["status"]).toMatchObject({ nodeInfo: { systemUUID: instance.systemUuid } });
 });
 
-it("initializes a node with id, labels and addresses, and takes the taint off", async () => {
+it("initializes a node with provider ID, labels and addresses, and removes the taint", async () => {
   const { become, node } = await follow({ initializeMs: 200 });
   become(instance);
   await eventually(async () => expect(await node(name)).toMatchObject({ status: { addresses: instance.addresses } }));
@@ -151,7 +151,7 @@ it("initializes a node with id, labels and addresses, and takes the taint off", 
   expect(JSON.stringify(initialized?.["spec"])).not.toContain(uninitializedTaint.key);
 });
 
-it("keeps the taints that others put on a node before it was initialized", async () => {
+it("keeps the taints that other clients set on a node before it was initialized", async () => {
   const { api, become, node } = await follow({ initializeMs: 2_000 });
   become(instance);
   const other = { key: "example.com/agent-not-ready", effect: "NoSchedule" };
@@ -181,7 +181,7 @@ it("deletes a Node whose instance ended before it was initialized", async () => 
   await eventually(async () => expect(await node(name)).toBeUndefined());
 });
 
-it("leaves Nodes alone whose id is another one's", async () => {
+it("ignores Nodes with the provider ID of another cloud", async () => {
   const { api, become, node } = await follow({ initializeMs: 0, removeMs: 0 });
   const foreign = { metadata: { name }, spec: { providerID: "aws:///eu-west-1a/i-0fedcba9876543210" } };
   await api.create(nodeResource, { ...foreign, apiVersion: "v1", kind: "Node" });
@@ -192,7 +192,7 @@ it("leaves Nodes alone whose id is another one's", async () => {
   expect(await node(name)).toMatchObject(foreign);
 });
 
-it("lets kubelets register with an id of their own where there is no cloud controller manager", async () => {
+it("registers nodes with the provider ID of their kubelets when there is no cloud controller manager", async () => {
   const { become, node } = await follow({ kubeletProviderId: ec2MachineId, removeMs: 100 });
   become(instance);
   await eventually(async () => expect(await node(name)).toMatchObject(ready("True")));

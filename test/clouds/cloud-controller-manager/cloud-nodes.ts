@@ -4,15 +4,15 @@ import type { ApiClient } from "@millwright/kube";
 import { createCloudControllerManager } from "./cloud-controller-manager.ts";
 import type { CloudInstance } from "./cloud-instance.ts";
 
-/** How kubelets and the cloud controller manager of a cloud take their time, milliseconds. */
+/** Delays of kubelets and the cloud controller manager, milliseconds. */
 export interface NodeTimes {
   /** From an instance running to the registration of its node. Default 50 ms. */
   readonly joinMs?: number;
-  /** From the registration of a node to its initialization. Default 1 s. `Infinity`: the cloud controller manager never comes. */
+  /** From the registration of a node to its initialization. Default 1 s. `Infinity`: no cloud controller manager runs. */
   readonly initializeMs?: number;
   /** From the end of an instance to the deletion of its Node, if nothing else deletes it. Default 1 s. */
   readonly removeMs?: number;
-  /** Between two looks at the instances of the cloud. Default 100 ms. */
+  /** Interval between lists of the instances of the cloud. Default 100 ms. */
   readonly lookMs?: number;
 }
 
@@ -27,13 +27,13 @@ export interface CloudNodesOptions extends NodeTimes {
    * register without id, and a cloud controller manager initializes their nodes.
    */
   kubeletProviderId?: ((instance: CloudInstance) => string) | undefined;
-  /** Host name of an instance, after which its kubelet names the node. Default: as the cloud names it. */
+  /** Host name of an instance, which is the name of its node. Default: the name in the cloud. */
   hostname?: ((instance: CloudInstance) => string) | undefined;
 }
 
 /**
- * Keeps the nodes of a cluster as the cloud has its instances: their kubelets run with `--cloud-provider=external`, and a cloud
- * controller manager looks after the nodes. A kubelet whose instance is stopped reports so (graceful node shutdown, KEP-2000).
+ * Synchronizes the nodes of a cluster with the instances of the cloud: their kubelets run with `--cloud-provider=external`, and a cloud
+ * controller manager manages the nodes. A kubelet whose instance is stopped reports so (graceful node shutdown, KEP-2000).
  * Runs until the signal aborts.
  */
 export async function followInstances(options: CloudNodesOptions, signal: AbortSignal): Promise<void> {

@@ -45,11 +45,11 @@ const attributes = (verb: string, resource: string): JsonObject => ({
   resourceAttributes: { namespace: "{ns}", verb, resource },
 });
 
-/** Who may do what, and who may give it to others: asked as somebody with few rights, by impersonation. */
+/** RBAC and its escalation checks, with an impersonated user who has few permissions. */
 export const access = subject("access", [
   whoAmI("a user", asJane),
   whoAmI("a service account", { "Impersonate-User": "system:serviceaccount:default:bot" }),
-  whoAmI("nobody", { "Impersonate-User": "system:anonymous" }),
+  whoAmI("anonymous", { "Impersonate-User": "system:anonymous" }),
   whoAmI("with a uid and more", {
     ...asJane,
     "Impersonate-Uid": "1234",
@@ -86,7 +86,7 @@ export const access = subject("access", [
     asJane,
   ),
   post("a role with everything", roles, role("all", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }), asJane),
-  mergePatch("somebody else's label on it", `${roles}/less`, { metadata: { labels: { a: "b" } } }),
+  mergePatch("a label of another user", `${roles}/less`, { metadata: { labels: { a: "b" } } }),
   post("a binding of what she has", bindings, binding("less", "Role", "less"), asJane),
   post("a binding of what is missing", bindings, binding("missing", "Role", "missing"), asJane),
   post(
@@ -113,13 +113,13 @@ export const access = subject("access", [
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { "compat.example.io/sum": "true" } }] },
     }),
   ),
-  post("the review of somebody else", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+  post("the review of another user", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SubjectAccessReview",
     spec: { user: "compat-jane", ...attributes("get", "pods") },
   }),
   post(
-    "the review of somebody else without rights",
+    "the review of another user without rights",
     "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     {
       apiVersion: "authorization.k8s.io/v1",
@@ -134,5 +134,5 @@ export const access = subject("access", [
     spec: {},
   }),
   whoAmI("a group without a user", { "Impersonate-Group": "compat-team" }),
-  whoAmI("somebody who may not impersonate", { ...asJane, "Impersonate-User": "compat-jane" }),
+  whoAmI("a user who may not impersonate", { ...asJane, "Impersonate-User": "compat-jane" }),
 ]);

@@ -5,7 +5,7 @@ const as = (path: string, manager: string, more = "") => `${path}?fieldManager=$
 const a = `${configMaps}/a`;
 const n = `${nodes}/compat-apply`;
 
-/** Server-side apply: owners, conflicts, what goes when nobody wants it any more. */
+/** Server-side apply: owners, conflicts, removal of fields without owners. */
 export const serverSideApply = subject("apply", [
   apply("creates", as(a, "one"), configMap("a", { k: "1", l: "1" })),
   apply("again", as(a, "one"), configMap("a", { k: "1", l: "1" })),
@@ -19,7 +19,7 @@ export const serverSideApply = subject("apply", [
   apply("a shared field dropped by one", as(a, "three"), configMap("a", { m: "1" })),
   mergePatch("an update takes a field", as(a, "editor"), { data: { m: "2" } }),
   apply("which then is a conflict", as(a, "three"), configMap("a", { m: "1" })),
-  put("a replace by somebody", as(a, "replacer"), configMap("a", { k: "9" })),
+  put("a replace by another client", as(a, "replacer"), configMap("a", { k: "9" })),
   apply("conflict with a replace", as(a, "two"), configMap("a", { k: "2" })),
   apply("without a manager", a, configMap("a", { k: "1" })),
   apply("with an unprintable manager", as(a, "%07"), configMap("a", { k: "1" })),

@@ -3,7 +3,7 @@ import { configMap, configMaps, lease, leases, node, nodes, pod, pods, secrets }
 
 const big = "x".repeat(64);
 
-/** Creating objects: what is filled in and what is refused. */
+/** Creation of objects: defaults and rejected fields. */
 export const create = subject("create", [
   post("a config map", configMaps, configMap("a", { k: "v" })),
   get("read it back", `${configMaps}/a`),

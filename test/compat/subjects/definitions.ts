@@ -13,12 +13,12 @@ const mapList = (items: JsonObject, keys: readonly string[]): JsonObject => ({
   "x-kubernetes-list-type": "map",
   "x-kubernetes-list-map-keys": keys,
 });
-/** A definition with other names, or more in its spec. */
+/** A CRD with other names, or more in its spec. */
 const named = (names: JsonObject, spec: JsonObject = {}): JsonObject => {
   const whole = crd(group, "as", "A", object);
   return { ...whole, spec: { ...whole.spec, ...spec, names: { plural: "as", kind: "A", ...names } } };
 };
-/** A definition with these versions; each is served and has a schema unless it says otherwise. */
+/** A CRD with these versions; each is served and has a schema by default. */
 const versioned = (versions: readonly JsonObject[]): JsonObject =>
   named(
     {},
@@ -33,7 +33,7 @@ const versioned = (versions: readonly JsonObject[]): JsonObject =>
   );
 const propertiesOf = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 
-/** Properties of a schema, most of which are refused. */
+/** Properties of a schema, most of which are rejected. */
 const badProperties: readonly (readonly [string, JsonObject])[] = [
   ["a type that there is not", { x: { type: "text" } }],
   ["the type null", { x: { type: "null" } }],
@@ -117,7 +117,7 @@ const badProperties: readonly (readonly [string, JsonObject])[] = [
   ],
 ];
 
-/** Definitions of custom resources that are refused, and what is filled into those that are not. */
+/** CRDs that are rejected, and the defaults of those that are not. */
 export const definitions = subject("definitions", [
   post("a small one", dry, crd(group, "smalls", "Small", object)),
   post("a cluster-wide one", dry, {

@@ -60,7 +60,7 @@ export const deletion = subject("delete", [
   mergePatch("let e go", `${configMaps}/e`, { metadata: { finalizers: [] } }),
   del("a collection in every namespace", "/api/v1/configmaps"),
   del("foreground", `${configMaps}/f`, options({ propagationPolicy: "Foreground" })),
-  mergePatch("nobody waits for dependents of f", `${configMaps}/f`, { metadata: { finalizers: null } }),
+  mergePatch("remove the finalizer of f", `${configMaps}/f`, { metadata: { finalizers: null } }),
   post("create a pod", pods, pod("p")),
   del("delete an unbound pod", `${pods}/p`),
   get("the unbound pod is gone", `${pods}/p`),

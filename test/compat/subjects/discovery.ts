@@ -2,7 +2,7 @@ import { get, subject } from "../request-script.ts";
 
 const aggregated = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
 
-/** What both servers say about themselves, as far as both have it. */
+/** The discovery documents that both servers have. */
 export const discovery = subject(
   "discovery",
   [

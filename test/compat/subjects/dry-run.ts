@@ -1,7 +1,7 @@
 import { del, get, mergePatch, post, put, subject } from "../request-script.ts";
 import { configMap, configMaps, pod, pods } from "./sample-objects.ts";
 
-/** Writes that are only tried. */
+/** Dry-run writes. */
 export const dryRun = subject("dry-run", [
   post("create", `${configMaps}?dryRun=All`, configMap("a", { k: "1" })),
   get("nothing is there", `${configMaps}/a`),

@@ -26,7 +26,7 @@ const ready = (pod: string) =>
   });
 const statusOf = (body: JsonObject): JsonObject => (isJsonObject(body["status"]) ? body["status"] : {});
 
-/** Evictions and the budgets that stand against them. */
+/** Evictions and PodDisruptionBudgets. */
 export const eviction = subject("eviction", [
   post("a free pod", pods, bound("free", "free")),
   evict("dry run", "free", { dryRun: ["All"] }),

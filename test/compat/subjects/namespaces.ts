@@ -4,7 +4,7 @@ import { configMap } from "./sample-objects.ts";
 const namespaces = "/api/v1/namespaces";
 const own = `${namespaces}/compat-own`;
 
-/** Namespaces: their making, their end and what cannot be done meanwhile. */
+/** Namespaces: creation, deletion, and what a terminating namespace rejects. */
 export const namespaceLife = subject("namespaces", [
   get("the default namespace", `${namespaces}/default`),
   post("create", namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "compat-own" } }),

@@ -4,7 +4,7 @@ import { configMap, configMaps, nodes, secrets } from "./sample-objects.ts";
 const partial = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" };
 const partialList = { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" };
 
-/** Reading single objects, and what can go wrong on the way. */
+/** Reads of single objects, and their errors. */
 export const read = subject("read", [
   post("prepare", configMaps, configMap("a", { k: "v" }, { labels: { app: "x" } })),
   get("an object", `${configMaps}/a`),

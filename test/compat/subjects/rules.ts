@@ -1,7 +1,7 @@
 import { getUntil, type JsonObject, post, subject } from "../request-script.ts";
 import { crd, crds, isEstablished } from "./sample-objects.ts";
 
-/** Expressions by the library that they ask; `self` is the text "abc-12". Some hold, some do not, some fail. */
+/** Expressions by their CEL library; `self` is the text "abc-12". Some are true, some are false, some fail. */
 const expressions: Readonly<Record<string, readonly string[]>> = {
   texts: [
     "self.startsWith('abc')",
@@ -127,11 +127,11 @@ const expressions: Readonly<Record<string, readonly string[]>> = {
 const group = "rules.example.io";
 const ruledText = (rule: string): JsonObject => ({
   type: "string",
-  // Kubernetes refuses rules about texts of any length when they cost too much.
+  // Kubernetes rejects costly rules on texts without a maximum length.
   maxLength: 20,
   "x-kubernetes-validations": [{ rule, message: rule }],
 });
-/** A field for each expression, so that each is told by its place. */
+/** A field for each expression, so that errors identify it by its path. */
 const libraries = Object.entries(expressions).map(([library, rules]) => ({
   library,
   properties: Object.fromEntries(rules.map((rule, index) => [`r${index}`, ruledText(rule)])),
@@ -154,7 +154,7 @@ const refused = (rule: string): JsonObject => ({
   properties: { spec: { type: "object", properties: { x: ruledText(rule) } } },
 });
 
-/** What rules of custom resources can ask. */
+/** Validation rules of custom resources. */
 export const rules = subject("rules", [
   post("define what is ruled", crds, crd(group, "ruleds", "Ruled", schema)),
   getUntil("what is ruled is established", `${crds}/ruleds.${group}`, isEstablished),

@@ -18,7 +18,7 @@ export function pod(name: string, spec: JsonObject = {}, metadata: JsonObject = 
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, ...metadata },
-    // In a cluster admission names the account; both servers run without that part of admission.
+    // In a cluster, admission sets the service account; both servers run without that plugin.
     spec: { serviceAccountName: "default", containers: [{ name: "main", image: "registry.local/app:1" }], ...spec },
   };
 }
@@ -56,7 +56,7 @@ export function crd(
   };
 }
 
-/** Whether an object is on its way out. */
+/** Whether an object is terminating. */
 export function isMarked(_status: number, body: JsonObject): boolean {
   const { metadata } = body;
   return isJsonObject(metadata) && metadata["deletionTimestamp"] !== undefined;

@@ -17,7 +17,7 @@ import {
 const accept = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };
 const table = (name: string, path: string) => get(name, path, accept);
 
-/** Tables, as kubectl asks for them. */
+/** Tables, as kubectl requests them. */
 export const tables = subject("tables", [
   post("prepare a config map", configMaps, configMap("a", { a: "1", b: "2" })),
   post("prepare a secret", secrets, {

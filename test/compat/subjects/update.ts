@@ -7,7 +7,7 @@ const withMetadata = (object: JsonObject, metadata: JsonObject): JsonObject => (
   metadata: { ...(isJsonObject(object["metadata"]) ? object["metadata"] : {}), ...metadata },
 });
 
-/** Replacing objects: optimistic concurrency and what may not change. */
+/** Updates: optimistic concurrency and immutable fields. */
 export const update = subject("update", [
   post("create", configMaps, configMap("a", { k: "1" })),
   put("replace", `${configMaps}/a`, (seen) => withData(seen("create"), { k: "2" })),

@@ -3,7 +3,7 @@ import { configMap, configMaps, nodes, pods } from "./sample-objects.ts";
 
 const json = { "content-type": "application/json" };
 
-/** Methods, content types and bodies that are wrong. */
+/** Invalid methods, content types and bodies. */
 export const wire = subject("wire", [
   post("prepare", configMaps, configMap("a")),
   step("POST to an object", "POST", `${configMaps}/a`, configMap("a"), json),
