@@ -10,22 +10,23 @@ const blocks = generatedBlocks((file) =>
 );
 const block = (name: string): string => blocks.get(name) ?? "";
 const rowsOf = (name: string): readonly string[] => block(name).split("\n").slice(2);
+const itemsOf = (name: string): readonly string[] => block(name).split(/^- /m).slice(1);
 
 describe("generated blocks", () => {
-  it("have a row with a meaning for every key that other programs read", () => {
+  it("have an item with a meaning for every key that other programs read", () => {
     for (const [name, table] of [
       ["labels", labelKeys],
       ["annotations", annotationKeys],
       ["taints", taintKeys],
     ] as const) {
-      expect(rowsOf(name)).toHaveLength(Object.keys(table).length);
-      for (const row of rowsOf(name)) expect(row).toMatch(/^\| `[\w./-]+` +\| \S.{20,} +\|$/);
+      expect(itemsOf(name)).toHaveLength(Object.keys(table).length);
+      for (const item of itemsOf(name)) expect(item).toMatch(/^`[\w./-]+`: \S.{20,}/);
     }
   });
 
   it("replace links by what they point at", () => {
     expect(block("annotations")).not.toContain("{@link");
-    expect(block("annotations")).toContain(
+    expect(block("annotations").replaceAll(/\s+/g, " ")).toContain(
       "`cluster-autoscaler.kubernetes.io/scale-down-disabled` was set by a controller",
     );
   });
@@ -40,8 +41,8 @@ describe("generated blocks", () => {
   });
 
   it("list every error code with its retry class", () => {
-    expect(rowsOf("error-codes")).toHaveLength(Object.keys(machineErrorCodes).length);
-    expect(block("error-codes")).toMatch(/`ResourceExhausted` +\| 8 +\| exhausted/);
+    expect(itemsOf("error-codes")).toHaveLength(Object.keys(machineErrorCodes).length);
+    expect(block("error-codes")).toContain("- `ResourceExhausted` (8, exhausted): ");
   });
 });
 

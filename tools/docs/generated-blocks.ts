@@ -27,6 +27,7 @@ import { azureSpecSchema } from "@millwright/provider-azure";
 import { gcpSpecSchema } from "@millwright/provider-gcp";
 import * as z from "zod";
 import { knownDifferences } from "../../test/compat/known-differences.ts";
+import { listItem } from "./markdown-list.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { readEntryComments } from "./read-doc-comments.ts";
 import { schemaTable } from "./schema-table.ts";
@@ -36,15 +37,14 @@ export type ReadSource = (file: string) => string;
 
 /** The blocks that `tools/docs/generate-docs.ts` fills, by name. Each is made from a table that code or tests run by. */
 export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
-  const keys = (file: string, name: string, table: Readonly<Record<string, string>>, heading = "key"): string => {
+  const keys = (file: string, name: string, table: Readonly<Record<string, string>>): string => {
     const meanings = readEntryComments(file, read(file), name);
-    return markdownTable(
-      [heading, "meaning"],
-      Object.entries(table).map(([entry, key]) => [code(key), withLinks(meanings.get(entry) ?? "", table)]),
-    );
+    return Object.entries(table)
+      .map(([entry, key]) => listItem([`${code(key)}: ${withLinks(meanings.get(entry) ?? "", table)}`]))
+      .join("\n");
   };
   const metrics = (name: string, table: Readonly<Record<string, string>>): string =>
-    keys("packages/core/src/wire/metric-names.ts", name, table, "metric");
+    keys("packages/core/src/wire/metric-names.ts", name, table);
   return new Map([
     [
       "phases",
@@ -55,15 +55,12 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
     ],
     [
       "phase-guide",
-      markdownTable(
-        ["phase", "how a machine comes to it", "what the controllers do", "what you can do"],
-        Object.entries(phaseGuide).map(([name, { cause, controller, person }]) => [
-          phaseName(name),
-          cause,
-          controller,
-          person,
-        ]),
-      ),
+      Object.entries(phaseGuide)
+        .flatMap(([name, { cause, controller, person }]) => [
+          listItem([phaseName(name)]),
+          ...[`Cause: ${cause}`, `Controllers: ${controller}`, `You: ${person}`].map((part) => listItem([part], "  ")),
+        ])
+        .join("\n"),
     ],
     ["phase-diagram", phaseDiagram()],
     ["phase-transitions", phaseTable()],
@@ -76,7 +73,7 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
         deletionStages.map(({ name, purpose, marker }) => [name, purpose, code(marker)]),
       ),
     ],
-    ["error-codes", errorTable()],
+    ["error-codes", errorList()],
     ["retry-delays", retryTable()],
     ["control-rights", rightsTable("control")],
     ["target-rights", rightsTable("target")],
@@ -108,7 +105,8 @@ export function generatedBlocks(read: ReadSource): ReadonlyMap<string, string> {
 }
 
 /** What the contract tests know to differ between our API server and the real one. */
-const differencesList = (): string => knownDifferences.map(({ what, why }) => `- ${what}.\n  Why: ${why}.`).join("\n");
+const differencesList = (): string =>
+  knownDifferences.map(({ what, why }) => listItem([`${what}.`, `Why: ${why}.`])).join("\n");
 
 /** Between which delays each kind of call is repeated, as the machine controller has them. */
 function retryTable(): string {
@@ -135,19 +133,21 @@ const scopes: Readonly<Record<RequiredRight["scope"], string>> = {
   cluster: "the cluster",
 };
 
-const rightsTable = (cluster: RequiredRight["cluster"]): string =>
-  markdownTable(
-    ["resource", "in", "verbs", "for", "without it"],
-    requiredRights
-      .filter((right) => right.cluster === cluster)
-      .map(({ scope, group, resource, verbs, purpose, without }) => [
-        code(`${group === "" ? "" : `${group}/`}${resource}`),
-        scopes[scope],
-        verbs.join(", "),
-        purpose,
-        without ?? "it does not work",
-      ]),
+function rightsTable(cluster: RequiredRight["cluster"]): string {
+  const rights = requiredRights.filter((right) => right.cluster === cluster);
+  const resourceOf = ({ group, resource }: RequiredRight): string =>
+    code(`${group === "" ? "" : `${group}/`}${resource}`);
+  const table = markdownTable(
+    ["resource", "in", "verbs", "for"],
+    rights.map((right) => [resourceOf(right), scopes[right.scope], right.verbs.join(", "), right.purpose]),
   );
+  const optional = rights.flatMap((right) =>
+    right.without === undefined ? [] : [listItem([`${resourceOf(right)}: ${right.without}`])],
+  );
+  return optional.length === 0
+    ? table
+    : [table, "", "Optional are, with what happens without them:", "", ...optional].join("\n");
+}
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -204,14 +204,9 @@ function deletionDiagram(): string {
   return ["```mermaid", "flowchart LR", `  ${names.join(" --> ")} --> deleted([deleted])`, "```"].join("\n");
 }
 
-function errorTable(): string {
-  return markdownTable(
-    ["code", "number", "retry class", "when a driver answers it"],
-    Object.entries(machineErrorCodes).map(([name, { number, retry, meaning }]) => [
-      code(name),
-      String(number),
-      retry === "none" ? "-" : retry,
-      meaning,
-    ]),
-  );
-}
+const errorList = (): string =>
+  Object.entries(machineErrorCodes)
+    .map(([name, { number, retry, meaning }]) =>
+      listItem([`${code(name)} (${number}${retry === "none" ? "" : `, ${retry}`}): ${meaning}`]),
+    )
+    .join("\n");
