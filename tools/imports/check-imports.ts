@@ -1,12 +1,13 @@
 /**
  * Fails when an import runs against the table in import-rules.ts, when a workspace is missing from the table, when a source imports a package that
- * its package.json does not declare, or when the folders of a package are not as the map in its README has them.
+ * its package.json does not declare, when the folders of a package differ from the map in its README, or
+ * when folders import each other in a circle. Circles of files are found by `npm run lint`.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { directionProblem, mapProblems, readFolderMap } from "./folder-map.ts";
+import { directionProblem, folderCycle, mapProblems, readFolderMap } from "./folder-map.ts";
 import { importRules, isTestFile, problemOf } from "./import-rules.ts";
 import { readImports } from "./read-imports.ts";
 
@@ -46,6 +47,11 @@ for (const workspace of workspaces) {
     maps += 1;
     problems.push(...mapProblems(map, files).map((problem) => `${workspace}/README.md: its map ${problem}`));
   }
+  // A package of files alone needs no map.
+  else if (files.some((file) => file.includes("/"))) {
+    problems.push(`${workspace}/README.md: has no map of its folders under "Where things are"`);
+  }
+  const inside: (readonly [string, string])[] = [];
   for (const inSource of files) {
     const file = `${workspace}/src/${inSource}`;
     const isTest = isTestFile(file);
@@ -53,8 +59,10 @@ for (const workspace of workspaces) {
       const where = `${found.file}:${found.line}: import of "${found.specifier}"`;
       const problem = problemOf(found, (folder) => manifestOf(folder).name);
       if (problem !== undefined) problems.push(`${where}: ${problem}`);
-      if (found.specifier.startsWith(".") && map !== undefined) {
-        const against = directionProblem(map, inSource, posix.join(posix.dirname(inSource), found.specifier));
+      if (found.specifier.startsWith(".")) {
+        const imported = posix.join(posix.dirname(inSource), found.specifier);
+        inside.push([inSource, imported]);
+        const against = map === undefined ? undefined : directionProblem(map, inSource, imported);
         if (against !== undefined) problems.push(`${where}: ${against} in the map of ${workspace}/README.md`);
       }
       if (found.specifier.startsWith(".") || isBuiltin(found.specifier)) continue;
@@ -65,6 +73,8 @@ for (const workspace of workspaces) {
       problems.push(`${where}: ${name} is not in the dependencies of ${workspace}/package.json`);
     }
   }
+  const cycle = folderCycle(inside);
+  if (cycle !== undefined) problems.push(`${workspace}/src: folders import each other in a circle: ${cycle}`);
 }
 
 for (const problem of problems) console.error(problem);

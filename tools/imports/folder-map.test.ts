@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { directionProblem, mapProblems, readFolderMap } from "./folder-map.ts";
+import { directionProblem, folderCycle, mapProblems, readFolderMap } from "./folder-map.ts";
 
 const table = `| folder        | what is in it |
 | ------------- | ------------- |
@@ -69,5 +69,44 @@ describe("directions between folders", () => {
     ["clock.ts", "index.ts", "a part of a package may not import the whole"],
   ])("forbid %s to import %s", (file, imported, problem) => {
     expect(directionProblem(map, file, imported)).toBe(problem);
+  });
+});
+
+describe("circles of folders", () => {
+  it("are found through other folders, and within one row of a map", () => {
+    expect(
+      folderCycle([
+        ["a/x.ts", "b/x.ts"],
+        ["b/y.ts", "c/x.ts"],
+        ["c/y.ts", "a/z.ts"],
+      ]),
+    ).toBe("a/ > b/ > c/ > a/");
+    expect(
+      folderCycle([
+        ["x.ts", "a/deep/x.ts"],
+        ["a/deep/y.ts", "a/x.ts"],
+        ["a/y.ts", "a/deep/x.ts"],
+      ]),
+    ).toBe("a/deep/ > a/ > a/deep/");
+    expect(
+      folderCycle([
+        ["a/x.ts", "b.ts"],
+        ["c.ts", "a/y.ts"],
+      ]),
+    ).toBe("a/ > (top) > a/");
+  });
+
+  it("do not come from tests, from index.ts, or from two ways to one folder", () => {
+    expect(
+      folderCycle([
+        ["a/x.ts", "b/x.ts"],
+        ["a/x.ts", "c/x.ts"],
+        ["b/x.ts", "c/x.ts"],
+        ["c/x.test.ts", "a/x.ts"],
+        ["index.ts", "a/x.ts"],
+        ["a/x.ts", "top.ts"],
+        ["a/x.ts", "a/y.ts"],
+      ]),
+    ).toBeUndefined();
   });
 });

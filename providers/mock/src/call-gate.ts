@@ -1,6 +1,7 @@
 import type { Clock } from "@millwright/core";
 import { type CloudErrorCode, isCloudError } from "./cloud-error.ts";
-import type { CallOptions, CloudOperation } from "./cloud.ts";
+import type { CallOptions } from "./cloud.ts";
+import type { CloudOperation } from "./cloud-operation.ts";
 import type { FaultSet } from "./fault.ts";
 
 /** One call in the record of a cloud. */

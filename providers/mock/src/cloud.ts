@@ -1,12 +1,7 @@
+import type { CloudOperation } from "./cloud-operation.ts";
 import type { Fault, FaultRule } from "./fault.ts";
 import type { MachineTypeName } from "./machine-type.ts";
 import type { Vm, VmState } from "./vm.ts";
-
-/** The calls that the cloud counts and that faults can hit. */
-export const cloudOperations = ["create", "get", "list", "delete", "tag", "power", "userData", "changes"] as const;
-
-/** One of {@link cloudOperations}. */
-export type CloudOperation = (typeof cloudOperations)[number];
 
 /** What every call takes. */
 export interface CallOptions {

@@ -1,7 +1,7 @@
 import { type Random, isMachineErrorCode } from "@millwright/core";
 import * as z from "zod";
 import { CloudError, type CloudErrorCode } from "./cloud-error.ts";
-import type { CloudOperation } from "./cloud.ts";
+import type { CloudOperation } from "./cloud-operation.ts";
 
 /** Asks the cloud to fail. */
 export interface FaultRule {

@@ -6,17 +6,10 @@ export { createCloudClient } from "./cloud-client.ts";
 export type { CloudClientOptions } from "./cloud-client.ts";
 export { createCloudServer } from "./cloud-server.ts";
 export type { CloudServer, CloudServerOptions } from "./cloud-server.ts";
-export { cloudOperations, powerActions } from "./cloud.ts";
-export type {
-  CallOptions,
-  ChangeCursor,
-  CloudOperation,
-  CreateVmInput,
-  MockCloud,
-  PowerAction,
-  VmChanges,
-  VmFilter,
-} from "./cloud.ts";
+export { cloudOperations } from "./cloud-operation.ts";
+export type { CloudOperation } from "./cloud-operation.ts";
+export { powerActions } from "./cloud.ts";
+export type { CallOptions, ChangeCursor, CreateVmInput, MockCloud, PowerAction, VmChanges, VmFilter } from "./cloud.ts";
 export type { CloudCall } from "./call-gate.ts";
 export { createMockDriver, mockCsiDriver } from "./driver.ts";
 export type { MockDriverOptions } from "./driver.ts";

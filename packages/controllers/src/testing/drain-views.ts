@@ -1,7 +1,7 @@
 import type { DrainTerms, DrainView } from "../drain/drain-view.ts";
 import type { Move } from "../drain/drain-record.ts";
 import { aNode } from "./builders.ts";
-import { testNow } from "./snapshots.ts";
+import { testNow } from "./test-time.ts";
 
 const MINUTE = 60_000;
 

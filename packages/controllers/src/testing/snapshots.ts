@@ -15,12 +15,9 @@ import { type ClassView } from "../cluster/class-view.ts";
 import { defaultMachineSettings } from "../model/machine-settings.ts";
 import { aMachine, aMachineClass, aNode, type Change } from "./builders.ts";
 import { aDrainView } from "./drain-views.ts";
+import { testNow } from "./test-time.ts";
 
-/** Ten minutes after everything was created. */
-export const testNow = new Date("2026-01-01T00:10:00Z");
-
-/** A time so many milliseconds after {@link testNow}. */
-export const later = (ms: number): Date => new Date(testNow.getTime() + ms);
+export { later, testNow } from "./test-time.ts";
 
 /** What a pass sees of a sound machine in a target cluster, no call under way and no node, unless changed. */
 export const aSnapshot = (change: Partial<MachineSnapshot> = {}): MachineSnapshot => ({

@@ -12,7 +12,6 @@ import { onTestFinished } from "vitest";
 import { createCloudServer } from "../cloud-server.ts";
 import type { CreateVmInput } from "../cloud.ts";
 import { createMockDriver } from "../driver.ts";
-import defaultDriver from "../index.ts";
 import { createSimulatedCloud } from "../simulated-cloud.ts";
 import { type MockSpec, mockSpecSchema } from "../spec.ts";
 
@@ -62,7 +61,7 @@ export async function aCloud(place: (typeof places)[number], clock: Clock = syst
       ? { driver: withoutPending(createMockDriver({ cloud })), secret: secretOf({ userData: "#!/bin/sh" }) }
       : // As a host loads it: the secret says where the cloud is.
         {
-          driver: withoutPending(defaultDriver),
+          driver: withoutPending(createMockDriver()),
           secret: secretOf({ endpoint: `${url}\n`, token: canary, userData: "#!/bin/sh" }),
         };
 
