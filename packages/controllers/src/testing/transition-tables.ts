@@ -11,7 +11,7 @@ export type Transition =
       readonly hasGeneration: boolean;
     };
 
-/** One row of a table of docs/conditions.md. */
+/** One item of a list of docs/conditions.md. */
 export interface TransitionRow {
   readonly guard: string;
   /** Kinds of actions that the row names; at least one of them follows, sooner or later, in some state that the guard allows. */
@@ -35,47 +35,47 @@ export type Values = Readonly<Record<string, number | string | boolean>>;
 
 const codeIn = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
-const conditionPattern =
-  /^(?<type>\w+)=(?<status>\w+); Reason=(?<reason>\w+); Message="(?<message>.*?)"(?<generation>; ObservedGeneration=metadata\.generation)?$/;
+const conditionPattern = /^(?<type>\w+)=(?<status>\w+); Reason=(?<reason>\w+); Message="(?<message>.*?)"$/;
 
-function readTransition(cell: string): Transition {
-  if (cell === "absent" || cell === "unchanged" || cell === "not written") return { kind: cell };
-  const { type, status, reason, message, generation } = conditionPattern.exec(codeIn(cell)[0] ?? "")?.groups ?? {};
+function readTransition(text: string, hasGeneration: boolean): Transition {
+  if (text === "absent" || text === "unchanged" || text === "not written") return { kind: text };
+  const { type, status, reason, message } = conditionPattern.exec(codeIn(text)[0] ?? "")?.groups ?? {};
   if (type === undefined || status === undefined || reason === undefined || message === undefined)
-    throw new SyntaxError(`no transition: ${cell}`);
-  const text = message.replaceAll("\\n", "\n");
-  return { kind: "condition", type, status, reason, message: text, hasGeneration: generation !== undefined };
+    throw new SyntaxError(`not a transition: ${text}`);
+  return { kind: "condition", type, status, reason, message: message.replaceAll("\\n", "\n"), hasGeneration };
 }
 
-function readRow(line: string): TransitionRow {
-  const [guard = "", ensure = "", transition = "", next = ""] = line
-    .split("|")
-    .slice(1, -1)
-    .map((cell) => cell.trim());
-  const time = codeIn(next)[0];
-  if (time === undefined && next !== "none") throw new SyntaxError(`no time: ${next}`);
+/** A guard, the transition below it, and what is done and awaited where there is something. */
+function readRow(item: string, hasGeneration: boolean): TransitionRow {
+  const [guard = "", transition = "", ...more] = item.split("\n").map((line) => line.trim().replace(/^- /, ""));
+  const partOf = (name: string): string => more.find((line) => line.startsWith(name)) ?? "";
+  const next = codeIn(partOf("Next: "))[0];
   return {
     guard: codeIn(guard)[0] ?? "",
-    actions: codeIn(ensure).filter((code) => /^(Create|Delete|Patch|Remove)[A-Z]/.test(code)),
-    transition: readTransition(transition),
-    ...(time === undefined ? {} : { next: time }),
+    actions: codeIn(partOf("Ensure: ")).filter((code) => /^(Create|Delete|Patch|Remove)[A-Z]/.test(code)),
+    transition: readTransition(transition, hasGeneration),
+    ...(next === undefined ? {} : { next }),
   };
 }
 
-/** Reads the tables of the page: a heading, whose conditions they are, and rows after the heading `Guard`. */
+/** Reads the lists of the page: a heading, whose conditions they are, and an item for each guard. */
 export function readTransitionTables(page: string): readonly TransitionTable[] {
   return page
     .split(/^## /m)
     .slice(1)
     .flatMap((section) => {
-      const lines = section.split("\n");
-      const start = lines.findIndex((line) => line.startsWith("| Guard"));
-      if (start < 0) return [];
-      const rows = lines.slice(start + 2);
-      const end = rows.findIndex((line) => !line.startsWith("|"));
       const owners = /^Of ([\w ]+)\./m.exec(section)?.[1]?.split(" and ") ?? [];
-      const isOrdered = section.includes("The first row whose guard holds");
-      return [{ type: lines[0] ?? "", owners, isOrdered, rows: rows.slice(0, end < 0 ? undefined : end).map(readRow) }];
+      const items = section.match(/^- `[^`]+`\n(?: {2}- .*(?:\n|$))+/gm) ?? [];
+      if (owners.length === 0 || items.length === 0) return [];
+      const hasGeneration = !section.includes("MCM's.");
+      return [
+        {
+          type: section.split("\n")[0] ?? "",
+          owners,
+          isOrdered: section.includes("The first row whose guard holds"),
+          rows: items.map((item) => readRow(item.trimEnd(), hasGeneration)),
+        },
+      ];
     });
 }
 
