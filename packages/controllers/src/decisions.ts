@@ -16,6 +16,5 @@ export { machineSetSnapshot } from "./machine-set/observe.ts";
 export type { MachineSetAction } from "./machine-set/snapshot.ts";
 export type { NodeConditionState } from "./model/node-condition.ts";
 export { isAvailable, isDeleting } from "./model/phase.ts";
-export { apiTime } from "./model/set-condition.ts";
 export { addFinalizerPatch } from "./ownership/finalizer-patch.ts";
 export { hasFreezeLabel } from "./safety/freeze-set.ts";

@@ -28,7 +28,7 @@ import { filled, holds, readTransitionTables, type TransitionRow, type Values } 
 import { aggregate } from "./aggregate.ts";
 import type { DerivedCondition } from "./derived-condition.ts";
 import { someNames } from "./message-lines.ts";
-import { type Condition, findCondition } from "../model/set-condition.ts";
+import { type Condition, findCondition } from "@millwright/kube";
 import { factsOf } from "./owner/condition-inputs.ts";
 
 const page = readFileSync(new URL("../../../../docs/conditions.md", import.meta.url), "utf8");

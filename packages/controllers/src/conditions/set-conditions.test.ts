@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Condition, ConditionState } from "../model/set-condition.ts";
+import type { Condition, ConditionState } from "@millwright/kube";
 import { inOrderIfChanged, setConditions, withoutOurs } from "./set-conditions.ts";
 
 const entry = (type: string, status = "False"): Condition => ({ type, status, reason: "R", message: "" });
@@ -42,7 +42,7 @@ describe("the list of conditions", () => {
   it("keeps its order when nothing in it changes", () => {
     const list = [entry("Paused"), entry("Available")];
     expect(inOrderIfChanged(list, list)).toBe(list);
-    expect(setConditions(list, [state("Paused"), state("Available")], new Date(0))).toBe(list);
+    expect(setConditions(list, [state("Paused"), state("Available")], { now: new Date(0) })).toBe(list);
   });
 
   it("loses Cluster API's, and SpecValid unless that says what is wrong, and keeps what others wrote", () => {

@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, conditionOrder, specValidConditionType } from "@millwright/core";
-import { type Condition, type ConditionState, type ConditionTimes, setCondition } from "../model/set-condition.ts";
+import { type Condition, type ConditionState, setCondition, type SetConditionOptions } from "@millwright/kube";
 
 /** Types that MCM does not know and that are ours to set and to take away. */
 const ours: ReadonlySet<string> = new Set<string>(Object.values(clusterApiConditionTypes));
@@ -19,10 +19,9 @@ const inOrder = (list: readonly Condition[]): readonly Condition[] =>
 export function setConditions(
   list: readonly Condition[],
   states: readonly ConditionState[],
-  now: Date,
-  times?: ConditionTimes,
+  options: SetConditionOptions,
 ): readonly Condition[] {
-  return states.reduce((conditions, state) => setCondition(conditions, state, now, times), list);
+  return states.reduce((conditions, state) => setCondition(conditions, state, options), list);
 }
 
 /** Puts a list in order if it is another than before: an order alone is worth no write. */

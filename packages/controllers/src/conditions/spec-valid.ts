@@ -6,7 +6,7 @@ import {
   specValidReasons,
 } from "@millwright/core";
 import type { Reason } from "../model/decision.ts";
-import { type Condition, type ConditionState, findCondition } from "../model/set-condition.ts";
+import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
 
 /** All problems, one per line with a bullet, as conditions list them: `* spec.replicas: must be …` (Cluster API, `machinedeployment_status.go`). */
 const describe = (problems: readonly FieldProblem[]): string =>

@@ -1,6 +1,6 @@
 import { createVirtualClock } from "@millwright/core/testing";
 import { expect, it } from "vitest";
-import type { Condition } from "../model/set-condition.ts";
+import type { Condition } from "@millwright/kube";
 import { createStatusUpdateThrottle } from "./status-update-throttle.ts";
 
 interface Status {

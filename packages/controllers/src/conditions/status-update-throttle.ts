@@ -1,7 +1,6 @@
 import { type Clock, clusterApiConditionTypes } from "@millwright/core";
-import { equalJson } from "@millwright/kube";
+import { type Condition, equalJson } from "@millwright/kube";
 import type { Decision } from "../model/decision.ts";
-import type { Condition } from "../model/set-condition.ts";
 
 /** How often texts of conditions and numbers of machines of one object are written at most, milliseconds. */
 const intervalMs = 1000;

@@ -93,10 +93,10 @@ describe("what is reported", () => {
   });
 
   it("is one condition, and an event when it is new", () => {
-    const first = setPausedCondition([], terminating, now, "transition");
+    const first = setPausedCondition([], terminating, { now });
     expect(first.conditions).toMatchObject([{ type: "CRDsEstablished", status: "False", reason: "CRDDeleted" }]);
     expect(first.because).toHaveLength(1);
-    const second = setPausedCondition(first.conditions, terminating, new Date(now.getTime() + 60_000), "transition");
+    const second = setPausedCondition(first.conditions, terminating, { now: new Date(now.getTime() + 60_000) });
     expect(second).toEqual({ conditions: first.conditions, because: [] });
   });
 });

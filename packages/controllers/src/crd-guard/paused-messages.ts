@@ -1,7 +1,7 @@
 import { annotationKeys, crdDeletedReason, crdsEstablishedConditionType, eventReasons } from "@millwright/core";
 import type { CrdState } from "../model/crd-state.ts";
 import type { Reason } from "../model/decision.ts";
-import { type Condition, type ConditionTimes, findCondition, setCondition } from "../model/set-condition.ts";
+import { type Condition, findCondition, setCondition, type SetConditionOptions } from "@millwright/kube";
 
 function describeCrd({ name, state }: CrdState): string {
   switch (state) {
@@ -36,14 +36,13 @@ export const pausedMessage = (crd: CrdState): string =>
 export function setPausedCondition(
   before: readonly Condition[],
   crd: CrdState,
-  now: Date,
-  times: ConditionTimes,
+  options: SetConditionOptions,
 ): { readonly conditions: readonly Condition[]; readonly because: readonly Reason[] } {
   const message = pausedMessage(crd);
   const type = crdsEstablishedConditionType;
   const isReported = findCondition(before, type)?.message === message;
   return {
-    conditions: setCondition(before, { type, status: "False", reason: crdDeletedReason, message }, now, times),
+    conditions: setCondition(before, { type, status: "False", reason: crdDeletedReason, message }, options),
     because: isReported ? [] : [{ type: "Warning", reason: eventReasons.crdDeleted, message }],
   };
 }

@@ -5,9 +5,8 @@ import {
   machineDeploymentResource,
   machineResource,
 } from "@millwright/core";
-import { equalJson } from "@millwright/kube";
+import { type Condition, equalJson, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { type Condition, findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineClass,

@@ -15,7 +15,7 @@ import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
-import { type Condition, type ConditionState, findCondition } from "../model/set-condition.ts";
+import { type Condition, type ConditionState, findCondition } from "@millwright/kube";
 import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { pendingSets } from "./pending-machines.ts";
@@ -123,6 +123,6 @@ export function withDeploymentConditions(
     surroundings === undefined
       ? undefined
       : deploymentConditions({ deployment, sets, surroundings, legacy, holds: holds ?? [] }, now);
-  const lists = { before: deployment.status?.conditions, legacy, times: "transition and update" } as const;
+  const lists = { before: deployment.status?.conditions, legacy, updateTime: true };
   return withConditions(decision, { ...status, conditions: conditionList(lists, group, now) }, group);
 }

@@ -1,7 +1,7 @@
 import { annotationKeys, machineDeploymentResource, resolveFenceposts } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { isAvailable } from "../model/phase.ts";
 import { createFaultyRollout, pool, type Fault, faults } from "../testing/faulty-rollout.ts";
 

@@ -1,7 +1,7 @@
 import { type Machine, machineDeploymentResource, machineResource, phaseOf } from "@millwright/core";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { isDeleting } from "../model/phase.ts";
 import { inPhase, testNamespace } from "../testing/builders.ts";
 import { createFaultyRollout, pool, faults } from "../testing/faulty-rollout.ts";

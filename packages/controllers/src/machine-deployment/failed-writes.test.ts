@@ -7,10 +7,9 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { type ApiClient, type ApiObject, isConflict } from "@millwright/kube";
+import { type ApiClient, type ApiObject, findCondition, isConflict } from "@millwright/kube";
 import { conflictError, type FakeApi, serverError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import {
   aMachineDeployment,

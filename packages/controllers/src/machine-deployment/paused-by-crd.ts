@@ -5,6 +5,6 @@ import type { MachineDeploymentDecision } from "./state/snapshot.ts";
 
 /** Decides about a deployment that a CRD pauses: it does nothing and reports why. The rest of its status stays as it was. */
 export function decidePaused({ status }: MachineDeployment, crd: CrdState, now: Date): MachineDeploymentDecision {
-  const { conditions, because } = setPausedCondition(status?.conditions ?? [], crd, now, "transition and update");
+  const { conditions, because } = setPausedCondition(status?.conditions ?? [], crd, { now, updateTime: true });
   return { actions: [], status: { ...status, conditions }, because };
 }

@@ -1,6 +1,6 @@
 import { type MachineDeployment, specValidConditionType } from "@millwright/core";
 import { shapeProblemsOf } from "../cluster/readable.ts";
-import { findCondition } from "../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { templateDifferences } from "../conditions/machine/updating.ts";
 import type { SetView } from "./state/set-size.ts";
 

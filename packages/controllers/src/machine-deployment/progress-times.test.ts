@@ -1,6 +1,6 @@
 import { type MachineDeployment } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { aMachine, aMachineDeployment, aMachineSet, type Change, inPhase, named } from "../testing/builders.ts";
 import { machineDeploymentStatus } from "./status.ts";
 

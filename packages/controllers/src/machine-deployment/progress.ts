@@ -4,7 +4,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "../model/set-condition.ts";
+import { type ConditionState, findCondition } from "@millwright/kube";
 
 /** The counters that measure the progress of a rollout. */
 export type Counters = Required<

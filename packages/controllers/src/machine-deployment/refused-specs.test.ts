@@ -1,6 +1,6 @@
 import { type MachineDeployment, type MachineSet } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { decideMachineSet } from "../machine-set/decide.ts";
 import { machineSetSnapshot } from "../machine-set/observe.ts";
 import {

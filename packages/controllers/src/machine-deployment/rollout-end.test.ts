@@ -7,11 +7,10 @@ import {
   machineResource,
   seededRandom,
 } from "@millwright/core";
-import type { ApiClient } from "@millwright/kube";
+import { type ApiClient, findCondition } from "@millwright/kube";
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { createControlCaches } from "../cluster/caches.ts";
-import { findCondition } from "../model/set-condition.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import { aMachineClass, aMachineDeployment, inPhase, named, testNamespace } from "../testing/builders.ts";
 import { createTestCluster } from "../testing/cluster.ts";

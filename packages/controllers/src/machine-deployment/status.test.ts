@@ -1,7 +1,6 @@
 import { type Machine, type MachineDeployment, type MachineSet } from "@millwright/core";
-import { createMergePatch } from "@millwright/kube";
+import { createMergePatch, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,

@@ -6,13 +6,7 @@ import {
   type MachineDeployment,
   type MachineDeploymentStatus,
 } from "@millwright/core";
-import {
-  type Condition,
-  type ConditionState,
-  findCondition,
-  removeCondition,
-  setCondition,
-} from "../model/set-condition.ts";
+import { type Condition, type ConditionState, findCondition, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { frozenState } from "../safety/freeze-deployment.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
@@ -93,7 +87,7 @@ function conditionsOf(facts: DeploymentFacts, counters: Counters, preserved: num
     crdsEstablishedConditionType,
   );
   const set = (state: ConditionState | undefined, touch = false): void => {
-    if (state !== undefined) conditions = setCondition(conditions, state, now, "transition and update", touch);
+    if (state !== undefined) conditions = setCondition(conditions, state, { now, updateTime: true, touch });
   };
   set(availableState(facts, counters, preserved));
   if (problems.length === 0 && deployment.metadata.deletionTimestamp == null) {

@@ -1,6 +1,6 @@
 import type { Machine, MachineSet } from "@millwright/core";
 import { describe, expect, it } from "vitest";
-import type { Condition } from "../model/set-condition.ts";
+import type { Condition } from "@millwright/kube";
 import {
   aMachine,
   aMachineSet,

@@ -19,7 +19,7 @@ import { scalingDown } from "../conditions/group/scaling-down.ts";
 import { scalingUp } from "../conditions/group/scaling-up.ts";
 import { unreadable } from "../conditions/group/unreadable.ts";
 import { cutText } from "../conditions/message-lines.ts";
-import { type Condition, findCondition } from "../model/set-condition.ts";
+import { type Condition, findCondition } from "@millwright/kube";
 import { factsOf, type ConditionInputs } from "../conditions/owner/condition-inputs.ts";
 import { conditionList, withConditions } from "../conditions/owner/write-conditions.ts";
 import { hasFreezeLabel } from "../safety/freeze-set.ts";
@@ -128,6 +128,6 @@ export function withSetConditions(
     surroundings === undefined
       ? undefined
       : setConditionsOf({ set, owned: claim.owned, surroundings, legacy, blocked: decision.blocked }, now);
-  const lists = { before: set.status?.machineSetCondition, legacy, times: "transition" } as const;
+  const lists = { before: set.status?.machineSetCondition, legacy, updateTime: false };
   return withConditions(decision, { ...status, machineSetCondition: conditionList(lists, group, now) }, group);
 }

@@ -7,10 +7,9 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { controllerRefOf } from "@millwright/kube";
+import { controllerRefOf, findCondition } from "@millwright/kube";
 import { notFoundError } from "@millwright/kube/testing";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,

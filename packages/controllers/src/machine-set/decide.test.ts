@@ -7,9 +7,8 @@ import {
   type MachineSetStatus,
   validateMachineSet,
 } from "@millwright/core";
-import { claimObjects } from "@millwright/kube";
+import { claimObjects, findCondition } from "@millwright/kube";
 import { describe, expect, it } from "vitest";
-import { findCondition } from "../model/set-condition.ts";
 import {
   aMachine,
   aMachineDeployment,

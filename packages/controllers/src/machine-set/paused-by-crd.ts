@@ -10,7 +10,7 @@ import type { MachineSetDecision } from "./snapshot.ts";
  */
 export function decidePaused(set: MachineSet, owned: readonly Machine[], crd: CrdState, now: Date): MachineSetDecision {
   const patch = expectedReplicasPatch(set, owned);
-  const { conditions, because } = setPausedCondition(set.status?.machineSetCondition ?? [], crd, now, "transition");
+  const { conditions, because } = setPausedCondition(set.status?.machineSetCondition ?? [], crd, { now });
   return {
     actions: patch === undefined ? [] : [{ kind: "PatchSet", patch }],
     status: { ...set.status, machineSetCondition: conditions },

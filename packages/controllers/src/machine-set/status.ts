@@ -6,8 +6,7 @@ import {
   type MachineSet,
   type MachineSetStatus,
 } from "@millwright/core";
-import { equalJson } from "@millwright/kube";
-import { type Condition, removeCondition, setCondition } from "../model/set-condition.ts";
+import { type Condition, equalJson, removeCondition, setCondition } from "@millwright/kube";
 import { specValidState } from "../conditions/spec-valid.ts";
 import { isPreservedFailure } from "../model/phase.ts";
 import { countMachines } from "../machine-lists/machine-counts.ts";
@@ -74,7 +73,7 @@ function withFrozen(conditions: readonly Condition[], { freeze }: MachineSetFact
   if (freeze === undefined) return conditions;
   return freeze.condition === undefined
     ? removeCondition(conditions, legacyConditionTypes.frozen)
-    : setCondition(conditions, freeze.condition, now, "transition");
+    : setCondition(conditions, freeze.condition, { now });
 }
 
 function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
@@ -82,16 +81,11 @@ function conditionsOf(facts: MachineSetFacts, now: Date): readonly Condition[] {
   const valid = specValidState(problems, set.metadata.generation);
   const standing = removeCondition(set.status?.machineSetCondition ?? [], crdsEstablishedConditionType);
   const before = withFrozen(standing, facts, now);
-  const conditions = setCondition(before, valid, now, "transition");
+  const conditions = setCondition(before, valid, { now });
   // Absent, not False, while all is well: Gardener reads a ReplicaFailure that is there as trouble.
   return failure === undefined
     ? removeCondition(conditions, legacyConditionTypes.replicaFailure)
-    : setCondition(
-        conditions,
-        { type: legacyConditionTypes.replicaFailure, status: "True", ...failure },
-        now,
-        "transition",
-      );
+    : setCondition(conditions, { type: legacyConditionTypes.replicaFailure, status: "True", ...failure }, { now });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LastOperation, MachineHistoryEntry, MachineStatus } from "@millwright/core";
-import { apiTime } from "./set-condition.ts";
+import { apiTime } from "@millwright/kube";
 
 /** Entries that are kept: enough for a night of trouble, little enough for thousands of machines. */
 const maxEntries = 10;

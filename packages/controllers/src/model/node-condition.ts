@@ -1,6 +1,6 @@
 import type { NodeCondition } from "@millwright/core";
 import type { Node } from "./node-objects.ts";
-import { apiTime, findCondition } from "./set-condition.ts";
+import { apiTime, findCondition } from "@millwright/kube";
 
 /** Strategic merge patch of a node's status: its conditions are merged by type. `mayFail`: what follows is done all the same. */
 export interface PatchNodeStatus {

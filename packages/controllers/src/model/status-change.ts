@@ -1,5 +1,5 @@
 import type { LastOperation, Machine, MachinePhase, MachineStatus } from "@millwright/core";
-import { apiTime } from "./set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import { entryOf, isRemembered, withHistory } from "./history.ts";
 
 /** What a machine's status is to say about its last operation; the time follows. */

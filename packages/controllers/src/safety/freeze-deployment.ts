@@ -7,7 +7,7 @@ import {
   type MachineDeployment,
   type MachineSet,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "../model/set-condition.ts";
+import { type ConditionState, findCondition } from "@millwright/kube";
 import { hasFreezeLabel, isUnfreezeAsked, thawPatch } from "./freeze-set.ts";
 
 /** Sets that make no machines, but for those about to be unfrozen. */

@@ -7,7 +7,7 @@ import {
   legacyReasons,
   type MachineSet,
 } from "@millwright/core";
-import { type ConditionState, findCondition } from "../model/set-condition.ts";
+import { type ConditionState, findCondition } from "@millwright/kube";
 import type { Reason } from "../model/decision.ts";
 import type { OvershootLimits } from "./overshoot-limits.ts";
 

@@ -9,8 +9,7 @@ import {
   type ReadResult,
   selectorMatches,
 } from "@millwright/core";
-import { applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
-import { apiTime } from "../model/set-condition.ts";
+import { apiTime, applyMergePatch, claimObjects, controllerRefOf } from "@millwright/kube";
 import { decideMachineDeployment } from "../machine-deployment/decide.ts";
 import { withGates } from "../machine-deployment/gates/with-gates.ts";
 import type { RolloutGates } from "../machine-deployment/state/rollout-gates.ts";

@@ -7,7 +7,7 @@ import {
   machineSetResource,
 } from "@millwright/core";
 import type { FakeApi } from "@millwright/kube/testing";
-import { type Condition, findCondition } from "../model/set-condition.ts";
+import { type Condition, findCondition } from "@millwright/kube";
 import { createMachineDeploymentController } from "../machine-deployment/controller.ts";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import { aMachineDeployment, type Change, inPhase, refOf } from "./builders.ts";

@@ -1,6 +1,6 @@
 import { type MachineSet, machineSetResource } from "@millwright/core";
 import type { FakeApi } from "@millwright/kube/testing";
-import { type Condition, findCondition } from "../model/set-condition.ts";
+import { type Condition, findCondition } from "@millwright/kube";
 import { createMachineSetController } from "../machine-set/controller.ts";
 import { aMachineSet, type Change, refOf } from "./builders.ts";
 import { runControllers, type RunningControllers } from "./running-controllers.ts";

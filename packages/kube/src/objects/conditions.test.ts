@@ -16,10 +16,22 @@ test.each<[string, Partial<ConditionState>, string]>([
   ["keeps the transition time when only the message changes", { message: "very well" }, then],
   ["keeps the transition time when only the generation changes", { observedGeneration: 2 }, then],
 ])("%s", (_, change, lastTransitionTime) => {
-  expect(setCondition([other, entry], { ...state, ...change }, { now })).toEqual([
+  const before = { ...entry, observedGeneration: 1 };
+  expect(setCondition([other, before], { ...state, observedGeneration: 1, ...change }, { now })).toEqual([
     other,
-    { ...entry, ...change, lastTransitionTime },
+    { ...before, ...change, lastTransitionTime },
   ]);
+});
+
+test("does not change an entry only to add a generation, which a schema may drop", () => {
+  const list = [entry];
+  expect(setCondition(list, { ...state, observedGeneration: 2 }, { now })).toBe(list);
+  expect(setCondition(list, { ...state, reason: "Better", observedGeneration: 2 }, { now })).toMatchObject([
+    { reason: "Better", observedGeneration: 2 },
+  ]);
+  const seen = [{ ...entry, observedGeneration: 3 }];
+  expect(setCondition(seen, { ...state, observedGeneration: 3 }, { now })).toBe(seen);
+  expect(setCondition(seen, state, { now })).toBe(seen);
 });
 
 test("adds a new condition at the end, and gives one a transition time that never had it", () => {
@@ -36,9 +48,16 @@ test("writes the update time only where the kind has it, and renews it when touc
   expect(setCondition(old, state, { now, updateTime: true, touch: true })).toEqual([
     { ...entry, lastUpdateTime: nowText },
   ]);
+  expect(setCondition(old, { ...state, reason: "Better" }, { now, updateTime: true })).toEqual([
+    { ...entry, reason: "Better", lastUpdateTime: nowText },
+  ]);
+  const before = [{ ...entry, lastUpdateTime: then, observedGeneration: 1 }];
+  expect(setCondition(before, { ...state, observedGeneration: 2 }, { now, updateTime: true })).toEqual([
+    { ...entry, lastUpdateTime: then, observedGeneration: 2 },
+  ]);
 });
 
-test("is the very same list when it is set to what it says, whatever was done before", () => {
+test("is the very same list when it is set to its own content, whatever was done before", () => {
   const states = fc.record({
     type: fc.constantFrom("A", "B", "C"),
     status: fc.constantFrom("True", "False", "Unknown"),

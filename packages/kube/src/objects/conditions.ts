@@ -13,7 +13,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-/** What a condition is to say; the times follow from what it said before. */
+/** The desired content of a condition; its times follow from the one before. */
 export interface ConditionState {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -45,8 +45,10 @@ export function isConditionTrue(list: readonly Condition[] | undefined, type: st
 }
 
 /**
- * A list with one condition set. `lastTransitionTime` moves with the status alone, `lastUpdateTime` with whatever changes. The list keeps its order, a new
- * entry goes to its end, and a list in which nothing changes is returned as it is, so that an unchanged status stays equal and is not written.
+ * A list with one condition set. `lastTransitionTime` moves with the status alone, `lastUpdateTime` with status, reason or message. The list keeps its order, a new
+ * entry is added at its end, and a list in which nothing changes is returned as it is, so that an unchanged status stays equal and is not written.
+ *
+ * An entry without `observedGeneration` is not changed only to add one: a schema without the field drops it, and it would be written in every reconcile.
  */
 export function setCondition(
   list: readonly Condition[],
@@ -55,19 +57,23 @@ export function setCondition(
 ): readonly Condition[] {
   const before = findCondition(list, state.type);
   const isSameStatus = before?.status === state.status;
-  const isSame =
-    isSameStatus &&
-    before.reason === state.reason &&
-    before.message === state.message &&
-    (state.observedGeneration === undefined || before.observedGeneration === state.observedGeneration);
-  if (isSame && !(touch && updateTime)) return list;
+  const isSameText = isSameStatus && before.reason === state.reason && before.message === state.message;
+  const isTouched = touch && updateTime;
+  if (isSameText && isSameGeneration(before, state) && !isTouched) return list;
+  const transitionTime = isSameStatus ? before.lastTransitionTime : undefined;
+  const lastUpdateTime = isSameText && !isTouched ? before.lastUpdateTime : undefined;
   const after: Condition = {
     ...state,
-    lastTransitionTime: (isSameStatus ? before.lastTransitionTime : undefined) ?? apiTime(now),
-    ...(updateTime ? { lastUpdateTime: apiTime(now) } : {}),
+    lastTransitionTime: transitionTime ?? apiTime(now),
+    ...(updateTime ? { lastUpdateTime: lastUpdateTime ?? apiTime(now) } : {}),
   };
   return before === undefined ? [...list, after] : list.map((entry) => (entry === before ? after : entry));
 }
+
+const isSameGeneration = (before: Condition, { observedGeneration }: ConditionState): boolean =>
+  observedGeneration === undefined ||
+  before.observedGeneration === undefined ||
+  before.observedGeneration === observedGeneration;
 
 /** The list without the conditions of a type; the same list when there is none. */
 export function removeCondition<T extends { readonly type: string }>(list: readonly T[], type: string): readonly T[] {

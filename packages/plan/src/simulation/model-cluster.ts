@@ -1,5 +1,5 @@
 import type { Node } from "@millwright/controllers";
-import { apiTime, isDeleting, type NodeConditionState } from "@millwright/controllers/decisions";
+import { isDeleting, type NodeConditionState } from "@millwright/controllers/decisions";
 import {
   inPlaceUpdateMessages,
   inPlaceUpdateReasons,
@@ -17,7 +17,7 @@ import {
   type ReadResult,
   updateResults,
 } from "@millwright/core";
-import { type ApiObject, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
+import { type ApiObject, apiTime, applyMergePatch, equalJson, isApiObject } from "@millwright/kube";
 import { createModelMachines, type ModelMachines, nodeNameOf } from "./model-machines.ts";
 
 /** The objects that a preview begins with, all of one namespace. */

@@ -1,5 +1,5 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 import { slowLine } from "./scaling-down.ts";
 

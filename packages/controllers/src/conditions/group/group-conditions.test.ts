@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { beingDeleted, inPhase } from "../../testing/builders.ts";
 import { aJudgedMachine, says } from "../../testing/judged-machines.ts";
 import { lastly } from "../../testing/snapshots.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import { deleting } from "./deleting.ts";
 import { untilGroupChanges } from "./group-changes.ts";
 import { groupConditions } from "./group-conditions.ts";

@@ -1,4 +1,4 @@
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import { untilGroupChanges } from "./group-changes.ts";
 import type { JudgedMachine } from "./judged-machine.ts";
 

@@ -4,7 +4,7 @@ import { aMachine, aMachineDeployment, aMachineSet, inPhase } from "../../testin
 import { buildDeployment, ownerStates, stateNow } from "../../testing/condition-states.ts";
 import { someSurroundings } from "../../testing/judged-machines.ts";
 import { machineConditions } from "../machine/machine-conditions.ts";
-import { findCondition } from "../../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { factsOf } from "../owner/condition-inputs.ts";
 import { judge } from "./judged-machine.ts";
 

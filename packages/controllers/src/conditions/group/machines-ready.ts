@@ -1,6 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
 import { aggregate } from "../aggregate.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 /** Whether all machines are ready, and if not, what keeps which of them (Cluster API, `machinedeployment_status.go` and `util/conditions/aggregate.go`). */

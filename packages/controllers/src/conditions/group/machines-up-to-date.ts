@@ -1,7 +1,7 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
 import { timeOf } from "../machine/facts.ts";
 import { aggregate } from "../aggregate.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 /** For how long nobody wonders about a machine of which nothing is known, milliseconds (Cluster API, `machinedeployment_status.go` setMachinesUpToDateCondition). */

@@ -1,7 +1,7 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons, machineConditionTypes } from "@millwright/core";
 import { aggregate } from "../aggregate.ts";
 import { someNames } from "../message-lines.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 
 const type = clusterApiConditionTypes.remediating;

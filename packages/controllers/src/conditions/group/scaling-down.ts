@@ -1,6 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
 import { slowToGoText } from "../machine/deleting.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 import type { JudgedMachine } from "./judged-machine.ts";
 import type { Scale } from "./scaling-up.ts";
 

@@ -1,6 +1,6 @@
 import { clusterApiConditionTypes, clusterApiReasons as reasons } from "@millwright/core";
 import { cutMessage } from "../message-lines.ts";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 
 /** How many machines there are, and how many there should be. */
 export interface Scale {

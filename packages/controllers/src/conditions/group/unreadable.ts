@@ -1,5 +1,5 @@
 import { clusterApiReasons as reasons } from "@millwright/core";
-import type { ConditionState } from "../../model/set-condition.ts";
+import type { ConditionState } from "@millwright/kube";
 
 /** What a condition says that depends on a spec which cannot be read: nothing, rather than something about an empty one. */
 export const unreadable = (type: string): ConditionState => ({

@@ -8,7 +8,7 @@ import {
   phaseOf,
 } from "@millwright/core";
 import type { DerivedCondition } from "../derived-condition.ts";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import type { CrdState } from "../../model/crd-state.ts";
 import { deletionPausedMessage, remedy } from "../../crd-guard/paused-messages.ts";
 import { type MachineFacts, nodeOf, timeOf } from "./facts.ts";

@@ -7,7 +7,7 @@ import {
 } from "@millwright/core";
 import type { DerivedCondition } from "../derived-condition.ts";
 import { cutText } from "../message-lines.ts";
-import { findCondition } from "../../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 import {
   classKindOf,

@@ -5,7 +5,7 @@ import {
   phaseOf,
 } from "@millwright/core";
 import type { DerivedCondition, Severity } from "../derived-condition.ts";
-import { findCondition } from "../../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { summary, type SummaryPart } from "../summary.ts";
 import { startupTaintOf } from "../../model/startup-taint.ts";
 import { isDeleting } from "../../model/phase.ts";

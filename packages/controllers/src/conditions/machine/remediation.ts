@@ -7,7 +7,7 @@ import {
   terminatingReasons,
 } from "@millwright/core";
 import { cutText } from "../message-lines.ts";
-import { findCondition } from "../../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { isForReplacement } from "../../machine-lists/for-remediation.ts";
 import { isDeleting } from "../../model/phase.ts";
 import { remediationLimitOf } from "../../model/remediation-budget.ts";

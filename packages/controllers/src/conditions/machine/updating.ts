@@ -9,7 +9,7 @@ import {
   nodeConditionTypes,
   phaseOf,
 } from "@millwright/core";
-import { findCondition } from "../../model/set-condition.ts";
+import { findCondition } from "@millwright/kube";
 import { cutText } from "../message-lines.ts";
 import { canonicalJson, isSameTemplate } from "../../model/template-hash.ts";
 import { type ConditionOf, type MachineFacts, nodeConditionsOf, nodeOf, said } from "./facts.ts";

@@ -7,14 +7,13 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { nodeResource } from "@millwright/kube";
+import { findCondition, nodeResource } from "@millwright/kube";
 import { serverError } from "@millwright/kube/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMachineDeploymentController } from "../../machine-deployment/controller.ts";
 import { createMachineSetController } from "../../machine-set/controller.ts";
 import { aMachineClass, aMachineDeployment, inPhase, labelled, testNamespace } from "../../testing/builders.ts";
 import { createTestCluster, type TestCluster } from "../../testing/cluster.ts";
-import { findCondition } from "../../model/set-condition.ts";
 
 const down = "The API server of the nodes does not answer";
 const at = { namespace: testNamespace, name: "pool" };

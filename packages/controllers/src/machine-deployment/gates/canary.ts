@@ -1,5 +1,5 @@
 import { annotationKeys, type MachineDeployment, type MachineSet } from "@millwright/core";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import { type CanaryStep, machinesOf, readContinue } from "./canary-steps.ts";
 import type { RolloutGates } from "../state/rollout-gates.ts";
 import { servesSince } from "../../machine-lists/serves-since.ts";

@@ -1,5 +1,5 @@
 import type { MachineDeployment } from "@millwright/core";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import { canaryGates } from "./canary.ts";
 import { isRollbackFromFailedCanary, isRevert, isUnderWay } from "./canary-failure.ts";
 import { readCanarySteps } from "./canary-steps.ts";

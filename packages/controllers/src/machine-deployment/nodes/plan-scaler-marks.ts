@@ -5,7 +5,7 @@ import {
   type MachineDeployment,
   phaseOf,
 } from "@millwright/core";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import { isDeleting } from "../../model/phase.ts";
 
 type Annotations = Readonly<Record<string, string | null>>;

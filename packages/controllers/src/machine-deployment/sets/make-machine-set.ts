@@ -8,10 +8,9 @@ import {
   type MachineSet,
   machineSetResource,
 } from "@millwright/core";
-import { isAlreadyExists, isApiError } from "@millwright/kube";
+import { isAlreadyExists, isApiError, setCondition } from "@millwright/kube";
 import type { ControllerContext } from "../../cluster/context.ts";
 import type { Writer } from "../../cluster/writer.ts";
-import { setCondition } from "../../model/set-condition.ts";
 import { isSameTemplate } from "../../model/template-hash.ts";
 
 /** Creates the set of a deployment's current template. */
@@ -53,7 +52,7 @@ export function createMachineSetMaker(
     events.record(deployment, { type: "Warning", reason: eventReasons.machineSetCreateError, message });
     const before = deployment.status?.conditions ?? [];
     const refused = { type: legacyConditionTypes.progressing, status: "False", reason, message } as const;
-    const conditions = setCondition(before, refused, clock.now());
+    const conditions = setCondition(before, refused, { now: clock.now(), updateTime: true });
     if (conditions !== before) await patchStatus(deployment, { conditions });
   };
 

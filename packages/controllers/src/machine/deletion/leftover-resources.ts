@@ -1,6 +1,6 @@
 import { deletionEvents, type Taint, taintEffects, taintKeys } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import { stayingPods } from "../../drain/staying-pods.ts";
 import type { MachineAction } from "../state/decision.ts";
 import type { MachineSnapshot } from "../state/snapshot.ts";

@@ -12,7 +12,7 @@ import {
   remediationHolds,
   updateResults,
 } from "@millwright/core";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { type MachineAction, type MachineDecision, nothing } from "../state/decision.ts";
 import { hasRemediationBudget } from "../../model/remediation-budget.ts";

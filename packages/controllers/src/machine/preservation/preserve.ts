@@ -1,6 +1,6 @@
 import { machineEventReasons, nodeConditionTypes, phaseOf } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import type { Reason } from "../../model/decision.ts";
 import { blockerLines, isStuck } from "../../drain/blockers.ts";
 import type { MachineAction, MachineDecision } from "../state/decision.ts";

@@ -1,6 +1,6 @@
 import { annotationKeys, type Taint, taintEffects, taintKeys } from "@millwright/core";
 import type { Node } from "../../model/node-objects.ts";
-import { apiTime } from "../../model/set-condition.ts";
+import { apiTime } from "@millwright/kube";
 import type { MachineAction } from "../state/decision.ts";
 
 const isPreservedTaint = ({ key, effect }: Taint): boolean =>
