@@ -37,7 +37,7 @@ test("creates, reads, replaces and deletes an object", async () => {
   });
 });
 
-test("refuses a write in an old version and keeps the newer one", async () => {
+test("rejects a write with an old resourceVersion", async () => {
   const { body: first } = await api.call("POST", configMaps, { metadata: { name: "a" } });
   await api.call("PUT", `${configMaps}/a`, { ...first, data: { k: "new" } });
   const late = await api.call("PUT", `${configMaps}/a`, { ...first, data: { k: "late" } });
@@ -87,7 +87,7 @@ test("names field, value and remedy of an invalid object", async () => {
   });
 });
 
-test("keeps an object with finalizers until the last one is gone", async () => {
+test("keeps an object until its last finalizer is removed", async () => {
   const { body } = await api.call("POST", configMaps, { metadata: { name: "a", finalizers: ["x.io/hold"] } });
   expect((await api.call("DELETE", `${configMaps}/a`)).body).toMatchObject({ kind: "ConfigMap" });
   const held = await api.call("GET", `${configMaps}/a`);
@@ -103,7 +103,7 @@ test("keeps an object with finalizers until the last one is gone", async () => {
   expect((await api.call("GET", `${configMaps}/a`)).code).toBe(404);
 });
 
-test("deletes only the object that the preconditions name", async () => {
+test("deletes only an object that meets the preconditions", async () => {
   await api.call("POST", configMaps, { metadata: { name: "a" } });
   const wrong = await api.call("DELETE", `${configMaps}/a`, { preconditions: { uid: "other" } });
   expect(wrong).toMatchObject({ code: 409, body: { reason: "Conflict" } });
@@ -127,7 +127,7 @@ test("pages a list at the version of its first page", async () => {
   });
 });
 
-test("selects by labels and by the fields that a resource offers", async () => {
+test("selects by labels and by the selectable fields of a resource", async () => {
   await api.call("POST", configMaps, { metadata: { name: "a", labels: { app: "x", tier: "1" } } });
   await api.call("POST", configMaps, { metadata: { name: "b", labels: { app: "y" } } });
   const names = async (query: string): Promise<unknown> => {
@@ -145,7 +145,7 @@ test("selects by labels and by the fields that a resource offers", async () => {
   );
 });
 
-test("removes the content of a namespace before the namespace", async () => {
+test("deletes the objects of a namespace before the namespace", async () => {
   await api.call("POST", "/api/v1/namespaces", { metadata: { name: "gone" } });
   await api.call("POST", "/api/v1/namespaces/gone/configmaps", { metadata: { name: "a", finalizers: ["x.io/hold"] } });
   await api.call("DELETE", "/api/v1/namespaces/gone");
@@ -164,7 +164,7 @@ test("removes the content of a namespace before the namespace", async () => {
   });
 });
 
-test("deletes what only deleted owners own, waits in the foreground, and lets orphans go", async () => {
+test("garbage collection: background, foreground and orphaning deletion", async () => {
   const own = async (name: string): Promise<string> => {
     const { body } = await api.call("POST", configMaps, { metadata: { name } });
     const uid = stringAt(body, "metadata", "uid") ?? "";
@@ -182,7 +182,7 @@ test("deletes what only deleted owners own, waits in the foreground, and lets or
   }
 });
 
-test("refuses hostile bodies and stays as it was", async () => {
+test("rejects hostile bodies without any change", async () => {
   const deep = `{"metadata":{"name":"a"},"data":${"[".repeat(5000)}${"]".repeat(5000)}}`;
   expect(await api.call("POST", configMaps, deep)).toMatchObject({ code: 400, body: { reason: "BadRequest" } });
   const poisoned = '{"metadata":{"name":"a","labels":{"__proto__":"x"}}}';
@@ -199,7 +199,7 @@ test("refuses hostile bodies and stays as it was", async () => {
   expect((await api.call("GET", `${configMaps}/a`)).code).toBe(404);
 });
 
-test("serves nobody but callers on loopback that are no web page", async () => {
+test("rejects requests from other hosts and from web pages", async () => {
   const status = (headers: Record<string, string>): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       const call = request(`${api.url}/version`, { headers }, (response) => {
@@ -214,7 +214,7 @@ test("serves nobody but callers on loopback that are no web page", async () => {
   expect(await status({ origin: "http://evil.example" })).toBe(403);
 });
 
-test("says which port is in use", async () => {
+test("names the port that is in use", async () => {
   const port = Number(new URL(api.url).port);
   const second = createApiServer();
   await expect(second.listen({ port })).rejects.toThrow(`port ${port} of 127.0.0.1 is in use`);

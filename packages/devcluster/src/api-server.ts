@@ -30,21 +30,21 @@ import {
 export interface ApiServerOptions {
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Default: the system's randomness. */
+  /** Default: the system's random source. */
   readonly random?: Random;
-  /** Where objects outlive the process, see `openFileStorage`. Default: nowhere, everything is in memory. */
+  /** Where objects are persisted, see `openFileStorage`. Default: in memory only. */
   readonly storage?: Journal;
-  /** Default: nothing is logged. */
+  /** Default: no log. */
   readonly log?: Log;
-  /** How many changes of each resource a watch can go back; older versions answer 410. Default 4096. */
+  /** How many changes of each resource a watch can replay; older versions get 410. Default 4096. */
   readonly historyLimit?: number;
   /** How many requests `requests` keeps. Default 10,000. */
   readonly requestLogLimit?: number;
-  /** Serves HTTPS with a certificate of an authority that is made for this server; see `listen`. Default false. */
+  /** Serves HTTPS with a certificate of the server's own authority; see `listen`. Default false. */
   readonly tls?: boolean;
   /**
-   * Who bearer tokens stand for. Default: no authentication, everybody without a client certificate is the administrator; `{}` lets
-   * certificates alone in.
+   * The users of bearer tokens. Default: no authentication, every request without a client certificate is the administrator's.
+   * `{}` accepts certificates only.
    */
   readonly tokens?: Readonly<Record<string, TokenUser>>;
   /** `RBAC` evaluates the stored roles and bindings. Default `AlwaysAllow`. */
@@ -59,44 +59,46 @@ export interface ListenOptions {
   readonly host?: "127.0.0.1";
 }
 
-/** Where the server is. */
+/** The address of the server. */
 export interface Listening {
   readonly url: string;
-  /** The certificate authority that clients are to trust, in PEM; undefined without TLS. */
+  /** The certificate authority that clients must trust, in PEM; undefined without TLS. */
   readonly certificateAuthority: string | undefined;
 }
 
-/** How to restart. */
+/** Options of a restart. */
 export interface RestartOptions {
-  /** Default true; false comes back empty, as a cluster whose etcd was lost, with versions that start again. */
+  /**
+   * Default true. With false the server is empty afterwards, like a cluster that lost its etcd, and versions start again.
+   */
   readonly keepData?: boolean;
-  /** How long the port is closed in between. Default 0. */
+  /** How long the port is closed. Default 0. */
   readonly downMs?: number;
 }
 
-/** A Kubernetes API server inside of this process. */
+/** A Kubernetes API server inside this process. */
 export interface ApiServer {
   /** Starts to listen. Rejects with a ConfigError that names the port when it is taken. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Ends all watches and connections and closes the storage. Safe to call twice. */
   close(): Promise<void>;
-  /** Forgets the history of changes, as etcd's compaction does: older watches answer 410 from here on. */
+  /** Forgets the history of changes, like a compaction of etcd: older watches get 410 from here on. */
   compactHistory(): void;
   /** Ends all connections and comes back on the same port, without the history of changes. */
   restart(options?: RestartOptions): Promise<void>;
   /**
-   * Issues a client certificate of the server's authority: its holder is known as that user, with those groups. Rejects with a
-   * ConfigError when the server does not listen over TLS.
+   * Issues a client certificate of the server's authority for a user with groups. Rejects with a ConfigError when the server
+   * does not listen over TLS.
    */
   issueClientCertificate(user: CertificateUser): Promise<Credentials>;
-  /** What goes wrong on demand; also at `/millwright/faults`. */
+  /** Faults of API requests; also at `/millwright/faults`. */
   readonly faults: Faults;
   /**
-   * What goes wrong with nodes, pods and volumes; also at `/millwright/cluster-faults`. Simulated nodes and workloads suffer from it when
-   * they are given it.
+   * Faults of nodes, pods and volumes; also at `/millwright/cluster-faults`. Simulated nodes and workloads obey those that are
+   * passed to them.
    */
   readonly clusterFaults: ClusterFaults;
-  /** The latest requests, oldest first; a watch is noted when it ends. Also at `/millwright/requests`. */
+  /** The latest requests, oldest first; a watch is recorded when it ends. Also at `/millwright/requests`. */
   readonly requests: readonly RequestRecord[];
 }
 
@@ -118,7 +120,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   const clock = skewed(options.clock ?? systemClock, faults);
   const store = createObjectStore({ journal: options.storage, historyLimit: options.historyLimit });
   const requests = createRequestLog(requestLogLimit);
-  /** Made with the first start, because it takes a moment; the same for all starts of this server. */
+  /** Created at the first start, because it takes a moment, and used for all starts of this server. */
   let authority: Promise<CertificateAuthority> | undefined;
   let serverCredentials: Promise<Credentials> | undefined;
   const authenticate = authenticateBy(options.tokens);
@@ -145,7 +147,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     const handler = { context, faults, requests, control, authenticate, authorizer };
     running = await runServer(address, tls, (raw, response) => void handleRequest(handler, raw, response, signal));
     address = { ...address, port: running.port };
-    // A timer keeps the process alive, so it starts with the listening and not before.
+    // A timer keeps the process alive, so it starts when the server listens.
     const stopExpiry = expireEvents(context);
     signal.addEventListener("abort", stopExpiry, { once: true });
     return tls?.authorityPem;
@@ -187,7 +189,9 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
     restart,
     async issueClientCertificate(user) {
       if (authority === undefined) {
-        throw new ConfigError("client certificates need a server with `tls: true` that has been told to listen");
+        throw new ConfigError(
+          "Cannot issue client certificates: the server must be created with `tls: true` and listen",
+        );
       }
       return (await authority).issueClient(user);
     },
@@ -199,7 +203,7 @@ export function createApiServer(options: ApiServerOptions = {}): ApiServer {
   };
 }
 
-/** Starts what a controller manager does, from the objects that are there. Returns the function that ends it. */
+/** Starts the controllers. Returns the function that stops them. */
 function startControllers(context: ServerContext, isRbac: boolean): () => void {
   if (isRbac) createBootstrapRoles(context);
   const stops = [
@@ -214,7 +218,7 @@ function startControllers(context: ServerContext, isRbac: boolean): () => void {
   };
 }
 
-/** A clock whose wall time is off by what the faults say; durations are right. */
+/** A clock whose wall time has the skew of the faults; durations are right. */
 function skewed(clock: Clock, faults: Faults): Clock {
   return {
     now() {

@@ -1,19 +1,19 @@
 import { stringify } from "yaml";
 import type { Credentials } from "./tls/certificate-authority.ts";
 
-/** What a kubeconfig holds besides the address. */
+/** Trust and credentials of a kubeconfig. */
 export interface KubeconfigOptions {
-  /** The certificate authority of the server, in PEM, as `listen` gives it. */
+  /** The certificate authority of the server, in PEM, as `listen` returns it. */
   readonly certificateAuthority?: string | undefined;
   /** A bearer token. */
   readonly token?: string | undefined;
-  /** A client certificate and its key, in PEM, as `issueClientCertificate` gives them. */
+  /** A client certificate and its key, in PEM, as `issueClientCertificate` returns them. */
   readonly clientCertificate?: Credentials | undefined;
 }
 
 /**
- * A kubeconfig (YAML) whose only context points at `url`. Without options there are no credentials in it: such a server has no
- * authentication and listens on loopback only.
+ * A kubeconfig (YAML) with one context for `url`. Without options it has no credentials: such a server has no authentication and
+ * listens on loopback only.
  */
 export function kubeconfigFor(url: string, options: KubeconfigOptions = {}): string {
   const { certificateAuthority, token, clientCertificate } = options;
@@ -28,7 +28,7 @@ export function kubeconfigFor(url: string, options: KubeconfigOptions = {}): str
         };
   const authority =
     certificateAuthority === undefined ? {} : { "certificate-authority-data": encoded(certificateAuthority) };
-  // client-node refuses plain HTTP without this; kubectl and Helm do not look at it there.
+  // client-node rejects plain HTTP without this; kubectl and Helm ignore it.
   const plain = url.startsWith("http:") ? { "insecure-skip-tls-verify": true } : {};
   return stringify({
     apiVersion: "v1",

@@ -38,7 +38,7 @@ async function grant(api: TestServer, path: string, role: JsonObject, subject: J
   expect(answers.map(({ code }) => code)).toEqual([201, 201]);
 }
 
-test("without a token that is known there is nothing but health", async () => {
+test("requests without a known token get health only", async () => {
   const api = await start("AlwaysAllow");
   expect(await api.call("GET", pods)).toMatchObject({ code: 401, body: { reason: "Unauthorized", status: "Failure" } });
   expect((await api.call("GET", pods, undefined, as("wrong"))).code).toBe(401);
@@ -49,7 +49,7 @@ test("without a token that is known there is nothing but health", async () => {
   expect(api.server.requests.at(-1)).toMatchObject({ user: "jane", status: 200 });
 });
 
-test("RBAC refuses what no role allows, in the words of kube-apiserver", async () => {
+test("RBAC denies what no role allows, with the message of kube-apiserver", async () => {
   const api = await start("RBAC");
   expect(await api.call("GET", `${pods}/p`, undefined, as("jane"))).toMatchObject({
     code: 403,
@@ -70,7 +70,7 @@ test("RBAC refuses what no role allows, in the words of kube-apiserver", async (
   expect((await api.call("GET", "/api/v1/nodes")).code).toBe(403);
 });
 
-test("a role gives what it says, in its namespace, to groups and service accounts", async () => {
+test("a role grants its rules, in its namespace, to groups and service accounts", async () => {
   const api = await start("RBAC");
   const role = { apiGroups: [""], resources: ["pods", "pods/eviction"], verbs: ["list", "create"] };
   await grant(api, `${rbac}/namespaces/default`, role, { kind: "Group", name: "team" });
@@ -94,7 +94,7 @@ test("a role gives what it says, in its namespace, to groups and service account
   expect((await api.call("GET", maps, undefined, as("bot"))).code).toBe(403);
 });
 
-test("reviews say what the caller may do, and who the caller is", async () => {
+test("reviews return what the caller may do, and who the caller is", async () => {
   const api = await start("RBAC");
   const role = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
   await grant(api, `${rbac}/namespaces/default`, role, { kind: "User", name: "jane" });

@@ -4,13 +4,13 @@ import { TLSSocket } from "node:tls";
 import { StatusError } from "../errors/status-error.ts";
 import { administrator, anonymous, authenticated, type User } from "./user.ts";
 
-/** Tells who makes a request. Throws 401 for credentials that are not known. */
+/** Identifies the user of a request. Throws 401 for unknown credentials. */
 export type Authenticate = (request: IncomingMessage) => User;
 
 /**
- * Authentication by client certificates of the server's own authority (over TLS) and by bearer tokens, in this order. Without
- * `tokens`, who shows no certificate is the administrator; with them (and be it none), a request without credentials is
- * anonymous, and one with credentials that are not known is refused.
+ * Authenticates by client certificates of the server's own authority (over TLS), then by bearer tokens. Without `tokens`, a
+ * request without a certificate is the administrator's. With them (even none), a request without credentials is anonymous, and
+ * one with unknown credentials is rejected.
  */
 export function authenticateBy(tokens: Readonly<Record<string, TokenUser>> | undefined): Authenticate {
   const known = Object.entries(tokens ?? {}).map(([token, { user, groups = [] }]) => ({
@@ -33,7 +33,7 @@ export function authenticateBy(tokens: Readonly<Record<string, TokenUser>> | und
   };
 }
 
-/** Who a token stands for. */
+/** The user of a token. */
 export interface TokenUser {
   /** A name such as `jane`, `system:serviceaccount:NAMESPACE:NAME` or `system:node:NAME`. */
   readonly user: string;
@@ -47,8 +47,8 @@ export function unauthorized(): StatusError {
 }
 
 /**
- * Who the certificate of a connection stands for: its common name is the user, its organizations are the groups. "unknown" for
- * one that our authority has not issued, or that has expired; undefined without a certificate.
+ * The user of a connection's certificate: its common name, with its organizations as groups. "unknown" for a certificate that
+ * the server's authority has not issued, or that has expired; undefined without a certificate.
  */
 function userOfCertificate({ socket }: IncomingMessage): User | "unknown" | undefined {
   if (!(socket instanceof TLSSocket)) return undefined;

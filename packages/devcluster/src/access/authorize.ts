@@ -4,16 +4,16 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { grantsFor, type PolicyRule } from "./rbac-rules.ts";
 import type { User } from "./user.ts";
 
-/** What somebody wants to do: the part of a request's attributes that decides. */
+/** The attributes of a request that authorization decides by. */
 export type AccessAttributes = Pick<
   RequestAttributes,
   "verb" | "group" | "resource" | "subresource" | "namespace" | "name" | "path"
 >;
 
-/** Decides who may do what. */
+/** Decides which requests a user may make. */
 export interface Authorizer {
   allows(user: User, attributes: AccessAttributes): boolean;
-  /** What allows it, as reviews say it; empty when that needs no role, undefined when nothing allows it. */
+  /** Why it is allowed, for access reviews; empty when no role is needed, undefined when it is not allowed. */
   reason(user: User, attributes: AccessAttributes): string | undefined;
   /** The rules that a user has in a namespace. */
   rules(user: User, namespace: string): readonly PolicyRule[];
@@ -28,7 +28,7 @@ const everything: PolicyRule = {
 };
 const everyPath: PolicyRule = { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] };
 
-/** Allows everything to everybody who is authenticated; the anonymous may ask for health and version. */
+/** Allows everything to authenticated users; anonymous ones may read health and version. */
 export const allowAll: Authorizer = {
   allows: (user, attributes) => isPublic(attributes) || !user.groups.includes("system:unauthenticated"),
   reason: (user, attributes) => (allowAll.allows(user, attributes) ? "" : undefined),
@@ -53,7 +53,7 @@ export function rbacAuthorizer(store: ObjectStore): Authorizer {
   };
 }
 
-/** Throws what kube-apiserver answers to somebody who may not do what they want. */
+/** Throws the 403 of kube-apiserver. */
 export function forbid(user: User, attributes: AccessAttributes): never {
   const who = `User ${JSON.stringify(user.name)}`;
   if (attributes.resource === "") {

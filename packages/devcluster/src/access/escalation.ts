@@ -7,11 +7,11 @@ import { findRole, type PolicyRule, rbacGroup, readRules } from "./rbac-rules.ts
 import { describeRules, goList, missingRules } from "./rule-coverage.ts";
 import type { User } from "./user.ts";
 
-/** A write of somebody to a role or a binding. */
+/** A write of a role or a binding. */
 export interface Grant {
   readonly user: User;
   readonly authorizer: Authorizer;
-  /** Empty for the cluster-wide kinds. */
+  /** Empty for cluster-scoped kinds. */
   readonly namespace: string;
   /** The name in the request's path; empty for a create. */
   readonly name: string;
@@ -23,8 +23,8 @@ const everything: readonly PolicyRule[] = [
 ];
 
 /**
- * Throws 403 when a role or binding would give rights that its author does not have, unless the author may `escalate` the role or
- * `bind` the role that is referred to. Other kinds pass. Source: Kubernetes documentation, "Using RBAC Authorization",
+ * Throws 403 when a role or binding would grant rights that its author does not have, unless the author may `escalate` the role
+ * or `bind` the referenced role. Other kinds are allowed. Source: Kubernetes documentation, "Using RBAC Authorization",
  * privilege escalation prevention.
  */
 export function refuseEscalation(
@@ -59,10 +59,10 @@ function refuseBinding(
   const kind = stringAt(binding, "roleRef", "kind") ?? "";
   const roleName = stringAt(binding, "roleRef", "name") ?? "";
   const plural = kind === "Role" ? "roles" : "clusterroles";
-  // What is neither a role nor a cluster role is refused by validation.
+  // Validation rejects references to other kinds.
   if ((kind !== "Role" && kind !== "ClusterRole") || may(grant, "bind", plural, roleName)) return;
   const role = findRole(store, kind, grant.namespace, roleName);
-  // In kube-apiserver it is the binding of this name that is called missing.
+  // kube-apiserver reports the binding of this name as not found, not the role.
   if (role === undefined) throw notFound(definition, roleName);
   refuseMissing(definition, grant, name, readRules(role));
 }
@@ -80,7 +80,7 @@ function may({ user, authorizer, namespace }: Grant, verb: string, resource: str
   return authorizer.allows(user, { verb, group: rbacGroup, resource, subresource: "", namespace, name, path: "" });
 }
 
-/** Whether a change touches nothing but what garbage collection needs to touch: a weaker author may make it. */
+/** Whether a change touches only what the garbage collector changes, which needs no further rights. */
 function isOnlyForTheCollector(next: JsonObject, live: JsonObject): boolean {
   const { metadata: _a, ...after } = next;
   const { metadata: _b, ...before } = live;

@@ -42,7 +42,7 @@ const manageRoles = {
   verbs: ["create", "update", "patch", "get"],
 };
 
-test("nobody gives more by a role than they have, and the refusal lists what is missing", async () => {
+test("a user cannot grant more by a role than they have, and the error lists the missing rules", async () => {
   await giveJane(manageRoles, pods);
   expect((await call("jane", "POST", roles, { metadata: { name: "less" }, rules: [pods] })).code).toBe(201);
   const more = {
@@ -74,14 +74,14 @@ test("nobody gives more by a role than they have, and the refusal lists what is 
   expect((await call("jane", "PATCH", `${roles}/more`, finalizers, merge)).code).toBe(200);
 });
 
-test("who may escalate roles of a kind may give anything by them", async () => {
+test("a user who may escalate roles of a kind may grant anything by them", async () => {
   await giveJane(manageRoles, { apiGroups: [apiGroup], resources: ["roles"], verbs: ["escalate"] });
   const all = { apiGroups: ["*"], resources: ["*"], verbs: ["*"] };
   expect((await call("jane", "POST", roles, { metadata: { name: "all" }, rules: [all] })).code).toBe(201);
   expect((await call("jane", "POST", bindings, binding("all", "Role", "all", "jane"))).code).toBe(403);
 });
 
-test("a role is bound by those who have its rules, or who may bind it; one that is missing cannot be bound", async () => {
+test("users who have the rules of a role, or may bind it, can bind it; a missing role cannot be bound", async () => {
   await giveJane(manageRoles, {
     apiGroups: [apiGroup],
     resources: ["clusterroles"],
@@ -97,7 +97,7 @@ test("a role is bound by those who have its rules, or who may bind it; one that 
   );
 });
 
-test("the first roles are those of a cluster: an editor works, a viewer looks, neither reads nor gives what is not theirs", async () => {
+test("bootstrap roles: an editor writes, a viewer reads, and neither reads secrets of others nor grants more than it has", async () => {
   await call("root", "POST", bindings, binding("tom-edits", "ClusterRole", "edit", "tom"));
   await call("root", "POST", bindings, binding("ann-views", "ClusterRole", "view", "ann"));
   const can = async (user: string, verb: string, resource: string): Promise<boolean> => {
@@ -119,7 +119,7 @@ test("the first roles are those of a cluster: an editor works, a viewer looks, n
   );
 });
 
-test("an aggregated role has the rules of the roles it selects, as they come and go", async () => {
+test("an aggregated role follows the rules of the selected roles", async () => {
   const clusterRoles = `${rbac}/clusterroles`;
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { "example.io/to": "sum" } }] };
   await call("root", "POST", clusterRoles, { metadata: { name: "sum" }, aggregationRule });
@@ -151,7 +151,7 @@ test("an aggregated role has the rules of the roles it selects, as they come and
   );
 });
 
-test("a request is made as somebody else by those who may impersonate them, and only by those", async () => {
+test("only users with the verb impersonate make requests as another user", async () => {
   const review = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
   const asTom = { "impersonate-user": "tom", "impersonate-group": "ops" };
   expect((await call("root", "POST", review, {}, asTom)).body).toMatchObject({
@@ -182,7 +182,7 @@ test("a request is made as somebody else by those who may impersonate them, and 
   expect(api.server.requests.at(-1)).toMatchObject({ user: "tom", status: 403 });
 });
 
-test("a client certificate says who somebody is: its common name the user, its organizations the groups", async () => {
+test("the common name of a client certificate is the user, its organizations are the groups", async () => {
   const server = createApiServer({ tls: true, tokens: {}, authorization: "RBAC" });
   const folder = mkdtempSync(join(tmpdir(), "devcluster-certificates-"));
   try {
@@ -205,7 +205,7 @@ test("a client certificate says who somebody is: its common name the user, its o
         userInfo: { username: "kate, the admin", groups: ["system:masters", "team=a", "system:authenticated"] },
       },
     });
-    expect(await whoIs("nobody", [])).toMatchObject({ status: { userInfo: { groups: ["system:authenticated"] } } });
+    expect(await whoIs("no-groups", [])).toMatchObject({ status: { userInfo: { groups: ["system:authenticated"] } } });
 
     const statusOf = (agent: Agent): Promise<number | undefined> =>
       new Promise((resolve, reject) => {

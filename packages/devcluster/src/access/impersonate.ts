@@ -6,12 +6,12 @@ import { serviceAccountOf, type User } from "./user.ts";
 const extraPrefix = "impersonate-extra-";
 
 /**
- * Who a request is made as: its user, or whom that user impersonates by `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…`
- * headers. Throws 403 when the user may not `impersonate` one of them, and 400 for headers without a user.
- * Source: Kubernetes documentation, "User impersonation".
+ * The user that a request is made as: its own, or the one of the `Impersonate-User`, `-Group`, `-Uid` and `-Extra-…` headers.
+ * Throws 403 when the user may not `impersonate` one of them, and 400 for headers without a user. Source: Kubernetes
+ * documentation, "User impersonation".
  */
 export function impersonated(raw: IncomingMessage, user: User, authorizer: Authorizer): User {
-  // Looking at headers one by one is for the few requests that have such a header at all.
+  // Reading the distinct headers is slow, and few requests have such a header.
   if (!Object.keys(raw.headers).some((name) => name.startsWith("impersonate-"))) return user;
   const headers = raw.headersDistinct;
   const name = headers["impersonate-user"]?.[0] ?? "";
@@ -23,8 +23,8 @@ export function impersonated(raw: IncomingMessage, user: User, authorizer: Autho
     throw badRequest(`requested ${goReferences(groups, uid, extra)} without impersonating a user`);
   }
   for (const part of impersonatedAttributes(name, groups, uid, extra)) {
-    const wish = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
-    if (!authorizer.allows(user, { ...wish, ...part })) forbid(user, { ...wish, ...part });
+    const base = { verb: "impersonate", group: "", resource: "", subresource: "", namespace: "", name: "", path: "" };
+    if (!authorizer.allows(user, { ...base, ...part })) forbid(user, { ...base, ...part });
   }
   return {
     name,
@@ -54,7 +54,7 @@ function impersonatedAttributes(
   ];
 }
 
-/** What is asked for, as Go prints the object references by which kube-apiserver remembers it. */
+/** The requested groups, UID and extras, as Go prints kube-apiserver's object references. */
 function goReferences(groups: readonly string[], uid: string, extra: ReadonlyMap<string, readonly string[]>): string {
   const version = "authentication.k8s.io/v1";
   const print = (kind: string, name: string, apiVersion: string, fieldPath: string): string =>
@@ -67,7 +67,7 @@ function goReferences(groups: readonly string[], uid: string, extra: ReadonlyMap
   return `[${references.join(" ")}]`;
 }
 
-/** The groups that are asked for; else those of a service account; and whether the user counts as authenticated. */
+/** The requested groups, or those of a service account, with the group of (un)authenticated users. */
 function completeGroups(name: string, asked: readonly string[]): readonly string[] {
   const account = serviceAccountOf(name);
   const own =

@@ -3,7 +3,7 @@ import { arrayAt, field, type Json, stringAt } from "../json/json.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { User } from "./user.ts";
 
-/** A rule of a role. Empty lists stand for "none", `*` for all. */
+/** A rule of a role. An empty list means none, `*` all. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -13,7 +13,7 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Rules that somebody has, and by which binding. */
+/** The rules that a binding grants to a user. */
 export interface Granted {
   readonly rules: readonly PolicyRule[];
   /** In the words of kube-apiserver: `RoleBinding "NAME/NAMESPACE" of Role "NAME" to User "NAME"`. */
@@ -23,7 +23,7 @@ export interface Granted {
 /** The API group of roles and bindings. */
 export const rbacGroup = "rbac.authorization.k8s.io";
 
-/** What bindings give to a user: those for the whole cluster, and those for a namespace when one is given. */
+/** The rules that bindings grant to a user: cluster-wide ones, and those of a namespace when one is given. */
 export function grantsFor(store: ObjectStore, user: User, namespace: string): readonly Granted[] {
   const clusterWide = store.list(`clusterrolebindings.${rbacGroup}`);
   const local = namespace === "" ? [] : store.list(`rolebindings.${rbacGroup}`, namespace);
@@ -35,7 +35,7 @@ export function grantsFor(store: ObjectStore, user: User, namespace: string): re
   });
 }
 
-/** The stored role that a reference of a binding in `namespace` means; undefined when there is none. */
+/** The stored role that a binding in `namespace` refers to; undefined when it does not exist. */
 export function findRole(store: ObjectStore, kind: string, namespace: string, name: string): StoredObject | undefined {
   return kind === "Role"
     ? store.get(`roles.${rbacGroup}`, namespace, name)
@@ -57,7 +57,7 @@ function rulesOfBinding(store: ObjectStore, binding: StoredObject): readonly Pol
   const { namespace } = binding.metadata;
   const kind = stringAt(binding, "roleRef", "kind") ?? "";
   const rules = readRules(findRole(store, kind, namespace ?? "", stringAt(binding, "roleRef", "name") ?? ""));
-  // Paths outside of resources belong to the whole cluster.
+  // Non-resource URLs are cluster-scoped.
   return namespace === undefined ? rules : rules.map((rule) => ({ ...rule, nonResourceURLs: [] }));
 }
 

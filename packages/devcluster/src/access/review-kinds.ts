@@ -1,4 +1,4 @@
-/** Resources that are only asked, never stored: reviews of what a caller may do and who the caller is. */
+/** Resources that are never stored: reviews of what a user may do and of who the user is. */
 export interface ReviewKind {
   readonly group: string;
   readonly version: string;

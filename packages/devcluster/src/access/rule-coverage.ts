@@ -3,7 +3,7 @@ import type { PolicyRule } from "./rbac-rules.ts";
 const nothing: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
 
 /**
- * The part of `wanted` that `owned` does not give, as rules with one verb and one resource (or path) each. Source: the policy
+ * The part of `wanted` that `owned` does not grant, as rules with one verb and one resource (or path) each. Source: the policy
  * comparator of kube-apiserver's RBAC.
  */
 export function missingRules(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
@@ -65,7 +65,7 @@ function singleRights(rule: PolicyRule): readonly PolicyRule[] {
   return [...ofResources, ...ofPaths];
 }
 
-/** Whether a rule gives a right, which has at most one value in each list. */
+/** Whether a rule covers a right, which has at most one value in each list. */
 function gives(rule: PolicyRule, right: PolicyRule): boolean {
   const hasAll = (owned: readonly string[], wanted: readonly string[]): boolean =>
     owned.includes("*") || wanted.every((value) => owned.includes(value));

@@ -1,19 +1,19 @@
-/** Somebody who makes requests. */
+/** A user, as authentication identifies it. */
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];
   readonly uid?: string;
-  /** What else is known of the user, by key. */
+  /** More attributes of the user, by key. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Everybody, on a server without authentication. */
+/** The user of every request, on a server without authentication. */
 export const administrator: User = { name: "system:admin", groups: ["system:masters", "system:authenticated"] };
 
-/** Who comes without credentials to a server with authentication. */
+/** The user of requests without credentials, on a server with authentication. */
 export const anonymous: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-/** A user with the groups that authentication adds: all authenticated ones, and those of service accounts. */
+/** A user with the groups that authentication adds: that of authenticated users, and those of service accounts. */
 export function authenticated({ name, groups }: User): User {
   const account = serviceAccountOf(name);
   const ofAccount =
@@ -21,7 +21,7 @@ export function authenticated({ name, groups }: User): User {
   return { name, groups: [...new Set([...groups, ...ofAccount, "system:authenticated"])] };
 }
 
-/** The service account that a user name stands for; undefined for other users. */
+/** The service account of a user name; undefined for other users. */
 export function serviceAccountOf(name: string): { readonly namespace: string; readonly name: string } | undefined {
   const [, namespace, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name) ?? [];
   return namespace === undefined || account === undefined ? undefined : { namespace, name: account };

@@ -17,7 +17,9 @@ const applyOptions = {
   subresource: "",
 } as const;
 
-/** Keeps the rules of cluster roles with an `aggregationRule`: those of the roles that it selects, each once, in the order of their names. */
+/**
+ * Maintains the rules of ClusterRoles with an `aggregationRule`: those of the selected roles, without duplicates, by role name.
+ */
 export function runClusterRoleAggregation(context: ServerContext): () => void {
   const { store, registry, log } = context;
   const definition = registry.findKind(group, "ClusterRole");

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../json/json.ts";
 
-/** A cluster role that every cluster starts with. */
+/** A ClusterRole that every cluster starts with. */
 export interface BootstrapRole {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** The rules of all cluster roles with this label make up this one. */
+  /** It aggregates the rules of all ClusterRoles with this label. */
   readonly aggregates?: string;
   readonly rules?: readonly JsonObject[];
-  /** The groups and users that have it from the start. */
+  /** The groups and users that are bound to it. */
   readonly toGroups?: readonly string[];
   readonly toUsers?: readonly string[];
 }
@@ -114,9 +114,9 @@ const scheduler = [
 ];
 
 /**
- * The cluster roles that a cluster starts with, as far as machine management meets them: for people (`admin`, `edit`, `view`), for
- * what every caller may do, and for nodes and the scheduler. Source: Kubernetes documentation, "Using RBAC Authorization",
- * default roles, and what a kube-apiserver 1.35 lists. Rules for API groups that this server does not serve are left out.
+ * The bootstrap ClusterRoles that matter to machine management: for users (`admin`, `edit`, `view`), for every caller, and for
+ * nodes and the scheduler. Source: Kubernetes documentation, "Using RBAC Authorization", default roles, and the list of a
+ * kube-apiserver 1.35. Rules for API groups that this server does not serve are left out.
  */
 export const bootstrapRoles: readonly BootstrapRole[] = [
   {

@@ -13,7 +13,7 @@ const serverOptions = {
 const labels = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "true" };
 
-/** Stores the first roles and their bindings, where they are missing. */
+/** Creates the bootstrap roles and their bindings where they are missing. */
 export function createBootstrapRoles(context: ServerContext): void {
   const { store, registry } = context;
   const roles = registry.findKind(rbacGroup, "ClusterRole");

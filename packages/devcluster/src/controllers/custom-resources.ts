@@ -12,8 +12,8 @@ import { createDeferredRun } from "./deferred-run.ts";
 const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
 
 /**
- * Keeps the registry equal to the stored CRDs, at once with each change, and empties a CRD that is being deleted before
- * it lets it go.
+ * Updates the registry at once with each change of a CRD, and deletes the objects of a CRD that is being deleted before its
+ * finalizer is removed.
  */
 export function runCrdController(context: ServerContext): () => void {
   const { store, registry } = context;
@@ -63,8 +63,8 @@ export function runCrdController(context: ServerContext): () => void {
 }
 
 /**
- * Notes that the names of a definition are accepted and that it is established, in the two steps of kube-apiserver's controllers.
- * Its resources are served from the moment it is stored.
+ * Accepts the names of a CRD and marks it Established, in the two steps of kube-apiserver's controllers. Its resources are
+ * served as soon as it is stored.
  */
 function acceptNames(context: ServerContext, crd: StoredObject): void {
   const crdKind = context.registry.findKind("apiextensions.k8s.io", "CustomResourceDefinition");
@@ -96,7 +96,7 @@ const controllerOptions = {
   force: false,
 } as const;
 
-/** What the server's own controllers delete with. */
+/** The options of deletions by the server's own controllers. */
 export const backgroundDeletion = {
   dryRun: false,
   propagation: "Background",

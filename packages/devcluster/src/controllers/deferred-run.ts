@@ -1,6 +1,6 @@
 /**
- * Runs work after the change that asked for it has reached every watcher: a store must not be written to from inside of
- * its own announcement. Work that is asked for again before it ran is done once.
+ * Defers a run until the change that scheduled it has reached every watcher: the store must not be written to while it notifies
+ * subscribers. Several requests before the run are one run.
  */
 export function createDeferredRun(run: () => void): { ask(): void; stop(): void } {
   let isAsked = false;

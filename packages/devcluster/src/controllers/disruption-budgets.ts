@@ -8,8 +8,9 @@ import { createDeferredRun } from "./deferred-run.ts";
 const budgets = "poddisruptionbudgets.policy";
 
 /**
- * Keeps the status of disruption budgets, which evictions are decided by: how many of the selected pods are ready, how many
- * must be, how many may go, and which evicted pods are still to go. How many pods should exist is asked of their controllers.
+ * Maintains the status of PodDisruptionBudgets, which decides evictions: how many of the selected pods are healthy, how many
+ * must be, how many may be disrupted, and which evicted pods are not deleted yet. The number of expected pods comes from their
+ * controllers.
  */
 export function runDisruptionController(context: ServerContext): () => void {
   const { store, registry, clock } = context;

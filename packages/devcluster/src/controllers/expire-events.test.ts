@@ -2,7 +2,7 @@ import { createVirtualClock } from "@millwright/base/testing";
 import { expect, test } from "vitest";
 import { startServer } from "../testing/start-server.ts";
 
-test("an event goes an hour after it was last seen, and not before", async () => {
+test("an event is deleted an hour after it was last seen, and not before", async () => {
   const clock = createVirtualClock({ now: new Date("2026-01-01T00:00:00Z") });
   const api = await startServer({ clock });
   const path = "/api/v1/namespaces/default/events";

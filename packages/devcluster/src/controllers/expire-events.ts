@@ -3,11 +3,11 @@ import { stringAt } from "../json/json.ts";
 import { namespaceOf } from "../objects/stored-object.ts";
 import type { ServerContext } from "../resources/server-context.ts";
 
-/** How long events are kept, as kube-apiserver's `--event-ttl`: an hour after they were last seen. */
+/** How long events are kept: an hour after they were last seen, as kube-apiserver's `--event-ttl`. */
 const eventTtlMs = 3_600_000;
 const checkEveryMs = 300_000;
 
-/** Removes old events, so that a cluster that runs for days does not fill up with them. */
+/** Deletes old events, so that they do not fill a cluster that runs for days. */
 export function expireEvents({ store, clock }: ServerContext): () => void {
   let timer: Timer;
   const check = (): void => {

@@ -8,8 +8,9 @@ import { backgroundDeletion } from "./custom-resources.ts";
 import { createDeferredRun } from "./deferred-run.ts";
 
 /**
- * Follows owner references as kube-controller-manager's garbage collector does: an object whose owners are all gone is
- * deleted; an owner deleted in the foreground waits for its dependents; one deleted with orphaning lets them go first.
+ * Follows owner references like the garbage collector of kube-controller-manager. An object whose owners are all deleted is
+ * deleted. An owner deleted in the foreground waits for its dependents; one deleted with orphaning removes their owner
+ * references first.
  */
 export function runGarbageCollector(context: ServerContext): () => void {
   const { store, log } = context;
@@ -65,7 +66,7 @@ export function runGarbageCollector(context: ServerContext): () => void {
       return;
     }
     for (const uid of dependents.get(object.metadata.uid) ?? []) pending.add(uid);
-    // Owners that wait for this object in the foreground look again.
+    // Owners that wait for this object in the foreground are checked again.
     for (const owner of ownersOf(object)) pending.add(owner);
     if (pending.size > 0) work.ask();
   });

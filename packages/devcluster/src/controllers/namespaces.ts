@@ -18,8 +18,8 @@ const serverOptions = {
 } as const;
 
 /**
- * Creates the namespaces that every cluster starts with, gives each namespace its default service account, and empties
- * namespaces that are being deleted before it lets them go.
+ * Creates the namespaces that every cluster starts with and the default ServiceAccount of each namespace, and deletes the
+ * objects of namespaces that are being deleted before it removes their finalizer.
  */
 export function runNamespaceController(context: ServerContext): () => void {
   const { store, registry } = context;

@@ -11,12 +11,10 @@ import {
 } from "./validation/names.ts";
 import { storedVersionProblems, versionProblems } from "./validation/version-problems.ts";
 
-/** Holds a CRD that is being deleted until its objects are gone. */
+/** The finalizer that keeps a CRD until its objects are deleted. */
 export const crdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/**
- * CustomResourceDefinitions: names and conversion are completed, and everything that Kubernetes checks is checked.
- */
+/** CustomResourceDefinitions: defaults for names and conversion, and the validation of Kubernetes. */
 export const customResourceDefinitionPipeline: SchemaPipeline = {
   prepare(crd) {
     const kind = stringAt(crd, "spec", "names", "kind") ?? "";
@@ -50,7 +48,7 @@ function pruningProblems(crd: JsonObject): readonly Cause[] {
   return [invalidValue("spec.preserveUnknownFields", true, why)];
 }
 
-/** The status that a definition begins with; that its names are accepted is noted by a controller. */
+/** The initial status of a CRD; a controller records that its names are accepted. */
 function statusOf(crd: JsonObject): JsonObject {
   const storage = arrayAt(crd, "spec", "versions").find((version) => field(version, "storage") === true);
   const stored = new Set<Json>(arrayAt(crd, "status", "storedVersions"));

@@ -37,7 +37,7 @@ test("is established and served at once", async () => {
   ]);
 });
 
-test("fills in defaults and drops unknown fields, with a warning", async () => {
+test("applies defaults and drops unknown fields, with a warning", async () => {
   const created = await api.call(
     "POST",
     widgetsPath,
@@ -75,7 +75,7 @@ test.each([
     { surge: true },
     'spec.surge: Invalid value: "boolean": spec.surge in body must be of type integer,string: "boolean"',
   ],
-])("refuses %j in the words of Kubernetes", async (spec, text) => {
+])("rejects %j with the message of Kubernetes", async (spec, text) => {
   const answer = await api.call("POST", widgetsPath, widget("a", spec));
   expect(answer.code).toBe(422);
   expect(answer.body["message"]).toContain(`Widget.example.io "a" is invalid: `);
@@ -88,7 +88,7 @@ test("accepts what the schema allows in two ways", async () => {
   }
 });
 
-test("keeps status and spec apart and counts generations of the spec only", async () => {
+test("separates status and spec, and counts generations of the spec only", async () => {
   const created = await api.call("POST", widgetsPath, { ...widget("a"), status: { phase: "Sneaky" } });
   expect(created.body["status"]).toBeUndefined();
   const status = await api.call(
@@ -109,7 +109,7 @@ test("keeps status and spec apart and counts generations of the spec only", asyn
   expect(labels.body).toMatchObject({ metadata: { generation: 2, labels: { a: "b" } } });
 });
 
-test("insists on a version in a replace", async () => {
+test("requires a resourceVersion in a replace", async () => {
   const { body } = await api.call("POST", widgetsPath, widget("a"));
   const bare = withField(body, ["metadata", "resourceVersion"], undefined);
   expect((await api.call("PUT", `${widgetsPath}/a`, bare)).body).toMatchObject({
@@ -134,7 +134,7 @@ test("reads and writes replicas through the scale subresource", async () => {
   expect((await api.call("GET", `${widgetsPath}/a`)).body).toMatchObject({ spec: { replicas: 5 } });
 });
 
-test("refuses strategic merge patch", async () => {
+test("rejects strategic merge patch", async () => {
   await api.call("POST", widgetsPath, widget("a"));
   const strategic = { "content-type": "application/strategic-merge-patch+json" };
   const answer = await api.call("PATCH", `${widgetsPath}/a`, { spec: {} }, strategic);
@@ -162,7 +162,7 @@ test("describes itself for explain and for server-side validation", async () => 
   expect(path["parameters"]).toContainEqual(expect.objectContaining({ name: "fieldValidation" }));
 });
 
-test("takes its objects along when it is deleted", async () => {
+test("deletes its objects when it is deleted", async () => {
   await api.call("POST", widgetsPath, widget("a", {}, { finalizers: ["x.io/hold"] }));
   await api.call("DELETE", `${crdsPath}/widgets.example.io`);
   expect((await api.call("GET", `${crdsPath}/widgets.example.io`)).code).toBe(200);
@@ -174,7 +174,7 @@ test("takes its objects along when it is deleted", async () => {
   expect((await api.call("GET", widgetsPath)).code).toBe(404);
 });
 
-test("names what is wrong with a definition", async () => {
+test("reports the errors of a CRD", async () => {
   const broken = withField(widgetCrd, ["metadata", "name"], "other.example.io");
   expect((await api.call("POST", crdsPath, broken)).body["message"]).toContain(
     'must be spec.names.plural+"."+spec.group',

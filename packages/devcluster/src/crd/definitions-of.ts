@@ -10,10 +10,10 @@ import { structuralPipeline } from "./custom-objects/structural-pipeline.ts";
 
 const keepEverything: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** Pipelines live as long as their schema object, which is frozen in the store: each is compiled once. */
+/** Pipelines live as long as their schema object, which is frozen in the store, so each is compiled once. */
 const pipelines = new WeakMap<Schema, SchemaPipeline>();
 
-/** The resources that an (established) CustomResourceDefinition declares, one for each served version. */
+/** The resources that an (Established) CRD declares, one for each served version. */
 export function definitionsOf(crd: JsonObject): readonly ResourceDefinition[] {
   return arrayAt(crd, "spec", "versions")
     .filter((version) => isObject(version) && version["served"] === true)
@@ -70,7 +70,7 @@ function subresourcesOf(version: JsonObject): ResourceDefinition["subresources"]
   return { status, scale: paths };
 }
 
-/** The schema with the metadata that all objects share, which CRDs leave out. */
+/** The schema with the metadata that all objects have, which CRDs leave out. */
 function withMetadata(schema: Schema): Schema {
   return { ...schema, properties: { ...objectAt(schema, "properties"), ...objectSchemaFields() } };
 }

@@ -6,7 +6,7 @@ import { servedGroups } from "./legacy-discovery.ts";
 import { type SubresourceEntry, subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "../access/review-kinds.ts";
 
-/** The version of aggregated discovery that a client accepts, when it comes before plain JSON. */
+/** The version of aggregated discovery that a client prefers to plain JSON. */
 export function aggregatedVersion(accepted: readonly AcceptedType[]): "v2" | "v2beta1" | undefined {
   for (const { mediaType, parameters } of accepted) {
     if (mediaType !== "application/json") continue;
@@ -68,7 +68,7 @@ function resourceEntry(definition: ResourceDefinition): JsonObject {
   };
 }
 
-/** Group and version are left empty where they are those of the list. */
+/** Group and version are empty where they equal those of the list. */
 function responseKindOf(entry: SubresourceEntry, { group, version }: ResourceDefinition): JsonObject {
   const isHere = entry.group === group && entry.version === version;
   return isHere

@@ -6,13 +6,13 @@ import { compareVersions } from "./versions.ts";
 import { subresourcesOf, verbsOf } from "./resource-verbs.ts";
 import { reviewKinds } from "../access/review-kinds.ts";
 
-/** A group and the versions it serves, the preferred one first. */
+/** A group and its served versions, the preferred one first. */
 export interface ServedGroup {
   readonly group: string;
   readonly versions: readonly string[];
 }
 
-/** All groups but the core one, by name. */
+/** All groups except the core group, by name. */
 export function servedGroups(registry: Registry): readonly ServedGroup[] {
   const versions = new Map<string, Set<string>>();
   for (const { group, version } of [...registry.all(), ...reviewKinds]) {
@@ -57,7 +57,7 @@ export function apiResourceList(registry: Registry, group: string, version: stri
   }));
   if (resources.length + reviews.length === 0) return undefined;
   const groupVersion = group === "" ? version : `${group}/${version}`;
-  // As in kube-apiserver, the list of the core group leaves its apiVersion out.
+  // As in kube-apiserver, the list of the core group has no apiVersion.
   return {
     kind: "APIResourceList",
     ...(group === "" ? {} : { apiVersion: "v1" }),
@@ -95,7 +95,7 @@ function resourceEntries(definition: ResourceDefinition): readonly JsonObject[] 
   ];
 }
 
-/** What clients tell by whether the stored form of a kind has changed. Events are stored in the core group, definitions in their first form. */
+/** Clients detect by it that the stored form of a kind has changed. Events are stored in the core group, CRDs as v1beta1. */
 function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
   const stored = kind === "Event" ? "" : group;
   const form = kind === "CustomResourceDefinition" ? "v1beta1" : version;

@@ -12,12 +12,12 @@ const resourceVerbs: readonly string[] = [
   "watch",
 ];
 
-/** The verbs of a resource: namespaces alone cannot be deleted as a collection. */
+/** The verbs of a resource; only namespaces have no deletecollection. */
 export function verbsOf({ collection }: ResourceDefinition): readonly string[] {
   return collection === "namespaces." ? resourceVerbs.filter((verb) => verb !== "deletecollection") : resourceVerbs;
 }
 
-/** A subresource as discovery describes it. */
+/** A subresource in discovery. */
 export interface SubresourceEntry {
   readonly name: string;
   readonly group: string;
@@ -26,7 +26,7 @@ export interface SubresourceEntry {
   readonly verbs: readonly string[];
 }
 
-/** The subresources of a resource with the kind that each of them reads and writes. */
+/** The subresources of a resource with their kinds. */
 export function subresourcesOf(definition: ResourceDefinition): readonly SubresourceEntry[] {
   const { group, version, kind, subresources } = definition;
   const changing = ["get", "patch", "update"];

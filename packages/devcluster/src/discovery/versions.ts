@@ -1,8 +1,8 @@
 const pattern = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
 
 /**
- * Orders API versions as Kubernetes prefers them: GA before beta before alpha, the newer number first, everything else
- * after them by the alphabet.
+ * Orders API versions by Kubernetes' preference: GA before beta before alpha, higher numbers first, then all others in
+ * alphabetical order.
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [rank(a), rank(b)];

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../json/json.ts";
 
-/** What a fault needs to know of a resource to name it as Kubernetes does. */
+/** The names of a resource in an error. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
 }
 
-/** One field that is wrong, as it appears in `details.causes`. */
+/** The error of one field, as in `details.causes`. */
 export interface Cause {
   readonly reason: string;
   readonly message: string;
@@ -15,8 +15,8 @@ export interface Cause {
 }
 
 /**
- * A refusal that becomes a `Status` answer. Matched by its brand, since two copies of this package may be loaded.
- * `headers` go onto the HTTP answer (`Retry-After`).
+ * An error that is sent as a `Status`. Matched by its brand, since two copies of this package may be loaded. `headers` are sent
+ * with it (`Retry-After`).
  */
 export class StatusError extends Error {
   readonly brand = "millwright.devcluster.StatusError";
@@ -43,7 +43,7 @@ export class StatusError extends Error {
     this.metadata = metadata;
   }
 
-  /** The `Status` object of this fault. */
+  /** The `Status` object of this error. */
   toStatus(): JsonObject {
     return {
       kind: "Status",
@@ -58,12 +58,12 @@ export class StatusError extends Error {
   }
 }
 
-/** True for faults of any copy of this package. */
+/** Whether a value is a StatusError, of any copy of this package. */
 export function isStatusError(value: unknown): value is StatusError {
   return value instanceof Error && "brand" in value && value.brand === "millwright.devcluster.StatusError";
 }
 
-/** `pods`, `leases.coordination.k8s.io`: a resource as messages call it. */
+/** The name of a resource in messages: `pods`, `leases.coordination.k8s.io`. */
 export function qualifiedResource(resource: ResourceName): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
@@ -102,7 +102,7 @@ export function alreadyExists(resource: ResourceName, name: string, isBeingDelet
   return new StatusError(409, "AlreadyExists", message, resourceDetails(resource, name));
 }
 
-/** 409 Conflict; `why` defaults to the sentence of optimistic concurrency. */
+/** 409 Conflict; `why` defaults to that of optimistic concurrency. */
 export function conflict(
   resource: ResourceName,
   name: string,
@@ -159,17 +159,17 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 410 Expired: a resourceVersion older than the history that is kept. */
+/** 410 Expired: a resourceVersion older than the history. */
 export function expired(requested: number, oldest: number): StatusError {
   return new StatusError(410, "Expired", `too old resource version: ${requested} (${oldest})`);
 }
 
-/** 410 for a list at one exact version that is forgotten. */
+/** 410 for a list at an exact version that is no longer in the history. */
 export function listExpired(): StatusError {
   return new StatusError(410, "Expired", "The resourceVersion for the provided list is too old.");
 }
 
-/** 410 for a continue token whose version is forgotten; `token` goes on with the present state. */
+/** 410 for a continue token whose version is no longer in the history; `token` continues with the present state. */
 export function continueExpired(token: string): StatusError {
   const message =
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
@@ -184,7 +184,7 @@ export function tooLarge(limitBytes: number): StatusError {
   return new StatusError(413, "RequestEntityTooLarge", `limit is ${limitBytes}`);
 }
 
-/** 415 for a body whose media type the endpoint does not read. */
+/** 415 for a body of an unsupported media type. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const list = accepted.join(", ");
   return new StatusError(
@@ -194,12 +194,12 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   );
 }
 
-/** 500 for what should not happen. */
+/** 500 for an unexpected error. */
 export function internalError(message: string): StatusError {
   return new StatusError(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
-/** The `Status` answer of an operation that succeeded without an object to show. */
+/** The `Status` of a successful operation without an object to return. */
 export function successStatus(details: JsonObject): JsonObject {
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }

@@ -1,22 +1,22 @@
-/** Which requests a fault strikes. Everything that is left out matches; what is given must all match. */
+/** The requests that a fault affects: those that match all the fields that are given. */
 export interface FaultMatch {
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verbs?: readonly string[];
-  /** Plurals, with the subresource where one is meant: `nodes`, `pods/eviction`. */
+  /** Plurals, with a subresource if one is meant: `nodes`, `pods/eviction`. */
   readonly resources?: readonly string[];
   readonly namespaces?: readonly string[];
   readonly names?: readonly string[];
   /** A part of the User-Agent header. */
   readonly userAgent?: string;
-  /** Headers by name (lower case) with their exact values: a way to tell components apart that share a User-Agent. */
+  /** Headers by name (lower case) with their exact values, to distinguish components with the same User-Agent. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What goes wrong with a request; strikes once per request. */
+/** The effect of a fault on a request, once per request. */
 export type RequestEffect =
   /** The request waits this long before it is served. */
   | { readonly kind: "latency"; readonly ms: number }
-  /** The request is refused with a Status: 409, 410, 429, 500, 503 and so on. */
+  /** The request fails with a Status: 409, 410, 429, 500, 503 and so on. */
   | {
       readonly kind: "status";
       readonly code: number;
@@ -25,13 +25,13 @@ export type RequestEffect =
       /** Adds a Retry-After header. Default: 1 for 429, none for others. */
       readonly retryAfterSeconds?: number;
     }
-  /** The connection is reset: `before` the request was served, or `after` it, in place of the answer. */
+  /** The connection is reset: `before` the request is served, or `after` it, instead of the response. */
   | { readonly kind: "reset"; readonly when: "before" | "after" }
-  /** Every connection is reset at once, running watches included, for as long as the fault is there. */
+  /** Every connection is reset at once, including running watches, while the fault is present. */
   | { readonly kind: "partition" }
   | Silence;
 
-/** What goes wrong with a line of a watch; strikes once per line. */
+/** The effect of a fault on a line of a watch, once per line. */
 export type LineEffect =
   /** The line is left out. */
   | { readonly kind: "drop" }
@@ -39,27 +39,29 @@ export type LineEffect =
   | { readonly kind: "duplicate" }
   /** The first half of the line is sent, then the stream ends. */
   | { readonly kind: "truncate" }
-  /** The line waits this long, and all that follow it as well. */
+  /** The line and all lines after it wait this long. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** The line arrives in this many pieces, 5 ms apart, cut anywhere. */
+  /** The line arrives in this many pieces, 5 ms apart, split anywhere. */
   | { readonly kind: "pieces"; readonly count: number }
-  /** In place of the line an ERROR event with this code arrives, and the watch ends. */
+  /** An ERROR event with this code replaces the line, and the watch ends. */
   | { readonly kind: "watch-error"; readonly code: number }
   | Silence;
 
-/** Half-open: nothing is sent any more, and the connection is not closed. Running watches fall silent with their next line. */
+/**
+ * Half-open: nothing more is sent, and the connection is not closed. Running watches are silent from their next line on.
+ */
 export interface Silence {
   readonly kind: "silence";
 }
 
-/** What a fault does: to a whole request, or to a line of a watch. */
+/** The effect of a fault on a whole request or on a line of a watch. */
 export type FaultEffect = RequestEffect | LineEffect;
 
-/** A fault on demand. */
+/** A fault of API requests. */
 export interface Fault {
   readonly match?: FaultMatch;
   readonly effect: FaultEffect;
-  /** How often it strikes before it is used up. Default: without end. */
+  /** How many requests or lines it affects. Default: no limit. */
   readonly times?: number;
   /** From 0 to 1, per request or line. Default 1. */
   readonly probability?: number;
@@ -75,12 +77,12 @@ const lineKinds: ReadonlySet<FaultEffect["kind"]> = new Set<LineEffect["kind"]>(
   "silence",
 ]);
 
-/** Whether an effect belongs to the lines of watches. */
+/** Whether an effect is one on lines of watches. */
 export function isLineEffect(effect: FaultEffect): effect is LineEffect {
   return lineKinds.has(effect.kind);
 }
 
-/** Whether an effect belongs to requests. */
+/** Whether an effect is one on requests. */
 export function isRequestEffect(effect: FaultEffect): effect is RequestEffect {
   return effect.kind === "silence" || !lineKinds.has(effect.kind);
 }

@@ -25,7 +25,7 @@ async function millisecondsOf(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-test.each([409, 410, 429, 500, 503])("answers %i as often as it is told, then serves again", async (code) => {
+test.each([409, 410, 429, 500, 503])("fails with %i the given number of times, then serves again", async (code) => {
   const fault = server.server.faults.add({
     match: { verbs: ["get"], resources: ["nodes"] },
     effect: { kind: "status", code, retryAfterSeconds: 7 },
@@ -69,7 +69,7 @@ test("a silent watch sends neither bytes nor its end", async () => {
   watch.close();
 });
 
-test("drops, doubles and cuts lines of a watch", async () => {
+test("drops, duplicates and truncates lines of a watch", async () => {
   const watch = await openWatch();
   const { faults } = server.server;
   faults.add({ match: { resources: ["configmaps"] }, effect: { kind: "drop" }, times: 1 });
@@ -84,7 +84,7 @@ test("drops, doubles and cuts lines of a watch", async () => {
   expect(await watch.next()).toBeUndefined();
 });
 
-test("slow lines keep their order, and pieces make whole events", async () => {
+test("slow lines keep their order, and pieces make up whole events", async () => {
   const watch = await openWatch();
   const { faults } = server.server;
   faults.add({ effect: { kind: "slow", ms: 100 }, times: 1 });
@@ -96,7 +96,7 @@ test("slow lines keep their order, and pieces make whole events", async () => {
   watch.close();
 });
 
-test("a watch can be told 410 in its stream", async () => {
+test("a watch can get 410 in its stream", async () => {
   const watch = await openWatch();
   server.server.faults.add({ effect: { kind: "watch-error", code: 410 }, times: 1 });
   await server.call("POST", maps, map("unseen"));
@@ -104,7 +104,7 @@ test("a watch can be told 410 in its stream", async () => {
   expect(await watch.next()).toBeUndefined();
 });
 
-test("a partition cuts running watches and new requests of one component, and heals", async () => {
+test("a partition resets running watches and new requests of one component until it is removed", async () => {
   const watch = await openWatch();
   const partition = server.server.faults.add({
     match: { headers: { "x-component": "a" } },
@@ -119,7 +119,7 @@ test("a partition cuts running watches and new requests of one component, and he
   await expect(watch.next()).rejects.toThrow(/./);
 });
 
-test("strikes with the probability that was asked for", async () => {
+test("affects requests with the given probability", async () => {
   const fault = server.server.faults.add({ effect: { kind: "status", code: 503 }, probability: 0.5 });
   const codes = await Promise.all(
     Array.from({ length: 200 }, async () => (await server.call("GET", "/api/v1/nodes")).code),
@@ -130,7 +130,7 @@ test("strikes with the probability that was asked for", async () => {
   expect(struck).toBeLessThan(150);
 });
 
-test("is told over HTTP what goes wrong", async () => {
+test("sets and lists faults over HTTP", async () => {
   const add = await server.call("POST", "/millwright/faults", {
     match: { resources: ["nodes"] },
     effect: { kind: "status", code: 503 },
@@ -150,13 +150,13 @@ test.each([
   [{ effect: { kind: "drop" }, matches: {} }, "matches"],
   [{ effect: { kind: "drop" }, probability: 2 }, "probability"],
   [{ effect: { kind: "drop" }, match: { verbs: "get" } }, "match.verbs"],
-])("refuses the fault %j and names the field", async (fault, field) => {
+])("rejects the fault %j and names the field", async (fault, field) => {
   const { code, body } = await server.call("POST", "/millwright/faults", fault);
   expect(code).toBe(400);
   expect(body["message"]).toContain(field);
 });
 
-test("writes times of a clock that is off", async () => {
+test("writes timestamps of a skewed clock", async () => {
   await server.call("PUT", "/millwright/clock", { skewMs: 3_600_000 });
   const { body } = await server.call("POST", maps, map("early"));
   const created = Date.parse(stringAt(body, "metadata", "creationTimestamp") ?? "");

@@ -10,13 +10,13 @@ import {
 } from "./fault.ts";
 import { matchesRequest } from "./match-fault.ts";
 
-/** A fault that has been added. */
+/** A fault that was added. */
 export interface ActiveFault {
   readonly id: string;
   readonly fault: Fault;
-  /** How often it has struck. */
+  /** How many requests or lines it has affected. */
   readonly hits: number;
-  /** Takes it away; safe to call twice. */
+  /** Removes the fault. Safe to call twice. */
   remove(): void;
 }
 
@@ -24,14 +24,14 @@ export interface ActiveFault {
 export interface Faults {
   add(fault: Fault): ActiveFault;
   list(): readonly ActiveFault[];
-  /** Takes all faults away and sets the clock right. */
+  /** Removes all faults and resets the clock. */
   clear(): void;
-  /** Shifts the timestamps that the server writes, milliseconds; 0 sets the clock right. */
+  /** Shifts the timestamps that the server writes, in milliseconds; 0 resets the clock. */
   skewClock(ms: number): void;
   readonly clockSkewMs: number;
 }
 
-/** A watch that runs. */
+/** A running watch. */
 export interface RunningWatch {
   readonly attributes: RequestAttributes;
   reset(): void;
@@ -39,11 +39,11 @@ export interface RunningWatch {
 
 /** The server's side of the faults. */
 export interface FaultSource extends Faults {
-  /** What strikes a request, in the order in which the faults were added; each is counted. */
+  /** The effects on a request, in the order in which the faults were added. Counts each as a hit. */
   forRequest(request: RequestAttributes): readonly RequestEffect[];
-  /** What strikes the next line of a watch. */
+  /** The effects on the next line of a watch. Counts each as a hit. */
   forLine(request: RequestAttributes): readonly LineEffect[];
-  /** Makes a running watch known to partitions. Returns the function that ends it. */
+  /** Registers a running watch, so that a partition resets it. Returns the function that ends the registration. */
   watching(watch: RunningWatch): () => void;
 }
 

@@ -3,12 +3,12 @@ import { TLSSocket } from "node:tls";
 
 const lost = new WeakSet<ServerResponse>();
 
-/** From here on the answer of a request is lost: its connection is reset where the answer would be sent. */
+/** Marks the response of a request as lost: its connection is reset instead of the response. */
 export function loseResponse(response: ServerResponse): void {
   lost.add(response);
 }
 
-/** Resets the connection when the answer is to be lost; tells whether it did. */
+/** Resets the connection when the response is marked as lost. Returns whether it is. */
 export function resetIfLost(response: ServerResponse): boolean {
   if (!lost.has(response)) return false;
   resetConnection(response);
@@ -19,7 +19,7 @@ export function resetIfLost(response: ServerResponse): boolean {
 export function resetConnection(response: ServerResponse): void {
   const { socket } = response;
   if (socket === null) response.destroy();
-  // A TLS socket has no reset of its own, and throws: ending it without the notice of TLS is as abrupt for the other side.
+  // A TLS socket has no reset of its own and throws. Destroying it without a TLS close notification is as abrupt for the client.
   else if (socket instanceof TLSSocket) socket.destroy();
   else if ("resetAndDestroy" in socket) socket.resetAndDestroy();
 }

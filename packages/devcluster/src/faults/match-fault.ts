@@ -1,7 +1,7 @@
 import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { FaultMatch } from "./fault.ts";
 
-/** Whether a request is one that a fault is meant for. Paths of the server itself (`/millwright`, `/metrics`) never are. */
+/** Whether a fault affects a request. It never affects paths of the server itself (`/millwright`, `/metrics`). */
 export function matchesRequest(match: FaultMatch | undefined, request: RequestAttributes): boolean {
   if (match === undefined) return true;
   const { verbs, resources, namespaces, names, userAgent, headers } = match;

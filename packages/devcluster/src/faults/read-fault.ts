@@ -5,7 +5,7 @@ import type { Fault, FaultEffect, FaultMatch } from "./fault.ts";
 
 const longestMs = 3_600_000;
 
-/** Reads a fault out of a request body. Throws 400 that names the field and what is expected. */
+/** Reads a fault from a request body. Throws 400 with the field and what is expected. */
 export function readFault(body: Json | undefined): Fault {
   if (!isObject(body)) throw badRequest('fault: expected an object such as {"effect":{"kind":"latency","ms":100}}');
   rejectUnknown(body, "fault", ["match", "effect", "times", "probability"]);

@@ -19,8 +19,8 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /**
- * Lets the effects of faults strike a request. Resolves with `served: false` when the request is not to be served any
- * more (its connection is reset or stays silent); throws the Status that a fault wants.
+ * Applies the effects of faults to a request. Resolves with "done" when the request must not be served (its connection is reset
+ * or stays silent); throws the Status of a fault.
  */
 export async function applyRequestFaults(
   effects: readonly RequestEffect[],
@@ -62,7 +62,7 @@ export function errorOfFault(effect: Extract<RequestEffect, { kind: "status" }>)
     : new StatusError(code, reason, message, { retryAfterSeconds: seconds }, { "retry-after": String(seconds) });
 }
 
-/** The reason that goes with a code. */
+/** The reason of a code. */
 export function reasonOf(code: number): string {
   return reasons[code] ?? "";
 }

@@ -7,14 +7,14 @@ import type { LineEffect } from "./fault.ts";
 import type { FaultSource } from "./faults.ts";
 import { reasonOf } from "./request-faults.ts";
 
-/** The lines of a watch on their way to the client. */
+/** Sends the lines of a watch to the client. */
 export interface WatchStream {
   line(text: string): void;
-  /** Ends the stream after what is still on its way. */
+  /** Ends the stream after the lines that are waiting. */
   end(): void;
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that the client has not read yet. */
   readonly unreadBytes: number;
-  /** Resolves when the client has taken what is on its way, or is gone, or takes nothing for half a minute. */
+  /** Resolves when the client has read what was sent, has disconnected, or has read nothing for half a minute. */
   drained(): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ const drainLimitMs = 30_000;
 const pieceGapMs = 5;
 
 /**
- * Writes the lines of a watch, with what faults make of them. Without faults a line goes straight to the connection; lines
- * that are slowed down hold back all that follow, so the order never changes.
+ * Writes the lines of a watch with the effects of faults. Without faults a line goes straight to the connection. Slow lines
+ * delay all later ones, so the order never changes.
  */
 export function openWatchStream(
   response: ServerResponse,
@@ -32,7 +32,7 @@ export function openWatchStream(
   faults: FaultSource,
   clock: Clock,
 ): WatchStream {
-  /** Lines that wait behind a slow one; undefined when nothing is slow. */
+  /** Lines that wait for a slow one; undefined when none is slow. */
   let waiting: (() => Promise<void>)[] | undefined;
   let waitingBytes = 0;
   let isSilent = false;
@@ -55,7 +55,7 @@ export function openWatchStream(
     waiting = queue;
     void (async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        // A connection that is gone takes nothing any more: what waits is dropped without waiting for its time.
+        // The client has disconnected: waiting lines are dropped at once.
         if (response.destroyed) break;
         await next();
       }
@@ -113,7 +113,7 @@ export function openWatchStream(
       const size = Math.max(1, Math.ceil(bytes.length / pieces));
       for (let start = 0; start < bytes.length; start += size) {
         if (start > 0) await clock.sleep(pieceGapMs);
-        // Pieces end anywhere, also inside of a character.
+        // Pieces may split a character.
         if (!isOver && !isSilent && !response.destroyed) response.write(bytes.subarray(start, start + size));
       }
       waitingBytes -= whole.length;

@@ -5,7 +5,7 @@ import type { WatchStream } from "../faults/watch-stream.ts";
 import type { Access } from "../verbs/reviews.ts";
 import { checkHostile, parseJsonBody, parseYamlBody, readBody } from "./body.ts";
 
-/** A request on its way through the server. */
+/** A request that is being served. */
 export interface ApiRequest {
   readonly method: string;
   readonly pathname: string;
@@ -14,9 +14,9 @@ export interface ApiRequest {
   readonly response: ServerResponse;
   /** Aborts when the server closes. */
   readonly signal: AbortSignal;
-  /** Who asks, and who decides what they may do. */
+  /** The user and the authorizer of the request. */
   readonly access: Access;
-  /** Starts the answer of a watch: what carries its lines, with the faults that strike them. */
+  /** Opens the stream for the lines of a watch, with the effects of faults. */
   openStream(): WatchStream;
 }
 
@@ -25,7 +25,7 @@ export function mediaTypeOf(request: IncomingMessage): string {
   return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads the body of a request; undefined when it is empty. YAML and protobuf are read where the media type says so. */
+/** Reads the body of a request; undefined when it is empty. Reads YAML and protobuf by the media type. */
 export async function readJsonBody(request: IncomingMessage): Promise<Json | undefined> {
   const body = await readBody(request);
   const mediaType = mediaTypeOf(request);

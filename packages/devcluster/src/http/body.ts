@@ -5,10 +5,10 @@ import { badRequest, tooLarge } from "../errors/status-error.ts";
 import { noteDuplicates } from "../resources/field-validation.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 
-/** Bodies above this size answer 413, as kube-apiserver's own limit. */
+/** Larger bodies get 413, as in kube-apiserver. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** Deeper nesting answers 400. */
+/** Deeper nesting gets 400. */
 const depthLimit = 512;
 
 /** Reads a whole request body; throws 413 above {@link bodyLimitBytes} without buffering the rest. */
@@ -29,7 +29,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Parses JSON from outside; throws 400 with the place of the fault. See {@link checkHostile} for what is refused. */
+/** Parses JSON of a client; throws 400 with the place of the error. See {@link checkHostile} for what is rejected. */
 export function parseJsonBody(text: string): Json {
   let value: Json;
   let written: number;
@@ -39,12 +39,12 @@ export function parseJsonBody(text: string): Json {
   } catch (error) {
     throw badRequest(`the body of the request is not valid JSON: ${messageOf(error)}`);
   }
-  // Of a field that is named twice the last value stays, and the count is one less than that of the text.
+  // The last value of a duplicate field wins, so the object has fewer fields than the text.
   if (checkHostile(value, 0) < written) noteDuplicates(value, duplicateFields(text));
   return value;
 }
 
-/** Parses the YAML (or JSON) body of a server-side apply; anchors are bounded against expansion bombs. */
+/** Parses the YAML (or JSON) body of a server-side apply. Aliases are limited against expansion bombs. */
 export function parseYamlBody(text: string): Json {
   if (/^\s*\{/.test(text)) return parseJsonBody(text);
   let value: Json;
@@ -58,8 +58,8 @@ export function parseYamlBody(text: string): Json {
 }
 
 /**
- * Refuses what no API object needs and what has broken servers before: nesting without end, keys that name the prototype.
- * Returns how many fields the objects in the value have.
+ * Rejects input that no API object needs and that has broken servers before: very deep nesting, and keys that name the
+ * prototype. Returns the number of fields of all objects in the value.
  */
 export function checkHostile(value: Json | undefined, depth: number): number {
   if (typeof value !== "object" || value === null) return 0;
@@ -78,8 +78,8 @@ export function checkHostile(value: Json | undefined, depth: number): number {
 }
 
 /**
- * A scan before parsing, so that a bomb of brackets never becomes objects. Brackets inside of strings do not count. Returns how
- * many fields the text names.
+ * Scans a text before it is parsed, so that a bomb of brackets never becomes objects. Ignores brackets in strings. Returns the
+ * number of fields in the text.
  */
 function countFields(text: string): number {
   let depth = 0;
@@ -100,7 +100,7 @@ function countFields(text: string): number {
   return fields;
 }
 
-/** Whole numbers that a double cannot hold are refused: storing a rounded one would be a silent change. */
+/** Rejects whole numbers that a double cannot hold, since storing a rounded one would be a silent change. */
 function rejectRounding(this: unknown, key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new Error(`the number ${context?.source ?? value} at "${key}" is beyond 2^53 and cannot be kept exactly`);

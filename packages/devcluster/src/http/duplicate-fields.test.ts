@@ -8,7 +8,7 @@ test.each([
   ['{"l":[{"x":1},{"x":1,"x":[]}],"o":{"x":{"y":[true,null]}}}', ["l[1].x"]],
   [' { "\\u0061" : "{\\"a\\":1" , "a" : -1.5e3 } ', ["a"]],
   ["[]", []],
-])("finds what %s names twice", (text, paths) => {
+])("finds the duplicate fields of %s", (text, paths) => {
   expect(duplicateFields(text)).toEqual(paths);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The paths of the fields that a JSON text names twice (`data.k`, `spec.containers[0].name`), in the order in which they are
- * repeated. The text has to be JSON: it is looked at after it was parsed, and only when fields got lost in that.
+ * The paths of the duplicate fields of a JSON text (`data.k`, `spec.containers[0].name`), in the order of the duplicates. The
+ * text must be valid JSON: it is scanned after parsing, and only when parsing dropped fields.
  */
 export function duplicateFields(text: string): readonly string[] {
   const found: string[] = [];

@@ -17,7 +17,7 @@ import { attributesOf, type RequestAttributes } from "../request/request-attribu
 import { serve } from "./serve.ts";
 import { type Control, isControlPath, serveControl } from "./serve-control.ts";
 
-/** What stands between a connection and the verbs. */
+/** What handling a request needs before it reaches a verb. */
 export interface RequestHandler {
   readonly context: ServerContext;
   readonly faults: FaultSource;
@@ -27,7 +27,7 @@ export interface RequestHandler {
   readonly authorizer: Authorizer;
 }
 
-/** Answers one HTTP request: guard, faults, service, log. Never rejects. `signal` aborts when the server closes. */
+/** Handles one HTTP request: guard, faults, service, log. Never rejects. `signal` aborts when the server closes. */
 export async function handleRequest(
   handler: RequestHandler,
   raw: IncomingMessage,

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from "node:https";
 import { ConfigError } from "@millwright/base";
 import type { Credentials } from "../tls/certificate-authority.ts";
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -12,11 +12,11 @@ export interface Address {
 /** A listening server. */
 export interface RunningServer {
   readonly port: number;
-  /** Ends all connections and stops to listen. */
+  /** Ends all connections and stops listening. */
   stop(): Promise<void>;
 }
 
-/** Starts to listen, over TLS when there are credentials. Rejects with a ConfigError that names the port when it is taken. */
+/** Listens, over TLS when there are credentials. Rejects with a ConfigError that names the port when it is in use. */
 export function runServer(
   { host, port }: Address,
   tls: (Credentials & { readonly authorityPem: string }) | undefined,
@@ -39,7 +39,7 @@ export function runServer(
   });
 }
 
-/** Clients are asked for a certificate and served without one; who they are is decided request by request. */
+/** Clients are asked for a certificate and served without one; authentication decides for each request. */
 function secureOptions({ certificatePem, keyPem, authorityPem }: Credentials & { readonly authorityPem: string }) {
   return { cert: certificatePem, key: keyPem, ca: authorityPem, requestCert: true, rejectUnauthorized: false };
 }

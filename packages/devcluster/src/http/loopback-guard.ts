@@ -4,8 +4,8 @@ import { StatusError } from "../errors/status-error.ts";
 const loopbackHosts = new Set(["127.0.0.1", "localhost", "[::1]", "::1"]);
 
 /**
- * Refuses what a web page could send to a server on loopback: a Host that is another name (DNS rebinding) and any request
- * that carries a browser's Origin. The server has no authentication, so this is all that stands between it and a page.
+ * Rejects what a web page could send to a server on loopback: a Host with another name (DNS rebinding) and any request with a
+ * browser's Origin. By default the server has no authentication, so this is its only protection from web pages.
  */
 export function rejectForeignCallers(request: IncomingMessage): void {
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();

@@ -8,7 +8,7 @@ import type { ApiRequest } from "./api-request.ts";
 import { StatusError } from "../errors/status-error.ts";
 import { negotiate } from "../request/negotiation.ts";
 
-/** Sends one object in the form its client accepts. */
+/** Sends one object in the representation that its client accepts. */
 export function sendOne(
   { clock }: ServerContext,
   definition: ResourceDefinition,
@@ -40,7 +40,7 @@ export function sendOne(
   sendJson(response, code, body, { warnings });
 }
 
-/** Sends a page of objects in the form its client accepts. */
+/** Sends a page of objects in the representation that its client accepts. */
 export function sendList(
   { clock }: ServerContext,
   definition: ResourceDefinition,
@@ -69,7 +69,7 @@ export function sendList(
         return {
           kind: definition.listKind,
           apiVersion: apiVersionOf(definition),
-          // Lists of custom resources say that there is no next page, typed ones leave it out.
+          // Lists of custom resources have an empty `continue` on the last page, typed ones none.
           metadata: definition.origin === "custom" ? { continue: "", ...metadata } : metadata,
           items: page.items.map((item) => listed(definition, shown(definition, item))),
         };
@@ -78,14 +78,14 @@ export function sendList(
   sendJson(response, 200, body);
 }
 
-/** Items of built-in lists say nothing of their kind, as Go's typed lists; those of custom resources do. */
+/** Items of built-in lists have no kind and apiVersion, as Go's typed lists; those of custom resources have them. */
 function listed({ origin }: ResourceDefinition, item: JsonObject): JsonObject {
   if (origin === "custom") return item;
   const { apiVersion: _version, kind: _kind, ...rest } = item;
   return rest;
 }
 
-/** The type that Go holds an object in. */
+/** The Go type of an object. */
 function goTypeOf({ origin, group, kind }: ResourceDefinition): string {
   if (origin === "custom") return "*unstructured.Unstructured";
   return `*${group === "" ? "core" : (group.split(".")[0] ?? group)}.${kind}`;

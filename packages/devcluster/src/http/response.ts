@@ -4,7 +4,7 @@ import type { JsonObject } from "../json/json.ts";
 import type { StatusError } from "../errors/status-error.ts";
 import { textOf } from "../storage/object-text.ts";
 
-/** Sends a JSON answer; warnings become `Warning` headers, which kubectl prints. */
+/** Sends a JSON response; warnings become `Warning` headers, which kubectl prints. */
 export function sendJson(
   response: ServerResponse,
   code: number,
@@ -23,7 +23,7 @@ export function sendJson(
       "warning",
       warnings.map((text) => `299 - "${headerSafe(text)}"`),
     );
-  // As text it leaves together with the head, in one write; bytes would take two.
+  // A text is sent together with the head in one write; bytes would take two.
   response.end(text);
 }
 
@@ -41,7 +41,7 @@ export function sendBytes(response: ServerResponse, code: number, body: Buffer, 
   response.end(body);
 }
 
-/** Sends a refusal as a Status. */
+/** Sends an error as a Status. */
 export function sendError(response: ServerResponse, fault: StatusError): void {
   for (const [name, value] of Object.entries(fault.headers)) response.setHeader(name, value);
   sendJson(response, fault.code, fault.toStatus());

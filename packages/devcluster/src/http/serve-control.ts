@@ -10,7 +10,7 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { sendBytes, sendJson } from "./response.ts";
 import { type ApiRequest, readJsonBody } from "./api-request.ts";
 
-/** What the server's own pages work with. */
+/** The state that the server's own pages show and change. */
 export interface Control {
   readonly faults: Faults;
   readonly clusterFaults: ClusterFaults;
@@ -19,14 +19,15 @@ export interface Control {
   restart(options: { readonly keepData: boolean; readonly downMs: number }): Promise<void>;
 }
 
-/** Whether a path belongs to the server itself; faults never strike those. */
+/** Whether a path belongs to the server itself. Faults never affect those. */
 export function isControlPath(pathname: string): boolean {
   return pathname === "/metrics" || pathname === "/millwright" || pathname.startsWith("/millwright/");
 }
 
 /**
- * Serves the server's own pages: `/metrics`, `/millwright/requests`, `/millwright/clock`, `/millwright/restart`, and
- * `/millwright/faults` and `/millwright/cluster-faults` (GET lists, POST adds, DELETE clears; DELETE with `/ID` removes one).
+ * Serves the server's own pages: `/metrics`, `/millwright/requests`, `/millwright/clock`, `/millwright/restart`,
+ * `/millwright/faults` and `/millwright/cluster-faults` (GET lists, POST adds, DELETE removes all, DELETE with `/ID` removes
+ * one).
  */
 export async function serveControl(control: Control, request: ApiRequest): Promise<void> {
   const { method, pathname, response } = request;

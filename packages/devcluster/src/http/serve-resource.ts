@@ -29,7 +29,7 @@ import { negotiate } from "../request/negotiation.ts";
 import { sendList, sendOne } from "./represent.ts";
 import type { ResourceRequest } from "../request/resource-path.ts";
 
-/** Serves one request for a resource that exists. */
+/** Serves one request for a resource. */
 export async function serveResource(
   context: ServerContext,
   definition: ResourceDefinition,
@@ -60,7 +60,7 @@ export async function serveResource(
       }
       case "DELETE":
         if (definition.namespaced && scoped.namespace === undefined) throw methodNotAllowed();
-        // Emptying a cluster in one request is the one collection that Kubernetes does not offer.
+        // The one collection that Kubernetes cannot delete is that of all namespaces.
         if (definition.collection === "namespaces.") throw methodNotAllowed();
         return deleteCollection(context, definition, scoped, request);
       default:
@@ -70,7 +70,7 @@ export async function serveResource(
   const ref = { namespace: scoped.namespace ?? "", name: path.name };
   switch (method) {
     case "GET":
-      // A watch of one object goes by a field selector; at its own path, `watch` means nothing.
+      // A watch of one object uses a field selector; at the path of the object, `watch` is ignored.
       return getOne(context, definition, ref, request);
     case "PUT":
     case "PATCH":
@@ -97,7 +97,7 @@ function optionsOf({ method, query, raw }: ApiRequest): WriteOptions {
   return readWriteOptions(query, raw.headers["user-agent"], write);
 }
 
-/** Holds a write against what its author may grant. */
+/** Rejects a write of a role or binding that grants more than its author has. */
 function confirmation(
   context: ServerContext,
   definition: ResourceDefinition,
@@ -109,7 +109,7 @@ function confirmation(
 
 const objectTypes = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/** Throws 415 for a body that is no object in a form that the server reads; without a type it is taken for JSON. */
+/** Throws 415 for a body of an unsupported media type; a body without a type is taken for JSON. */
 function requireObjectType({ raw }: ApiRequest): void {
   const mediaType = mediaTypeOf(raw);
   if (mediaType !== "" && !objectTypes.includes(mediaType)) throw unsupportedMediaType(objectTypes);

@@ -15,7 +15,7 @@ import { readAccept } from "../request/negotiation.ts";
 import { readResourcePath } from "../request/resource-path.ts";
 import { serveResource } from "./serve-resource.ts";
 
-/** The Kubernetes version whose behaviour is followed; clients decide by it what they may ask for. */
+/** The Kubernetes version that this server follows; clients choose features by it. */
 const serverVersion: JsonObject = {
   major: "1",
   minor: "35",
@@ -30,7 +30,7 @@ const serverVersion: JsonObject = {
 
 const healthPaths: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
-/** Answers one request that has passed the guard. Faults are thrown. */
+/** Serves one request that has passed the guard. Throws StatusErrors. */
 export async function serve(context: ServerContext, request: ApiRequest): Promise<void> {
   const { pathname, response, raw } = request;
   const { registry } = context;
@@ -52,7 +52,7 @@ export async function serve(context: ServerContext, request: ApiRequest): Promis
     return sendJson(response, 201, evaluateReview(review, await readJsonBody(raw), { ...request.access, time }));
   }
   raw.resume();
-  // Below a group of its own, a server knows what a path means; below others it does not even know that.
+  // kube-apiserver answers an unknown path of a built-in API group with a Status, others with plain text.
   const [root = "", first = ""] = path.split("/").slice(1);
   const isOurs =
     (root === "api" && first !== "") ||

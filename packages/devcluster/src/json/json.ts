@@ -1,7 +1,7 @@
-/** Any JSON value, read-only: what the store holds is frozen and shared by reference. */
+/** Any JSON value, read-only: stored values are frozen and shared by reference. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** A JSON object. Read foreign keys with {@link field}, never with `[]`: a label may be called `constructor`. */
+/** A JSON object. Read keys of clients with {@link field}, never with `[]`: a label may be called `constructor`. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
@@ -54,12 +54,12 @@ export function entriesOf(value: Json | undefined): [string, Json][] {
   return entries;
 }
 
-/** An object out of entries. Every key becomes an own property, also `__proto__`. */
+/** An object of entries. Every key becomes an own property, even `__proto__`. */
 export function objectFrom(entries: Iterable<readonly [string, Json]>): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** A copy of `object` with `value` at `path`; objects on the way are created. `undefined` removes the field. */
+/** A copy of `object` with `value` at `path`; missing parents are created. `undefined` removes the field. */
 export function withField(object: JsonObject, path: readonly string[], value: Json | undefined): JsonObject {
   const [head, ...rest] = path;
   if (head === undefined) return object;
@@ -87,7 +87,7 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   return count === 0;
 }
 
-/** Freezes a JSON value to its leaves and returns it. Stops at what is frozen already. */
+/** Freezes a JSON value deeply and returns it. Skips parts that are frozen. */
 export function deepFreeze<T extends Json>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -96,8 +96,8 @@ export function deepFreeze<T extends Json>(value: T): T {
 }
 
 /**
- * The text of a JSON value as Go's encoder writes it in one respect: U+2028 and U+2029 are escaped, because some
- * clients split a watch stream at every Unicode line end.
+ * The text of a JSON value. Like Go's encoder it escapes U+2028 and U+2029, because some clients split a watch stream at every
+ * Unicode line end.
  */
 export function jsonText(value: Json): string {
   const text = JSON.stringify(value);
@@ -106,7 +106,7 @@ export function jsonText(value: Json): string {
     : text;
 }
 
-/** The name of a JSON value's type as JSON Schema calls it; whole numbers are `integer`. */
+/** The type of a JSON value in JSON Schema; whole numbers are `integer`. */
 export function jsonTypeOf(value: Json): string {
   if (value === null) return "null";
   if (isArray(value)) return "array";

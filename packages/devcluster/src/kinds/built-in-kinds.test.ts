@@ -8,7 +8,7 @@ beforeEach(async () => {
   api = await startServer();
 });
 
-test("every kind has a place of its own, and views share the place of what they show", () => {
+test("every kind has a collection of its own, and views share that of their kind", () => {
   const paths = builtInKinds.map(({ group, version, plural }) => `${group}/${version}/${plural}`);
   expect(new Set(paths).size).toBe(paths.length);
   const owners = builtInKinds.filter(({ view }) => view === undefined).map(({ collection }) => collection);
@@ -47,13 +47,13 @@ test.each([
     { metadata: { name: "p" }, spec: { containers: "x" } },
     "PodSpec.spec.containers of type []v1.Container",
   ],
-])("refuses a wrong type in %s", async (path, body, text) => {
+])("rejects a wrong type in %s", async (path, body, text) => {
   const answer = await api.call("POST", path, body);
   expect(answer).toMatchObject({ code: 400, body: { reason: "BadRequest" } });
   expect(answer.body["message"]).toContain(text);
 });
 
-test("secrets take plain values in stringData and refuse what is not base64, without repeating it", async () => {
+test("secrets accept plain values in stringData, and reject invalid base64 without repeating it", async () => {
   const path = "/api/v1/namespaces/default/secrets";
   const created = await api.call("POST", path, { metadata: { name: "s" }, stringData: { a: "b" } });
   expect(created.body).toMatchObject({ type: "Opaque", data: { a: "Yg==" } });
@@ -63,7 +63,7 @@ test("secrets take plain values in stringData and refuse what is not base64, wit
   expect(JSON.stringify(refused.body)).not.toContain("hunter2");
 });
 
-test("leases insist on times with six digits", async () => {
+test("leases require times with six fraction digits", async () => {
   const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
   const lease = (renewTime: string): object => ({ metadata: { name: "l" }, spec: { renewTime } });
   expect((await api.call("POST", path, lease("2026-01-01T00:00:00.123Z"))).code).toBe(400);

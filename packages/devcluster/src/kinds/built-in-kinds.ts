@@ -6,7 +6,7 @@ import { policyKinds } from "./policy-kinds.ts";
 import { volumeKinds } from "./volume-kinds.ts";
 import { workloadKinds } from "./workload-kinds.ts";
 
-/** Every built-in resource in every version that is served. */
+/** Every built-in resource in every served version. */
 export const builtInKinds: readonly ResourceDefinition[] = [
   ...coreKinds,
   ...eventKinds,

@@ -1,4 +1,4 @@
-/** Kinds that Go's scheme knows, as far as this server has them, in the form `apiVersion/Kind`. */
+/** Kinds of Go's scheme, as far as they matter to this server, in the form `apiVersion/Kind`. */
 export const builtInNames: ReadonlySet<string> = new Set([
   ...["Namespace", "Node", "Pod", "Secret", "ConfigMap", "ServiceAccount", "Service", "Event"].map(
     (kind) => `v1/${kind}`,

@@ -5,7 +5,7 @@ import { customResourceDefinitionColumns, disruptionBudgetColumns, leaseColumns 
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
-/** Leases, disruption budgets and the definitions of custom resources. */
+/** Leases, PodDisruptionBudgets and CustomResourceDefinitions. */
 export const clusterKinds: readonly ResourceDefinition[] = [
   kind({
     group: "coordination.k8s.io",

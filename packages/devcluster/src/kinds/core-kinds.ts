@@ -13,7 +13,7 @@ import { podColumns } from "./columns/pod-columns.ts";
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
-/** The kinds of the core group that clusters are made of, volumes and events apart. */
+/** The kinds of the core group, except volumes and events. */
 export const coreKinds: readonly ResourceDefinition[] = [
   kind({
     group: "",

@@ -4,11 +4,11 @@ import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import type { Schema } from "../schema/schema.ts";
 import { builtInSchema } from "../schema/type-notation.ts";
 
-/** A row of the table of built-in kinds: what is different from most. */
+/** A row of the table of built-in kinds: its differences from most kinds. */
 export type Row = Pick<ResourceDefinition, "group" | "kind" | "plural" | "namespaced"> &
   Partial<Omit<ResourceDefinition, "schema">>;
 
-/** Completes a row of the table with what most kinds have. */
+/** Completes a row of the table with the defaults of most kinds. */
 export function kind(row: Row): ResourceDefinition {
   let schema: Schema | undefined;
   return {
@@ -30,7 +30,7 @@ export function kind(row: Row): ResourceDefinition {
     fieldsOf: () => ({}),
     pipeline: builtInPipeline(),
     ...row,
-    // Read when somebody asks for it: most runs never look at most kinds.
+    // Read at the first use, since most runs never use most kinds.
     get schema() {
       return (schema ??= builtInSchema(row.group, row.kind));
     },

@@ -7,7 +7,7 @@ import { bindingPipeline } from "./pipelines/workload-pipeline.ts";
 const rbac = { group: "rbac.authorization.k8s.io", nameRule: "path" } as const;
 const admission = { group: "admissionregistration.k8s.io", namespaced: false, categories: ["api-extensions"] } as const;
 
-/** Who may do what, and which objects are admitted. Admission policies are stored only. */
+/** RBAC and admission policies. Admission policies are stored only. */
 export const policyKinds: readonly ResourceDefinition[] = [
   kind({
     ...rbac,

@@ -9,7 +9,7 @@ import {
 import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import { kind } from "./kind-row.ts";
 
-/** Volumes, claims, and what attaches them. */
+/** PersistentVolumes, claims, attachments and storage classes. */
 export const volumeKinds: readonly ResourceDefinition[] = [
   kind({
     group: "",

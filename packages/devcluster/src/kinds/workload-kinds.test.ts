@@ -39,7 +39,7 @@ test.each([
   expect(body["message"]).toContain(message);
 });
 
-test("the selector of a workload never changes", async () => {
+test("the selector of a workload is immutable", async () => {
   await server.call("POST", `${apps}/deployments`, deployment());
   const changed = deployment({
     selector: { matchLabels: { tier: "a" } },
@@ -88,7 +88,7 @@ test("a pod is bound once", async () => {
   });
 });
 
-test("a bound pod that is deleted keeps its grace until its kubelet ends it", async () => {
+test("a bound pod that is deleted keeps its grace period until its kubelet ends it", async () => {
   const pods = "/api/v1/namespaces/default/pods";
   await server.call("POST", pods, { metadata: { name: "p" }, spec: { ...template.spec, nodeName: "n1" } });
   const first = await server.call("DELETE", `${pods}/p`);
@@ -102,7 +102,7 @@ test("a bound pod that is deleted keeps its grace until its kubelet ends it", as
   expect((await server.call("GET", `${pods}/p`)).code).toBe(404);
 });
 
-test("roles may have names that are no DNS names, and a binding keeps its role", async () => {
+test("role names need not be DNS names, and the role of a binding is immutable", async () => {
   const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
   const role = { metadata: { name: "system:pod-Reader" }, rules };
   expect((await server.call("POST", `${rbac}/clusterroles`, role)).code).toBe(201);

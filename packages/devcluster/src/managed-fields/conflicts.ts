@@ -2,13 +2,13 @@ import { type StatusError, applyConflict, type Cause } from "../errors/status-er
 import { emptySet, type FieldSet, intersection, isEmptySet, membersOf, union } from "./field-set.ts";
 import type { ManagerEntry } from "./managed-fields.ts";
 
-/** The fields that another manager owns and this apply would change. */
+/** The fields of another manager that this apply would change. */
 export interface Conflict {
   readonly owner: ManagerEntry;
   readonly fields: FieldSet;
 }
 
-/** Finds the conflicts between what an apply would change and what others own. */
+/** Finds the conflicts between an apply and the fields of other managers. */
 export function findConflicts(changed: FieldSet, others: readonly ManagerEntry[]): readonly Conflict[] {
   return others
     .map((owner) => ({ owner, fields: intersection(changed, owner.fields) }))

@@ -14,7 +14,7 @@ const objects: fc.Arbitrary<JsonObject> = fc.dictionary(
 const text = { type: "string" };
 const schema = { type: "object", properties: { map: { type: "object", additionalProperties: text }, name: text } };
 
-test("sets survive being written and read", () => {
+test("sets are equal after writing and reading", () => {
   fc.assert(
     fc.property(objects, (object) => {
       const set = fieldTreeOf(object, schema);
@@ -34,7 +34,7 @@ test("union, difference and intersection keep the laws of sets", () => {
   );
 });
 
-test("after an apply the object holds the configuration, and what others own is untouched", () => {
+test("after an apply the object has the configuration, and fields of other managers are unchanged", () => {
   fc.assert(
     fc.property(objects, objects, objects, (live, before, applied) => {
       const fields = fieldTreeOf(applied, schema);

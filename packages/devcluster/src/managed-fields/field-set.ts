@@ -76,7 +76,7 @@ export function encodeFieldSet(set: FieldSet): JsonObject {
   return objectFrom(entries);
 }
 
-/** Reads `fieldsV1`. Elements of an unknown form are kept as they are: another server may have written them. */
+/** Reads `fieldsV1`. Keeps elements of an unknown form, which another server may have written. */
 export function decodeFieldSet(fields: Json | undefined): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [key, value] of entriesOf(fields)) {

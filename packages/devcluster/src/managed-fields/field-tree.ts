@@ -10,14 +10,14 @@ import {
 } from "../schema/schema.ts";
 import { emptySet, type FieldSet, isEmptySet } from "./field-set.ts";
 
-/** A field set whose leaves know their values, so that two states of an object can be compared. */
+/** A field set whose leaves have values, to compare two states of an object. */
 export interface FieldTree extends FieldSet {
   readonly children: ReadonlyMap<string, FieldTree>;
   /** The value of a leaf; undefined for nodes with children. */
   readonly value: Json | undefined;
 }
 
-/** Metadata that the server owns: nobody is recorded as its author. */
+/** Metadata of the server itself, which has no field owner. */
 const unownedMetadata: ReadonlySet<string> = new Set([
   "name",
   "namespace",
@@ -44,7 +44,7 @@ export function fieldTreeOf(object: JsonObject, schema: Schema): FieldTree {
   return { ...tree, isMember: false };
 }
 
-/** The path element of a list item: by its keys for map lists, by its value for sets. */
+/** The path element of a list item: its keys for map lists, its value for sets. */
 export function elementOf(item: Json, schema: Schema | undefined): string {
   if (listTypeOf(schema) === "set") return `v:${JSON.stringify(item)}`;
   const keys: [string, Json][] = [];
@@ -79,8 +79,7 @@ function treeOfValue(value: Json, schema: Schema | undefined, isMember: boolean)
 }
 
 /**
- * Containers that Go's types write even when they are empty. They were there before anybody filled them, so nobody becomes
- * their owner.
+ * Containers that Go's types write even when they are empty. They exist before a client fills them, so they have no owner.
  */
 const alwaysThere: ReadonlySet<string> = new Set([
   "f:metadata",
@@ -102,7 +101,7 @@ const alwaysThere: ReadonlySet<string> = new Set([
 ]);
 const alwaysThereInCustom: ReadonlySet<string> = new Set(["f:metadata"]);
 
-/** The same tree with every container a member, as far as a container of its kind can be owned. */
+/** The same tree with every container as a member, as far as such a container can be owned. */
 export function withContainers(tree: FieldTree, origin: "built-in" | "custom"): FieldTree {
   const without = origin === "custom" ? alwaysThereInCustom : alwaysThere;
   const mark = (node: FieldTree, path: string): FieldTree => {
@@ -114,7 +113,7 @@ export function withContainers(tree: FieldTree, origin: "built-in" | "custom"): 
   return mark(tree, "");
 }
 
-/** The fields of `after` that are new or have another value than in `before`. */
+/** The fields of `after` that are new or changed since `before`. */
 export function changedFields(before: FieldTree | undefined, after: FieldTree): FieldSet {
   if (before === undefined) return after;
   const children = new Map<string, FieldSet>();
@@ -122,7 +121,7 @@ export function changedFields(before: FieldTree | undefined, after: FieldTree): 
     const changed = changedFields(before.children.get(key), child);
     if (!isEmptySet(changed)) children.set(key, changed);
   }
-  // A container that was there as null is filled, not made.
+  // A container that was null is filled, not created.
   const wasThere = before.value === null && after.value === undefined;
   const isChanged = after.isMember && !wasThere && (!before.isMember || !jsonEqual(before.value, after.value));
   return isChanged || children.size > 0 ? { isMember: isChanged, children } : emptySet;

@@ -13,7 +13,7 @@ import {
 } from "./field-set.ts";
 import { changedFields, fieldTreeOf, withContainers } from "./field-tree.ts";
 
-/** Who writes, how, and when: one entry of `metadata.managedFields` without its fields. */
+/** One entry of `metadata.managedFields` without its fields: the manager, the operation and the time. */
 export interface TrackedWrite {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
@@ -24,12 +24,12 @@ export interface TrackedWrite {
   readonly time: string;
 }
 
-/** An entry of `metadata.managedFields` with its fields read. */
+/** An entry of `metadata.managedFields` with its parsed fields. */
 export interface ManagerEntry extends TrackedWrite {
   readonly fields: FieldSet;
 }
 
-/** More Update managers than this are folded into one, as kube-apiserver does, so that objects do not grow for ever. */
+/** More Update managers are merged into one, as in kube-apiserver, to bound the size of objects. */
 const updateManagerLimit = 10;
 const foldedManager = "ancient-changes";
 
@@ -69,14 +69,14 @@ export function withManagers<T extends JsonObject>(object: T, managers: readonly
   return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } };
 }
 
-/** Kubernetes' order of the entries, which does not depend on who wrote last. */
+/** Kubernetes' order of the entries, which does not depend on the last writer. */
 function byOperationAndTime(a: ManagerEntry, b: ManagerEntry): number {
   const key = ({ operation, time, manager, apiVersion, subresource }: ManagerEntry): string =>
     [operation, time, manager, apiVersion, subresource].join("\u0000");
   return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
 }
 
-/** Whether an entry is the one that a write goes into. */
+/** Whether a write belongs to an entry. */
 export function isSameManager(entry: ManagerEntry, write: TrackedWrite): boolean {
   return (
     entry.manager === write.manager && entry.operation === write.operation && entry.subresource === write.subresource
@@ -84,8 +84,8 @@ export function isSameManager(entry: ManagerEntry, write: TrackedWrite): boolean
 }
 
 /**
- * Notes an ordinary write: its author owns what it changed, everybody else loses that, and nobody owns what is gone. A
- * client that sends managedFields of its own (as kubectl does when it moves to server-side apply) replaces the record first.
+ * Records an ordinary write: its author owns what it changed, all other managers lose that, and deleted fields have no owner. A
+ * client that sends managedFields (as kubectl does when it moves to server-side apply) first replaces the record.
  */
 export function trackManagedFields(
   definition: ResourceDefinition,
@@ -95,7 +95,7 @@ export function trackManagedFields(
 ): PreparedObject {
   const sent = objectAt(object, "metadata")["managedFields"];
   const managers = isArray(sent) ? readManagers(object) : readManagers(live);
-  // What has no record gets none by an update; the first apply begins one.
+  // An update does not start a record for an object that has none; the first apply does.
   if (live !== undefined && managers.length === 0) return withManagers(object, []);
   const { schema } = definition;
   if (live !== undefined && sameContent(live, object)) {
@@ -103,7 +103,7 @@ export function trackManagedFields(
   }
   const { origin } = definition;
   const before = live === undefined ? undefined : withContainers(fieldTreeOf(live, schema), origin);
-  // The status belongs to those who write it through its own endpoint.
+  // The status is owned by the managers that write it through its subresource.
   const isMain = write.subresource === "" && definition.subresources.status === true;
   const { status: _status, ...main } = object;
   const after = withContainers(fieldTreeOf(isMain && live === undefined ? main : object, schema), origin);

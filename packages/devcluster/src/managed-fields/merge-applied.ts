@@ -3,7 +3,7 @@ import { itemSchema, listTypeOf, propertySchema, type Schema } from "../schema/s
 import { type FieldSet, isEmptySet } from "./field-set.ts";
 import { elementOf, isAtomic } from "./field-tree.ts";
 
-/** Puts an applied configuration onto the live object: maps and associative lists merge, everything else replaces. */
+/** Merges an applied configuration into the live object: maps and associative lists merge, all else is replaced. */
 export function mergeApplied(live: Json | undefined, applied: Json, schema: Schema | undefined): Json {
   if (live === undefined || isAtomic(applied, schema) || isAtomic(live, schema)) return applied;
   if (isArray(applied)) return isArray(live) ? mergeItems(live, applied, schema) : applied;
@@ -28,8 +28,8 @@ function mergeItems(live: readonly Json[], applied: readonly Json[], schema: Sch
 }
 
 /**
- * Removes the fields of `gone` from a value, except those that `kept` holds. A list item goes as a whole when nothing in it
- * is kept; a map that becomes empty goes as well. Undefined when nothing is left.
+ * Removes the fields of `gone` from a value, except those in `kept`. A list item is removed as a whole when no field of it is
+ * kept, and so is a map that becomes empty. Undefined when nothing remains.
  */
 export function removeFields(
   value: Json,
@@ -75,7 +75,7 @@ function removeItems(
   return left.length === 0 ? undefined : left;
 }
 
-/** The live object with a configuration applied and what its author used to own, and does not name any more, removed. */
+/** The live object with an applied configuration, without the fields that its manager owned before and has dropped. */
 export function applyConfiguration(
   live: JsonObject,
   applied: JsonObject,

@@ -7,8 +7,8 @@ import { elementOf } from "./field-tree.ts";
 import { shownElement } from "./conflicts.ts";
 
 /**
- * Throws what kube-apiserver answers to a configuration that does not fit the schema: 500, since for it the schema is part of
- * its own workings. Fields that the schema does not know, values of another kind, and items of a list that name one key twice.
+ * Throws kube-apiserver's error for a configuration that does not fit the schema: unknown fields, values of another type,
+ * duplicate list items. The code is 500, as there.
  */
 export function checkTyped(definition: ResourceDefinition, body: JsonObject, namespace: string, name: string): void {
   const faults = faultsOf(body, definition.schema, "");

@@ -1,12 +1,12 @@
 import { arrayAt, field, type Json, type JsonObject, withField } from "../json/json.ts";
 
-/** A condition as it should be; what is left out is left out of the object as well. */
+/** A desired condition; fields that are left out are left out of the object as well. */
 export interface WantedCondition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly reason?: string;
   readonly message?: string;
-  /** The conditions of pods have it, as null, whether anybody probes or not. */
+  /** Conditions of pods have it, always null. */
   readonly lastProbeTime?: null;
 }
 
@@ -20,7 +20,7 @@ export function isTrue(object: Json | undefined, type: string): boolean {
   return field(conditionOf(object, type), "status") === "True";
 }
 
-/** An object with a condition. Its transition time is kept while its status stays; an equal object comes back as it was. */
+/** Sets a condition. Its transition time stays while its status does; an unchanged object is returned as it was. */
 export function withCondition(object: JsonObject, wanted: WantedCondition, now: string): JsonObject {
   const present = conditionOf(object, wanted.type);
   const isSame = ["status", "reason", "message"].every((key) => field(present, key) === field({ ...wanted }, key));

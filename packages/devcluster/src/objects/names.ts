@@ -4,7 +4,7 @@ const labelName = new RegExp(`^${labelText}$`);
 const subdomainName = new RegExp(`^${subdomainText}$`);
 const qualifiedNamePart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
-/** What keeps a text from being a name, in the words of Kubernetes: a DNS label or a DNS subdomain. */
+/** The errors of an object name, in the words of Kubernetes: a DNS label or a DNS subdomain. */
 export function nameErrors(name: string, rule: "label" | "subdomain" | "path"): readonly string[] {
   const faults: string[] = [];
   if (rule === "path") return pathSegmentErrors(name);
@@ -34,7 +34,7 @@ const qualifiedNameRule =
   "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
   "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-/** What keeps a text from being a label key, in the words of Kubernetes. */
+/** The errors of a label key, in the words of Kubernetes. */
 export function qualifiedNameErrors(key: string): readonly string[] {
   const parts = key.split("/");
   if (parts.length > 2) {
@@ -53,7 +53,7 @@ export function qualifiedNameErrors(key: string): readonly string[] {
   return faults;
 }
 
-/** What keeps a text from being a label value, in the words of Kubernetes. */
+/** The errors of a label value, in the words of Kubernetes. */
 export function labelValueErrors(value: string): readonly string[] {
   const faults: string[] = [];
   if (value.length > 63) faults.push("must be no more than 63 bytes");
@@ -76,7 +76,7 @@ const label1035Rule =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end " +
   "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/** What keeps a text from being a DNS-1035 label, in the words of Kubernetes. */
+/** The errors of a DNS-1035 label, in the words of Kubernetes. */
 export function label1035Errors(text: string): readonly string[] {
   const faults = /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text) ? [] : [label1035Rule];
   return text.length > 63 ? ["must be no more than 63 bytes", ...faults] : faults;

@@ -19,6 +19,6 @@ test.each([
   expect(canonicalQuantity(text)).toBe(canonical);
 });
 
-test.each(["", "lots", "1.2.3", "1 Gi", "Ki", ".", "1gi"])("%j is no quantity", (text) => {
+test.each(["", "lots", "1.2.3", "1 Gi", "Ki", ".", "1gi"])("%j is not a quantity", (text) => {
   expect(canonicalQuantity(text)).toBeUndefined();
 });

@@ -2,13 +2,13 @@ const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"] as con
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
 const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/;
 
-/** What Kubernetes says of a text that is no quantity. */
+/** Kubernetes' error for an invalid quantity. */
 export const quantityRule =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /**
- * The canonical form of a `resource.Quantity`: no fraction, the largest suffix of its family that allows it (`0.5` is
- * `500m`, `1024Mi` is `1Gi`). Undefined for what is no quantity.
+ * The canonical form of a `resource.Quantity`: no fraction, the largest suffix of its family that allows it (`0.5` is `500m`,
+ * `1024Mi` is `1Gi`). Undefined for an invalid one.
  */
 export function canonicalQuantity(text: string): string | undefined {
   const match = pattern.exec(text);
@@ -37,7 +37,7 @@ export function canonicalQuantity(text: string): string | undefined {
   return negative + (exponent === undefined ? decimal(nanos) : withExponent(nanos));
 }
 
-/** A quantity in billionths, rounded up; undefined for what is no quantity. */
+/** A quantity in billionths, rounded up; undefined for an invalid one. */
 export function quantityInNanos(text: string): bigint | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;

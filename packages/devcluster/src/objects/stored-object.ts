@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 
-/** The metadata of an object that is stored: the server has filled in what it owes every object. */
+/** The metadata of a stored object, with the fields that the server sets. */
 export interface StoredMeta extends JsonObject {
   readonly name: string;
   readonly namespace?: string;
@@ -15,26 +15,26 @@ export interface StoredMeta extends JsonObject {
   readonly ownerReferences?: readonly JsonObject[];
 }
 
-/** An object as the store holds it: frozen, complete, with a resourceVersion. */
+/** A stored object: frozen, complete, with a resourceVersion. */
 export interface StoredObject extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: StoredMeta;
 }
 
-/** An object on its way into the store: everything but the resourceVersion is settled. */
+/** An object that is ready to be stored: complete except for the resourceVersion. */
 export interface PreparedObject extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string; readonly uid: string; readonly creationTimestamp: string };
 }
 
-/** True when a JSON value has the shape that the store promises to its readers. */
+/** Whether a JSON value has the shape of a stored object. */
 export function isStoredObject(value: Json | undefined): value is StoredObject {
   return isPreparedObject(value) && typeof stringAt(value, "metadata", "resourceVersion") === "string";
 }
 
-/** True when the server's own fields (name, uid, creationTimestamp, apiVersion, kind) are there. */
+/** Whether the server's own fields (name, uid, creationTimestamp, apiVersion, kind) are present. */
 export function isPreparedObject(value: Json | undefined): value is PreparedObject {
   if (!isObject(value) || typeof value["apiVersion"] !== "string" || typeof value["kind"] !== "string") return false;
   const meta = value["metadata"];

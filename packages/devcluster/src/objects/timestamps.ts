@@ -3,14 +3,14 @@ export function rfc3339(time: Date): string {
   return `${time.toISOString().slice(0, 19)}Z`;
 }
 
-/** A time as `metav1.MicroTime` is written: exactly six fraction digits, which Leases and Events insist on. */
+/** A time as `metav1.MicroTime` is written: exactly six fraction digits, as Leases and Events require. */
 export function rfc3339Micro(time: Date): string {
   return `${time.toISOString().slice(0, 23)}000Z`;
 }
 
 /**
- * The age texts of kubectl: `45s`, `3m12s`, `25m`, `5h3m`, `2d4h`, `12d`, `2y30d` (two units as long as the second one
- * still tells something). A span below zero by more than two seconds is `<invalid>`.
+ * A duration as kubectl shows ages: `45s`, `3m12s`, `25m`, `5h3m`, `2d4h`, `12d`, `2y30d`. A duration more than two seconds
+ * below zero is `<invalid>`.
  */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
@@ -30,7 +30,7 @@ export function humanDuration(ms: number): string {
   return hours < 24 * 365 * 8 ? pair(years, "y", days % 365, "d") : `${years}y`;
 }
 
-/** The age of an RFC 3339 time; `<unknown>` when there is none, `<invalid>` when it cannot be read. */
+/** The age of an RFC 3339 time; `<unknown>` when it is missing, `<invalid>` when it cannot be parsed. */
 export function ageText(timestamp: unknown, now: Date): string {
   if (typeof timestamp !== "string" || timestamp === "") return "<unknown>";
   const then = Date.parse(timestamp);

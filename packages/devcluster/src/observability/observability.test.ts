@@ -8,7 +8,7 @@ beforeEach(async () => {
 
 const maps = "/api/v1/namespaces/default/configmaps";
 
-test("keeps the latest requests, oldest first, with what an audit needs", async () => {
+test("keeps the latest requests, oldest first, with the attributes of an audit log", async () => {
   await server.call("GET", "/api/v1/nodes");
   await server.call("POST", maps, { metadata: { name: "a" } }, { "user-agent": "tester/1" });
   await server.call("GET", `${maps}/missing`);
@@ -26,7 +26,7 @@ test("keeps the latest requests, oldest first, with what an audit needs", async 
   expect((await server.call("GET", "/millwright/requests")).body["items"]).toHaveLength(3);
 });
 
-test("counts requests by verb, resource and code, and what is there", async () => {
+test("counts requests by verb, resource and code, and stored objects", async () => {
   await server.call("POST", maps, { metadata: { name: "a" } });
   await server.call("POST", maps, { metadata: { name: "a" } });
   const watch = server.watch(`${maps}?watch=1`);

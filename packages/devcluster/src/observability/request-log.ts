@@ -1,9 +1,9 @@
 import type { RequestAttributes } from "../request/request-attributes.ts";
 import { createRecentPool } from "../storage/recent-pool.ts";
 
-/** One request that has been answered (or lost), as an audit log would note it. */
+/** One request that was answered (or lost), as in an audit log. */
 export interface RequestRecord {
-  /** When it arrived. */
+  /** The time of its arrival. */
   readonly time: Date;
   readonly verb: string;
   readonly group: string;
@@ -13,17 +13,17 @@ export interface RequestRecord {
   readonly namespace: string;
   readonly name: string;
   readonly path: string;
-  /** Asked for all that there was: a list, or a watch that began with one. */
+  /** A list, or a watch that begins with one. */
   readonly isList: boolean;
   readonly userAgent: string;
-  /** Who asked, where requests are authenticated; empty otherwise. */
+  /** The user, if requests are authenticated; otherwise empty. */
   readonly user: string;
-  /** The HTTP code; 0 when the connection ended before an answer. */
+  /** The HTTP code; 0 when the connection ended before a response. */
   readonly status: number;
   readonly durationMs: number;
 }
 
-/** How many requests there were of one verb, resource and code. */
+/** The number of requests of one verb, resource and code. */
 export interface RequestCount {
   readonly verb: string;
   readonly group: string;
@@ -41,18 +41,18 @@ export interface RequestLog {
   /** Oldest first; never more than the limit. */
   latest(): readonly RequestRecord[];
   counts(): readonly RequestCount[];
-  /** Notes a watch that runs. Returns the function that ends it. */
+  /** Registers a running watch. Returns the function that ends the registration. */
   watchStarted(request: RequestAttributes): () => void;
   /** Running watches by `group/resource`. */
   watches(): ReadonlyMap<string, number>;
 }
 
-/** A record as it is kept: a number takes a sixth of what a Date takes. */
+/** A stored record: a number takes a sixth of the memory of a Date. */
 interface KeptRecord extends Omit<RequestRecord, "time"> {
   readonly timeMs: number;
 }
 
-/** User agents, users and resources are few; each is kept once. */
+/** User agents, users and resources are few; each string is stored once. */
 const textLimit = 256;
 
 /** Creates a log that keeps the latest `limit` requests. */

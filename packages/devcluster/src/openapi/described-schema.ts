@@ -12,10 +12,10 @@ import type { ResourceDefinition } from "../resources/resource-definition.ts";
 import type { Schema } from "../schema/schema.ts";
 import { structSchema } from "../schema/type-notation.ts";
 
-/** The schema of a kind as documents show it, and the structs that it refers to by name. */
+/** The schema of a kind in a document, and the structs that it refers to by name. */
 export interface DescribedSchema {
   readonly schema: JsonObject;
-  /** By the names under which `components.schemas` has them. */
+  /** By their names in `components.schemas`. */
   readonly parts: ReadonlyMap<string, JsonObject>;
 }
 
@@ -24,7 +24,7 @@ function partName(struct: string): string {
   return `io.k8s.api.${struct.includes(".") ? struct : `v1.${struct}`}`;
 }
 
-/** Describes a kind: with the fields that every object has, and their meaning. */
+/** Describes a kind, with the fields that every object has. */
 export function describedSchema({ schema, kind, group }: ResourceDefinition): DescribedSchema {
   const parts = new Map<string, JsonObject>();
   const described = describe(schema, parts);
@@ -47,7 +47,7 @@ export function describedSchema({ schema, kind, group }: ResourceDefinition): De
   };
 }
 
-/** A copy of a schema in which structs are references; types may hold themselves. */
+/** A copy of a schema in which structs are references, since types may contain themselves. */
 function describe(schema: Schema, parts: Map<string, JsonObject>): JsonObject {
   return objectFrom(
     entriesOf(schema).flatMap(([key, value]): [string, Json][] => {

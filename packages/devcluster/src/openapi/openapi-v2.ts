@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json/json.ts";
 
-/** What `GET /openapi/v2` answers: clients that want schemas find them in v3, this one only says that it is there. */
+/** `GET /openapi/v2`: a document without schemas. Clients find those in v3. */
 const document: JsonObject = {
   swagger: "2.0",
   info: { title: "Kubernetes", version: "v1.35.0" },
@@ -8,7 +8,9 @@ const document: JsonObject = {
   definitions: {},
 };
 
-/** The only form in which kubectl reads OpenAPI v2, as it asks for it and as it can read its name in an answer. */
+/**
+ * The only media type in which kubectl reads OpenAPI v2: the name that it accepts, and the one that it can parse in a response.
+ */
 const askedType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const answeredType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
@@ -31,7 +33,7 @@ function textField(number: number, text: string): Buffer {
   return bytesField(number, Buffer.from(text, "utf8"));
 }
 
-/** A length-delimited field; all of them here are shorter than 128 bytes. */
+/** A length-delimited field; all of these are shorter than 128 bytes. */
 function bytesField(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
 }

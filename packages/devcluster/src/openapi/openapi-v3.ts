@@ -4,7 +4,7 @@ import type { Registry } from "../resources/registry.ts";
 import { patchTypesOf, strategicPatchType } from "../patch/apply-patch-body.ts";
 import { describedSchema } from "./described-schema.ts";
 
-/** `GET /openapi/v3`: where the document of each group and version is. The hash changes with the documents. */
+/** `GET /openapi/v3`: the path of each group and version's document. The hash changes with the documents. */
 export function openApiRoot(registry: Registry): JsonObject {
   const places = new Set(registry.all().map((definition) => placeOf(definition)));
   return {
@@ -16,7 +16,7 @@ export function openApiRoot(registry: Registry): JsonObject {
   };
 }
 
-/** `GET /openapi/v3/…`: the paths and schemas of one group and version; undefined when nothing is served there. */
+/** `GET /openapi/v3/…`: the paths and schemas of one group and version; undefined when it is not served. */
 export function openApiDocument(registry: Registry, place: string): JsonObject | undefined {
   const definitions = registry.all().filter((definition) => placeOf(definition) === place);
   if (definitions.length === 0) return undefined;
@@ -96,7 +96,7 @@ function pathsOf(definition: ResourceDefinition): readonly (readonly [string, Js
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": gvkOf(definition),
   });
-  // Strategic merge patch is left out on purpose: kubectl then takes merge keys from its own types, as it does for old servers.
+  // Without strategic merge patch kubectl takes merge keys from its own types, as for old servers.
   const patchTypes = patchTypesOf(definition).filter((type) => type !== strategicPatchType);
   const patchBody = Object.fromEntries(patchTypes.map((type) => [type, { schema: { type: "object" } }]));
   const base = `/${placeOf(definition)}${namespaced ? "/namespaces/{namespace}" : ""}/${plural}`;

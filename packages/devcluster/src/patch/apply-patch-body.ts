@@ -11,14 +11,14 @@ export const mergePatchType = "application/merge-patch+json";
 export const strategicPatchType = "application/strategic-merge-patch+json";
 export const applyPatchType = "application/apply-patch+yaml";
 
-/** The patch types that a resource takes, in the order kube-apiserver names them. */
+/** The patch types of a resource, in kube-apiserver's order. */
 export function patchTypesOf(definition: Pick<ResourceDefinition, "strategicMerge">): readonly string[] {
   return definition.strategicMerge
     ? [jsonPatchType, mergePatchType, strategicPatchType, applyPatchType]
     : [jsonPatchType, mergePatchType, applyPatchType];
 }
 
-/** The live object with a patch (not an apply) put onto it. Throws 415 for a type that the resource does not take. */
+/** Applies a patch (not an apply) to the live object. Throws 415 for a type that the resource does not support. */
 export function patched(
   definition: ResourceDefinition,
   live: JsonObject,

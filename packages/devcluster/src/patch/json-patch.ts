@@ -4,7 +4,7 @@ import { StatusError, badRequest } from "../errors/status-error.ts";
 
 const operationNames: ReadonlySet<string> = new Set(["add", "remove", "replace", "move", "copy", "test"]);
 
-/** More operations than this are refused, as kube-apiserver does. */
+/** Patches with more operations are rejected, as in kube-apiserver. */
 const operationLimit = 10_000;
 
 /**
@@ -40,7 +40,7 @@ function leniently(document: Json, operation: Operation): Operation {
   return isObject(parent) ? { ...operation, op: "add" } : operation;
 }
 
-/** Kubernetes keeps to itself which operation it was. */
+/** Kubernetes does not report which operation it was. */
 function rejected(): StatusError {
   return new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
 }

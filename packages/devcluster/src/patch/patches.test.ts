@@ -20,7 +20,7 @@ const pod: JsonObject = {
 
 const strategic = (patch: JsonObject): Json => applyStrategicMergePatch(pod, patch, builtInSchema("", "Pod"));
 
-test("strategic merge patch pairs list items by their merge key", () => {
+test("strategic merge patch matches list items by their merge key", () => {
   expect(strategic({ spec: { containers: [{ name: "b", image: "z" }, { name: "c" }] } })).toMatchObject({
     spec: { containers: [{ name: "a", image: "x" }, { name: "b", image: "z" }, { name: "c" }] },
   });
@@ -65,7 +65,7 @@ const json = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
   object: fc.dictionary(fc.constantFrom("a", "b", "constructor", "$x"), tie("value")),
 }));
 
-test("a merge patch applied twice is the same as once, and leaves no null behind", () => {
+test("a merge patch applied twice is the same as once, and leaves no null", () => {
   const nulls = (value: Json): boolean =>
     value === null || (isObject(value) && Object.values(value).some((item) => item !== undefined && nulls(item)));
   fc.assert(
@@ -89,7 +89,7 @@ test("a strategic merge patch without directives or lists is a merge patch", () 
   );
 });
 
-test("a JSON patch leaves its target alone and is refused when an operation does not fit", () => {
+test("a JSON patch leaves its target unchanged and is rejected when an operation does not fit", () => {
   const target = { a: { b: 1 } };
   expect(applyJsonPatch(target, [{ op: "replace", path: "/a/b", value: 2 }])).toEqual({ a: { b: 2 } });
   expect(target).toEqual({ a: { b: 1 } });

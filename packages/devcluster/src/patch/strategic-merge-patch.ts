@@ -19,8 +19,8 @@ const setElementOrder = "$setElementOrder/";
 
 /**
  * Applies a strategic merge patch: like a merge patch, but lists that have a merge key (or are sets) merge item by item.
- * Directives: `$patch: replace | delete | merge`, `$retainKeys`, `$deleteFromPrimitiveList/x`, `$setElementOrder/x`.
- * Source: Kubernetes API conventions, "strategic merge patch". Throws 400 for directives it cannot follow.
+ * Directives: `$patch: replace | delete | merge`, `$retainKeys`, `$deleteFromPrimitiveList/x`, `$setElementOrder/x`. Source:
+ * Kubernetes API conventions, "strategic merge patch". Throws 400 for invalid directives.
  */
 export function applyStrategicMergePatch(target: Json | undefined, patch: Json, schema: Schema | undefined): Json {
   if (!isObject(patch)) return patch;
@@ -79,7 +79,7 @@ function mergeList(target: Json | undefined, patch: readonly Json[], schema: Sch
   const mergeKey = patchMergeKeyOf(schema);
   const merges = patchStrategiesOf(schema).includes("merge");
   const replaces = patch.some((item) => isObject(item) && field(item, directive) === "replace");
-  // A list that is replaced as a whole knows no directives: what looks like one is a field like others.
+  // A list that is replaced as a whole has no directives: what looks like one is an ordinary field.
   if (!merges) return patch;
   if (replaces) return patch.filter((item) => !isDirectiveOnly(item)).map(withoutDirectives);
   const current = isArray(target) ? target : [];
@@ -105,8 +105,8 @@ function mergeList(target: Json | undefined, patch: readonly Json[], schema: Sch
 }
 
 /**
- * Kubernetes' order of a merged list: items of the patch in the order of the patch, the others in their own order, and one
- * of those before one of these only where the live list has both in that order.
+ * Kubernetes' order of a merged list: items of the patch in the order of the patch, the others in their own order. One of the
+ * others comes before an item of the patch only where the live list has both in that order.
  */
 function inPatchOrder(
   merged: readonly Json[],
@@ -135,7 +135,7 @@ function inPatchOrder(
   return [...result, ...others.slice(next)];
 }
 
-/** Puts the listed items into the listed order; the others keep their place relative to what stood before them. */
+/** Orders the listed items as listed; the others keep their place relative to their predecessors. */
 function reorder(current: readonly Json[], order: readonly Json[], mergeKey: string | undefined): Json {
   const keyOf = (item: Json | undefined): Json | undefined => (mergeKey === undefined ? item : field(item, mergeKey));
   const ranks = new Map(order.map((item, index) => [JSON.stringify(keyOf(item) ?? null), index]));

@@ -17,7 +17,7 @@ function envelope(apiVersion: string, kind: string, raw: Buffer): Buffer {
   return Buffer.concat([Buffer.from("k8s\0"), field(1, typeMeta), field(2, raw), field(3, ""), field(4, "")]);
 }
 
-test("reads a config map as its JSON would be", () => {
+test("decodes a ConfigMap to its JSON form", () => {
   const metadata = Buffer.concat([field(1, "c"), field(3, ""), field(8, "")]);
   const entry = Buffer.concat([field(1, "a"), field(2, "b")]);
   const raw = Buffer.concat([field(1, metadata), field(2, entry)]);
@@ -61,13 +61,13 @@ test("embeds what Go embeds, and leaves out zeros that Go leaves out", () => {
   });
 });
 
-test("says that a kind must be sent as JSON when it cannot read it", () => {
+test("reports that an unknown kind must be sent as JSON", () => {
   expect(() => decodeProtobufObject(envelope("batch/v1", "Job", Buffer.alloc(0)))).toThrow(
     "batch/v1 Job is not read as protobuf here; send it as application/json",
   );
 });
 
-test("refuses what is torn or no envelope", () => {
+test("rejects truncated bytes and other envelopes", () => {
   const whole = envelope("v1", "ConfigMap", field(1, field(1, "c")));
   expect(() => decodeProtobufObject(whole.subarray(0, whole.length - 6))).toThrow("ends in the middle of a field");
   expect(() => decodeProtobufObject(Buffer.from("{}"))).toThrow("no k8s envelope");

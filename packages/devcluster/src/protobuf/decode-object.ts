@@ -12,8 +12,8 @@ const magic = Buffer.from("k8s\0", "latin1");
 const depthLimit = 32;
 
 /**
- * Reads a body in Kubernetes' protobuf envelope (`k8s\0`, then runtime.Unknown) into the object that its JSON would be.
- * kubectl sends the built-in kinds in this form. Throws 415 for kinds that are not in the message table.
+ * Decodes a body in Kubernetes' protobuf envelope (`k8s\0`, then runtime.Unknown) to the object of its JSON form. kubectl sends
+ * built-in kinds in this form. Throws 415 for kinds that are not in the message table.
  */
 export function decodeProtobufObject(body: Buffer): JsonObject {
   if (!body.subarray(0, magic.length).equals(magic)) throw badRequest("the protobuf body has no k8s envelope");
@@ -25,7 +25,7 @@ export function decodeProtobufObject(body: Buffer): JsonObject {
   }
   const text = (number: number): string => String(typeMeta.find((entry) => entry.number === number)?.value ?? "");
   const [apiVersion, kind] = [text(1), text(2)];
-  // Deletion options travel under the group of what is deleted.
+  // Deletion options have the group of the deleted object.
   const known = kind === "DeleteOptions" ? "v1.DeleteOptions" : `${apiVersion}.${kind}`;
   const type = Object.hasOwn(messages, known) ? messages[known] : undefined;
   if (type === undefined) {
@@ -60,7 +60,7 @@ function decodeMessage(bytes: Buffer, type: MessageType, depth: number): JsonObj
       items.push(decodeValue(value, field.type, depth));
     } else {
       const decoded = decodeValue(value, field.type, depth);
-      // Protobuf writes every string, also the empty ones that JSON leaves out.
+      // Protobuf contains every string, even the empty ones that JSON leaves out.
       const isZero = field.isOmittedWhenZero === true && (decoded === 0 || decoded === false);
       if (decoded !== "" && decoded !== null && !isZero && !isEmptyStruct(field.name, decoded)) {
         result.set(field.name, decoded);
@@ -125,7 +125,7 @@ function decodeQuantity(bytes: Buffer): Json {
   return text === undefined ? "0" : bytesOf(text).toString("utf8");
 }
 
-/** Structs that Go writes although nothing is in them, and whose absence means the same. */
+/** Structs that Go writes although they are empty, and whose absence means the same. */
 const writtenWhenEmpty: ReadonlySet<string> = new Set(["metadata", "strategy", "updateStrategy", "resources"]);
 
 function isEmptyStruct(name: string, value: Json): boolean {

@@ -5,9 +5,9 @@ export interface FieldType {
   readonly isRepeated?: boolean;
   /** Map values are of `type`; keys are strings. */
   readonly isMap?: boolean;
-  /** The fields of the message stand in the JSON object itself, as Go embeds a struct. */
+  /** The fields of the message are fields of the parent's JSON object, like a Go struct that is embedded. */
   readonly isInline?: boolean;
-  /** Zero and false are left out, as Go's `omitempty` does for fields that are no pointers. */
+  /** Zero and false are left out, as with Go's `omitempty` for fields that are not pointers. */
   readonly isOmittedWhenZero?: boolean;
 }
 

@@ -1,12 +1,12 @@
 import { badRequest } from "../errors/status-error.ts";
 
-/** A field as it is on the wire: a number for varints and fixed widths, bytes for everything that has a length. */
+/** A field on the wire: a number for varints and fixed widths, bytes for length-delimited ones. */
 export interface WireField {
   readonly number: number;
   readonly value: Buffer | bigint;
 }
 
-/** Reads the fields of a protobuf message in their order. Throws 400 when the bytes end early. */
+/** Reads the fields of a protobuf message in order. Throws 400 when the bytes end early. */
 export function readFields(bytes: Buffer): readonly WireField[] {
   const fields: WireField[] = [];
   let offset = 0;

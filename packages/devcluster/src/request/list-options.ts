@@ -2,7 +2,7 @@ import { badRequest, type Cause, invalid } from "../errors/status-error.ts";
 
 const listOptions = { group: "meta.k8s.io", plural: "listoptions", kind: "ListOptions" };
 
-/** Checks the options of a list or a watch against each other. Throws 400 for malformed ones, 422 for those that do not go together. */
+/** Validates the options of a list or watch. Throws 400 for malformed ones, 422 for contradictory ones. */
 export function checkListOptions(query: URLSearchParams): void {
   for (const name of ["limit", "timeoutSeconds"]) {
     const value = query.get(name) ?? "";
@@ -14,7 +14,7 @@ export function checkListOptions(query: URLSearchParams): void {
   if (causes.length > 0) throw invalid(listOptions, "", causes);
 }
 
-/** Whether a query asks for a watch. Go takes every value but the words for "no" as a yes. */
+/** Whether a query asks for a watch. Go takes every value but those for false as true. */
 export function isWatch(query: URLSearchParams): boolean {
   const value = query.get("watch");
   return value !== null && !["false", "0"].includes(value.toLowerCase());

@@ -1,15 +1,15 @@
 import { StatusError } from "../errors/status-error.ts";
 
-/** The form in which a client wants its answer. */
+/** The representation of a response that a client wants. */
 export type Representation = "object" | "table" | "partial" | "partial-list";
 
-/** The media types that are asked for instead of plain JSON by discovery clients. */
+/** A media type of an Accept header. */
 export interface AcceptedType {
   readonly mediaType: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads an Accept header; entries keep their order, which is the order of preference in all Kubernetes clients. */
+/** Reads an Accept header. Entries keep their order, which is the order of preference in all Kubernetes clients. */
 export function readAccept(header: string | undefined): readonly AcceptedType[] {
   const entries: AcceptedType[] = [];
   for (const part of (header ?? "*/*").split(",")) {
@@ -25,8 +25,8 @@ export function readAccept(header: string | undefined): readonly AcceptedType[] 
 }
 
 /**
- * Picks the first representation of an Accept header that this server has. Protobuf is answered with JSON when it is all a
- * client accepts, since every client decodes by the answer's Content-Type. Throws 406 when nothing fits.
+ * Picks the first supported representation of an Accept header. A client that accepts protobuf only gets JSON, since every
+ * client decodes by the Content-Type of the response. Throws 406 when none is supported.
  */
 export function negotiate(header: string | undefined): Representation {
   const accepted = readAccept(header);

@@ -2,20 +2,23 @@ import type { IncomingMessage } from "node:http";
 import { isWatch } from "./list-options.ts";
 import { readResourcePath } from "./resource-path.ts";
 
-/** What a request wants to do, in the words of Kubernetes' authorization and audit. */
+/** The attributes of a request for authorization and audit, with Kubernetes' names. */
 export interface RequestAttributes {
-  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the HTTP method in lower case outside of resources. */
+  /**
+   * `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`; the HTTP method in lower case for other
+   * paths.
+   */
   readonly verb: string;
   readonly group: string;
   readonly version: string;
-  /** The plural, without the subresource; empty for paths that are no resource. */
+  /** The plural, without the subresource; empty for non-resource paths. */
   readonly resource: string;
   readonly subresource: string;
   /** Empty for cluster-scoped resources and for requests across namespaces. */
   readonly namespace: string;
   readonly name: string;
   readonly path: string;
-  /** Asks for all that there is: a list, or a watch that begins with one (`sendInitialEvents`). */
+  /** A list, or a watch that begins with one (`sendInitialEvents`). */
   readonly isList: boolean;
   readonly userAgent: string;
   readonly headers: IncomingMessage["headers"];
@@ -45,7 +48,7 @@ export function attributesOf(raw: IncomingMessage, url: URL): RequestAttributes 
     subresource: resource?.subresource ?? "",
     namespace: resource?.namespace ?? "",
     name: resource?.name ?? nameInSelector(url.searchParams.get("fieldSelector")),
-    // The same text in most cases, and a string that does not hold on to the whole address as the part of a URL does.
+    // Mostly the same text; unlike a part of a URL, this string does not keep the whole URL in memory.
     path: raw.url === url.pathname ? raw.url : url.pathname,
     isList: isStream ? url.searchParams.get("sendInitialEvents") === "true" : resource !== undefined && verb === "list",
     userAgent: raw.headers["user-agent"] ?? "",

@@ -1,4 +1,4 @@
-/** What a Kubernetes API path asks for, before anything is looked up. */
+/** The parts of a Kubernetes API path. */
 export interface ResourceRequest {
   readonly group: string;
   readonly version: string;
@@ -8,12 +8,12 @@ export interface ResourceRequest {
   readonly subresource: string | undefined;
 }
 
-/** Subresources of namespaces; every other third segment below a namespace is a resource. */
+/** Subresources of namespaces; every other third segment after a namespace is a resource. */
 const namespaceSubresources = new Set(["status", "finalize"]);
 
 /**
- * Reads `/api/v1/…` and `/apis/GROUP/VERSION/…` paths with the rules of kube-apiserver's RequestInfo; undefined for
- * paths of another form. Segments arrive decoded; one that cannot be decoded makes the path unknown.
+ * Parses `/api/v1/…` and `/apis/GROUP/VERSION/…` paths with the rules of kube-apiserver's RequestInfo; undefined for other paths
+ * and for segments that cannot be decoded.
  */
 export function readResourcePath(pathname: string): ResourceRequest | undefined {
   const segments: string[] = [];

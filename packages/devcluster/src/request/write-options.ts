@@ -2,26 +2,26 @@ import type { Json, JsonObject } from "../json/json.ts";
 import { quoted } from "../json/quoting.ts";
 import { type Cause, invalid } from "../errors/status-error.ts";
 
-/** What a writing request says in its query. */
+/** The options in the query of a write. */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Who writes, as it appears in managedFields. */
+  /** The manager in managedFields. */
   readonly fieldManager: string;
-  /** What happens with unknown fields. Default Warn, as in kube-apiserver. */
+  /** The handling of unknown fields. Default Warn, as in kube-apiserver. */
   readonly fieldValidation: "Ignore" | "Warn" | "Strict";
-  /** Server-side apply takes fields over from other managers. */
+  /** Server-side apply takes over fields of other managers. */
   readonly force: boolean;
-  /** Throws when the author may not write this: roles and bindings do not give more than their author has. */
+  /** Throws when the author may not write this: a role or binding may not grant more than its author has. */
   readonly confirm?: (next: JsonObject, live: JsonObject | undefined) => void;
 }
 
-/** Which write an options object belongs to. */
+/** The write that the options belong to. */
 export type WriteKind = "Create" | "Update" | "Patch" | "Apply";
 
-/** The longest name of a field manager, bytes. */
+/** The maximum length of a field manager, bytes. */
 const managerLimitBytes = 128;
 
-/** Reads the query of a writing request. Throws 422 for values that Kubernetes does not know. */
+/** Reads the options of a write from its query. Throws 422 for unsupported values. */
 export function readWriteOptions(
   query: URLSearchParams,
   userAgent: string | undefined,
@@ -60,7 +60,7 @@ export function readWriteOptions(
   };
 }
 
-/** What is wrong with the values of `dryRun`. */
+/** Validates the values of `dryRun`. */
 export function dryRunProblems(values: readonly Json[]): readonly Cause[] {
   if (values.every((value) => value === "All")) return [];
   const message = `Unsupported value: ${quoted(values)}: supported values: "All"`;
@@ -80,7 +80,7 @@ function managerProblems(manager: string): readonly Cause[] {
   return [{ reason: "FieldValueInvalid", message, field: "fieldManager" }];
 }
 
-/** A text in Go's quotes, which name some control characters differently from JSON. */
+/** A text in Go's quotes, which escape some control characters differently from JSON. */
 function goQuoted(text: string): string {
   return quoted(text)
     .replaceAll("\\u0007", "\\a")

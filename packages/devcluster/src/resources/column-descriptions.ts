@@ -1,4 +1,4 @@
-/** How Kubernetes describes the columns that every table has. */
+/** Kubernetes' descriptions of the columns that every table has. */
 export const nameDescription =
   "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client " +
   "to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and " +

@@ -16,7 +16,7 @@ const pod = (spec: JsonObject): JsonObject => ({
   spec: { containers: [{ name: "a", image: "i", colour: "red" }], ...spec },
 });
 
-test("drops fields that Kubernetes does not know, and says so", async () => {
+test("drops unknown fields with a warning", async () => {
   const { code, body, headers } = await api.call("POST", pods, pod({ shape: {} }));
   expect(code).toBe(201);
   expect(JSON.stringify(body)).not.toMatch(/surprise|colour|shape/);
@@ -25,7 +25,7 @@ test("drops fields that Kubernetes does not know, and says so", async () => {
   }
 });
 
-test("says nothing of them when it was told to ignore them, and refuses them when it was told to be strict", async () => {
+test("drops them without a warning under Ignore, and rejects them under Strict", async () => {
   const ignored = await api.call("POST", `${pods}?fieldValidation=Ignore&dryRun=All`, pod({}));
   expect([ignored.code, ignored.headers.get("warning")]).toEqual([201, null]);
   expect(await api.call("POST", `${pods}?fieldValidation=Strict`, pod({}))).toMatchObject({
@@ -48,7 +48,7 @@ test.each([
   [pods, { priority: 2 ** 40 }, "cannot unmarshal number 1099511627776 into Go struct field PodSpec.spec.priority of"],
   [nodes, { taints: [{ key: "k", effect: "NoExecute", timeAdded: "noon" }] }, 'cannot parse "noon" as "2006"'],
   [leases, { renewTime: "2024-01-01T00:00:00.123Z" }, 'cannot parse ".123Z" as ".000000"'],
-])("refuses at %s %j as Go's decoder does", async (path, spec, text) => {
+])("rejects at %s %j like Go's decoder", async (path, spec, text) => {
   const answer = await api.call("POST", path, { metadata: { name: "x" }, spec });
   expect(answer.code).toBe(400);
   expect(answer.body["message"]).toContain(text);

@@ -6,15 +6,15 @@ import { goShape } from "./go-shape.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { structSchema } from "../schema/type-notation.ts";
 
-/** An object as the server understands it, and the paths of the fields that it does not know. */
+/** A decoded object and the paths of its unknown fields. */
 export interface Decoded {
   readonly object: JsonObject;
   readonly unknown: readonly string[];
 }
 
 /**
- * Reads an object as Go's decoder would: fields of built-in kinds, and the metadata of all, that nobody knows are dropped; what
- * has another type than its field is refused with 400. The fields of custom resources are left to their schema.
+ * Decodes an object like Go's decoder: drops unknown fields of built-in kinds and of all metadata, and rejects values of a wrong
+ * type with 400. The fields of custom resources are left to their schema.
  */
 export function decodeObject(definition: ResourceDefinition, object: JsonObject): Decoded {
   const fault = faultOf(definition, object);
@@ -40,7 +40,7 @@ function faultOf(definition: ResourceDefinition, object: JsonObject): string | u
   const { kind, schema, origin } = definition;
   if (origin === "built-in") return typeError(object, schema, kind);
   const metadata = field(object, "metadata") ?? null;
-  // The metadata of custom resources is read on its own, so its paths begin inside of it.
+  // The metadata of custom resources is decoded separately, so its paths have no prefix.
   if (metadata === null || isObject(metadata)) return typeError(metadata, structSchema("ObjectMeta"), "ObjectMeta");
   return typeError({ metadata }, metadataSchema(), kind);
 }

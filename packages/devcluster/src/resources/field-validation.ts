@@ -2,25 +2,24 @@ import type { Json } from "../json/json.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { badRequest } from "../errors/status-error.ts";
 
-/** More findings than this tell nobody anything; kube-apiserver stops there as well. */
+/** kube-apiserver reports at most this many fields. */
 const reportLimit = 100;
 
-/** The paths of the fields that a body names twice, by the parsed body: JSON values cannot say it themselves. */
+/** The paths of a body's duplicate fields, by the parsed body, which does not show them. */
 const duplicates = new WeakMap<object, readonly string[]>();
 
-/** Notes that the text of a body names fields twice; the last value of each is what the body holds. */
+/** Records the duplicate fields of a body's text. The parsed body has the last value of each. */
 export function noteDuplicates(body: Json | undefined, paths: readonly string[]): void {
   if (typeof body === "object" && body !== null && paths.length > 0) duplicates.set(body, paths);
 }
 
-/** The paths of the fields that the text of a body names twice. */
+/** The paths of the duplicate fields in a body's text. */
 export function duplicatesOf(body: Json | undefined): readonly string[] {
   return (typeof body === "object" && body !== null ? duplicates.get(body) : undefined) ?? [];
 }
 
 /**
- * What the author of a body is told about fields that are doubled or unknown: nothing under `Ignore`, warnings under `Warn`.
- * Throws 400 under `Strict`.
+ * The warnings about duplicate and unknown fields: none under `Ignore`, all under `Warn`. Throws 400 under `Strict`.
  */
 export function reportFields(
   { kind, version }: ResourceDefinition,

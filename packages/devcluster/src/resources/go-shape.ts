@@ -6,8 +6,8 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 import { itemSchema, propertySchema, type Schema } from "../schema/schema.ts";
 
 /**
- * A built-in object as Go writes it after reading it: nothing that is null, no empty maps, lists or metadata texts (their
- * fields are `omitempty`), quantities in canonical form. Throws 400 for what is no quantity.
+ * A built-in object as Go writes it after decoding: no nulls, no empty maps, lists or strings in metadata (those fields are
+ * `omitempty`), quantities in canonical form. Throws 400 for an invalid quantity.
  */
 export function goShape(definition: ResourceDefinition, object: JsonObject): JsonObject {
   const fail = (why: string): never => {

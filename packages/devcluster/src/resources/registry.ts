@@ -1,15 +1,15 @@
 import type { ResourceDefinition } from "./resource-definition.ts";
 
-/** The resources that are served now: the built-in ones and those of CustomResourceDefinitions. */
+/** The served resources: the built-in ones and those of CRDs. */
 export interface Registry {
   find(group: string, version: string, plural: string): ResourceDefinition | undefined;
   /** Any version of a group's kind. */
   findKind(group: string, kind: string): ResourceDefinition | undefined;
   /** All definitions, built-in ones first. */
   all(): readonly ResourceDefinition[];
-  /** Replaces the definitions that a CRD declares; an empty list withdraws them. */
+  /** Replaces the definitions of a CRD; an empty list removes them. */
   setCustom(crdName: string, definitions: readonly ResourceDefinition[]): void;
-  /** Changes with every {@link setCustom}: what is derived from the definitions is cached under it. */
+  /** Changes with every {@link setCustom}, as a cache key for what is derived from the definitions. */
   readonly revision: number;
 }
 

@@ -31,20 +31,20 @@ export interface Subresources {
   readonly finalize?: boolean;
 }
 
-/** What becomes of an object on its way into the store, beyond what is the same for all kinds. */
+/** The defaults and validation of a kind's objects before they are stored, beyond those of all kinds. */
 export interface SchemaPipeline {
-  /** Drops unknown fields and fills in defaults. `unknown` names the dropped fields, by path. */
+  /** Drops unknown fields and applies defaults. `unknown` has the paths of the dropped fields. */
   prepare(object: JsonObject): { readonly object: JsonObject; readonly unknown: readonly string[] };
-  /** Adds what admission and the storage add on their own account: nobody becomes the owner of it. */
+  /** Adds the fields that admission and the storage layer add, without a field owner. */
   complete?(object: JsonObject): JsonObject;
   /**
-   * Everything that is wrong with a prepared object; `live` is what is stored, when there is something. `part` is `status` for a
-   * write through the status subresource.
+   * Validates a prepared object. `live` is the stored object, if any. `part` is `status` for a write through the status
+   * subresource.
    */
   validate(object: JsonObject, live: JsonObject | undefined, part?: "all" | "status"): readonly Cause[];
 }
 
-/** All that the server knows of one resource in one version: built in, or read out of a CRD. */
+/** A resource in one version, built in or declared by a CRD. */
 export interface ResourceDefinition extends ResourceName {
   readonly version: string;
   readonly listKind: string;
@@ -52,26 +52,26 @@ export interface ResourceDefinition extends ResourceName {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly namespaced: boolean;
-  /** Where its objects are stored; versions and views of one resource share it. */
+  /** The collection of its stored objects, shared by versions and views of the resource. */
   readonly collection: string;
   readonly origin: "built-in" | "custom";
   readonly subresources: Subresources;
   readonly columns: readonly Column[];
   readonly schema: Schema;
-  /** Strategic merge patch is for built-in kinds only. */
+  /** Only built-in kinds support strategic merge patch. */
   readonly strategicMerge: boolean;
-  /** Whether `metadata.generation` counts the changes outside of metadata and status. */
+  /** Whether `metadata.generation` counts changes outside of metadata and status. */
   readonly countsGeneration: boolean;
-  /** Whether the status sent with a create is kept, as for Nodes. */
+  /** Whether a create keeps the status that was sent, as for Nodes. */
   readonly keepsStatusOnCreate: boolean;
-  /** Whether an update without a resourceVersion is accepted; custom resources and leases insist on one. */
+  /** Whether an update may omit the resourceVersion; custom resources and leases require it. */
   readonly unconditionalUpdate: boolean;
-  /** Names are DNS labels (namespaces), DNS subdomains, or anything that can be a part of a path (roles). */
+  /** Names are DNS labels (namespaces), DNS subdomains, or valid path segments (roles). */
   readonly nameRule: "label" | "subdomain" | "path";
   readonly selectable: readonly string[];
   readonly fieldsOf: (object: StoredObject) => Readonly<Record<string, string>>;
   readonly pipeline: SchemaPipeline;
-  /** For views of another kind's objects: how they are shown and how they are written. */
+  /** For views of another kind's objects: the conversions for reads and writes. */
   readonly view?: {
     readonly show: (object: JsonObject) => JsonObject;
     readonly store: (object: JsonObject) => JsonObject;

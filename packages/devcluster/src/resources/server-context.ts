@@ -6,7 +6,7 @@ import { apiVersionOf, type ResourceDefinition } from "./resource-definition.ts"
 import type { Registry } from "./registry.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 
-/** What every verb works with. */
+/** The dependencies of verbs and controllers. */
 export interface ServerContext {
   readonly store: ObjectStore;
   readonly registry: Registry;
@@ -15,20 +15,20 @@ export interface ServerContext {
   readonly log: Log;
 }
 
-/** The place of an object: `namespace` is empty for cluster-scoped kinds. */
+/** Namespace and name of an object; `namespace` is empty for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A stored object as a client of `definition` sees it: in its version, or as its view. */
+/** A stored object for a client of `definition`: in its version, or as its view. */
 export function shown(definition: ResourceDefinition, object: JsonObject): JsonObject {
   if (definition.view !== undefined) return definition.view.show(object);
   const apiVersion = apiVersionOf(definition);
   return object["apiVersion"] === apiVersion ? object : { ...object, apiVersion };
 }
 
-/** The object at a place; undefined when there is none. */
+/** The object with a namespace and name; undefined when it does not exist. */
 export function find(
   { store }: ServerContext,
   definition: ResourceDefinition,

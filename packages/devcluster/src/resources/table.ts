@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../json/json.ts";
 import type { Column, ResourceDefinition } from "./resource-definition.ts";
 
-/** What a client may have in each row beside the cells (`includeObject` of the query). */
+/** What each row has besides its cells (`includeObject` of the query). */
 export type IncludedObject = "None" | "Metadata" | "Object";
 
-/** The `meta.k8s.io/v1` Table of some objects; without columns it is one of the later events of a watch. */
+/** The `meta.k8s.io/v1` Table of objects. Later events of a watch have no column definitions. */
 export function tableOf(
   definition: ResourceDefinition,
   objects: readonly JsonObject[],

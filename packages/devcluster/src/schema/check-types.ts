@@ -3,9 +3,8 @@ import { goTimeError } from "./go-time.ts";
 import { itemSchema, propertySchema, type Schema } from "./schema.ts";
 
 /**
- * What Go's decoder says of the first field that has another type than its schema says; undefined when all fit. Null stands
- * for "not set" everywhere, and fields that the schema does not name are not looked at. `struct` is the Go type that the
- * value is read into.
+ * Go's decoding error for the first field whose type does not fit its schema; undefined when all fit. Null means "not set"
+ * everywhere, and fields that the schema lacks are ignored. `struct` is the Go type that the value is decoded into.
  */
 export function typeError(value: Json, schema: Schema | undefined, struct: string, path = ""): string | undefined {
   if (value === null || schema === undefined) return undefined;
@@ -64,7 +63,7 @@ function fits(value: Json, schema: Schema): boolean {
   return Number.isInteger(value) && (field(schema, "format") === "int64" || Math.abs(value) < int32Limit);
 }
 
-/** Numbers that are of the right kind and do not fit are named with their value. */
+/** The error contains a number that is of the right kind but does not fit. */
 function givenType(value: Json, schema: Schema): string {
   const given = typeNameOf(value);
   return given === "number" && stringAt(schema, "type") === "integer" ? `number ${JSON.stringify(value)}` : given;

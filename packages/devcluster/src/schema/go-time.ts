@@ -1,4 +1,4 @@
-/** The parts of Go's layouts, in order: what a text has to hold and what Go calls it. */
+/** The parts of Go's time layouts, in order: a pattern and its name in the layout. */
 const parts: readonly (readonly [RegExp, string])[] = [
   [/^\d{4}/, "2006"],
   [/^-/, "-"],
@@ -18,8 +18,8 @@ const plain = { layout: "2006-01-02T15:04:05Z07:00", parts: [...parts, [/^(?:\.\
 const micro = { layout: "2006-01-02T15:04:05.000000Z07:00", parts: [...parts, [/^\.\d{6}/, ".000000"] as const, zone] };
 
 /**
- * What Go says of a text that is no time, or undefined for one that is. `micro-time` has exactly six digits behind the point
- * (`MicroTime`), `date-time` has any number (`Time`).
+ * Go's parsing error of a time, or undefined for a valid one. `micro-time` has exactly six fraction digits (`MicroTime`),
+ * `date-time` any number (`Time`).
  */
 export function goTimeError(text: string, format: "date-time" | "micro-time"): string | undefined {
   const { layout, parts: wanted } = format === "micro-time" ? micro : plain;

@@ -3,21 +3,21 @@ import { itemSchema, propertySchema, type Schema } from "./schema.ts";
 
 const resourceFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-/** An object without the fields that its structural schema does not know, and the paths of those fields. */
+/** An object without the fields that its structural schema lacks, and the paths of those fields. */
 export interface Pruned {
   readonly object: JsonObject;
   readonly unknown: readonly string[];
 }
 
 /**
- * Drops unknown fields as kube-apiserver does for structural schemas: `x-kubernetes-preserve-unknown-fields` keeps them at
- * its level, `x-kubernetes-embedded-resource` keeps apiVersion, kind and metadata. Values that fit are shared, not copied.
+ * Drops unknown fields like kube-apiserver for structural schemas: `x-kubernetes-preserve-unknown-fields` keeps them at its
+ * level, `x-kubernetes-embedded-resource` keeps apiVersion, kind and metadata. Unchanged values are shared, not copied.
  */
 export function prune(object: JsonObject, schema: Schema): Pruned {
   return dropUnknown(object, { ...schema, "x-kubernetes-embedded-resource": true });
 }
 
-/** The same for a value whose schema names all of its fields. */
+/** The same for a value whose schema lists all of its fields. */
 export function dropUnknown(object: JsonObject, schema: Schema): Pruned {
   const unknown: string[] = [];
   return { object: pruneObject(object, schema, "", unknown), unknown };
@@ -38,7 +38,7 @@ function pruneObject(object: JsonObject, schema: Schema, path: string, unknown: 
     field(schema, "x-kubernetes-preserve-unknown-fields") === true || field(schema, "additionalProperties") === true;
   const isResource = field(schema, "x-kubernetes-embedded-resource") === true;
   const pathTo = (key: string): string => (path === "" ? key : `${path}.${key}`);
-  /** What is different from the object; most have nothing, and are not copied. */
+  /** The changed fields. Most objects have none and are not copied. */
   let changes: Map<string, Json | undefined> | undefined;
   for (const key of Object.keys(object)) {
     const value = object[key];

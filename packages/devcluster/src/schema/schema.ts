@@ -1,12 +1,11 @@
 import { arrayAt, at, field, isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 
 /**
- * An OpenAPI v3 schema with Kubernetes' extensions, as plain JSON. The functions of this module read it, so that built-in
- * kinds and CRDs go through the same code.
+ * An OpenAPI v3 schema with Kubernetes' extensions, as plain JSON. Built-in kinds and CRDs share the functions that read it.
  */
 export type Schema = JsonObject;
 
-/** The schema of one property: its own, or that of additionalProperties; undefined when the schema does not know it. */
+/** The schema of one property: its own, or that of additionalProperties; undefined for an unknown property. */
 export function propertySchema(schema: Schema | undefined, key: string): Schema | undefined {
   const own = at(schema, "properties", key);
   if (isObject(own)) return own;
@@ -20,23 +19,23 @@ export function itemSchema(schema: Schema | undefined): Schema | undefined {
   return isObject(items) ? items : undefined;
 }
 
-/** How server-side apply treats a list. Lists are atomic unless they say otherwise. */
+/** How server-side apply treats a list. Lists are atomic by default. */
 export function listTypeOf(schema: Schema | undefined): "atomic" | "set" | "map" {
   const type = stringAt(schema, "x-kubernetes-list-type");
   return type === "set" || type === "map" ? type : "atomic";
 }
 
-/** The fields that identify an item of a `map` list. */
+/** The keys that identify an item of a `map` list. */
 export function listMapKeysOf(schema: Schema | undefined): readonly string[] {
   return arrayAt(schema, "x-kubernetes-list-map-keys").filter((key) => typeof key === "string");
 }
 
-/** Whether server-side apply takes a map or struct as one value. */
+/** Whether server-side apply treats a map or struct as one value. */
 export function isAtomicMap(schema: Schema | undefined): boolean {
   return stringAt(schema, "x-kubernetes-map-type") === "atomic";
 }
 
-/** The key by which strategic merge patch pairs the items of a list; undefined for lists that it replaces. */
+/** The key by which strategic merge patch matches list items; undefined for lists that it replaces. */
 export function patchMergeKeyOf(schema: Schema | undefined): string | undefined {
   return stringAt(schema, "x-kubernetes-patch-merge-key");
 }
@@ -46,7 +45,7 @@ export function patchStrategiesOf(schema: Schema | undefined): readonly string[]
   return stringAt(schema, "x-kubernetes-patch-strategy")?.split(",") ?? [];
 }
 
-/** The default of an item key that a list's schema gives, used when an item leaves the key out. */
+/** The default of an item key in a list's schema, for items without the key. */
 export function defaultOf(schema: Schema | undefined): Json | undefined {
   return field(schema, "default");
 }

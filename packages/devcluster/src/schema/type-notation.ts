@@ -28,7 +28,7 @@ const letters: Readonly<Record<string, Schema>> = {
   j: { "x-kubernetes-preserve-unknown-fields": true },
 };
 
-/** Where each type stands in the table; read at the first use of any. */
+/** The place of each type in the table; read at the first use. */
 let lines: ReadonlyMap<string, string> | undefined;
 const known = new Map<string, Schema>();
 
@@ -48,9 +48,8 @@ function lineOf(name: string): string {
 }
 
 /**
- * The schema of a built-in kind with all the fields that kube-apiserver knows. Types are read when they are first looked at: a
- * property of a schema that is a struct is computed on demand, since types may contain themselves.
- * `x-go-type` names the struct. Throws for kinds that the table does not have.
+ * The schema of a built-in kind with all fields of kube-apiserver. A property that is a struct is computed at its first use,
+ * since types may contain themselves. `x-go-type` names the struct. Throws for kinds that the table lacks.
  */
 export function builtInSchema(group: string, kind: string): Schema {
   const type = typeOfKind[`${group}/${kind}`];
@@ -58,7 +57,7 @@ export function builtInSchema(group: string, kind: string): Schema {
   return structSchema(type);
 }
 
-/** The schema of a struct by the name that the table gives it. */
+/** The schema of a struct by its name in the table. */
 export function structSchema(name: string): Schema {
   const present = known.get(name);
   if (present !== undefined) return present;

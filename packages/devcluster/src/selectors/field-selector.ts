@@ -1,10 +1,10 @@
 import type { StoredObject } from "../objects/stored-object.ts";
 import { badRequest } from "../errors/status-error.ts";
 
-/** The fields of an object that can be selected by, beside `metadata.name` and `metadata.namespace`. */
+/** The selectable fields of an object, besides `metadata.name` and `metadata.namespace`. */
 export type SelectableFields = (object: StoredObject) => Readonly<Record<string, string>>;
 
-/** Tells whether an object is selected by its fields. */
+/** Whether the fields of an object match. */
 export type FieldMatcher = (object: StoredObject) => boolean;
 
 interface Term {
@@ -14,8 +14,8 @@ interface Term {
 }
 
 /**
- * Reads a field selector (`a=b,c!=d`). Throws 400 in the words of kube-apiserver when it names a field that the
- * resource does not offer (`offered` holds those, without the metadata fields all resources have).
+ * Parses a field selector (`a=b,c!=d`). Throws kube-apiserver's 400 for a field that is not in `offered` (the selectable fields
+ * of the resource, besides the metadata fields of all resources).
  */
 export function parseFieldSelector(text: string, offered: readonly string[], fieldsOf: SelectableFields): FieldMatcher {
   const terms = text

@@ -20,7 +20,7 @@ function isSymbol(text: string): text is "(" | ")" | "," | "!" | "=" | "==" | "!
   return symbols.has(text);
 }
 
-/** Splits a selector as Kubernetes' lexer does: runs of symbols, and whatever stands between symbols and blanks. */
+/** Splits a selector like Kubernetes' lexer: runs of symbols, and the texts between symbols and blanks. */
 function lexemesOf(text: string): readonly Lexeme[] {
   const lexemes: Lexeme[] = [];
   for (const [piece] of text.matchAll(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g)) {
@@ -32,13 +32,13 @@ function lexemesOf(text: string): readonly Lexeme[] {
 }
 
 /**
- * Reads a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`), with the grammar and the messages
- * of k8s.io/apimachinery/pkg/labels. Throws an Error whose message says what was found and what was expected.
+ * Parses a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`), with the grammar and the messages of
+ * k8s.io/apimachinery/pkg/labels. Throws an Error with what was found and what was expected.
  */
 export function requirementsOf(text: string): readonly Requirement[] {
   const lexemes = lexemesOf(text);
   let next = 0;
-  /** `in` and `notin` are words like others where a value may stand. */
+  /** `in` and `notin` are ordinary words where a value is expected. */
   const look = (asOperator = false): Lexeme => {
     const lexeme = lexemes[next] ?? { token: "end", text: "" };
     const isWord = !asOperator && (lexeme.token === "in" || lexeme.token === "notin");

@@ -3,10 +3,12 @@ import { field, type JsonObject } from "../json/json.ts";
 import { badRequest } from "../errors/status-error.ts";
 import { type Requirement, requirementsOf } from "./label-selector-parser.ts";
 
-/** Tells whether an object's labels are selected. */
+/** Whether the labels of an object match. */
 export type LabelMatcher = (labels: JsonObject | undefined) => boolean;
 
-/** Reads a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`). Throws 400 when it is malformed. */
+/**
+ * Parses a label selector in its text form (`a=b,c!=d,e in (f,g),h notin (i),j,!k,l>1`). Throws 400 when it is malformed.
+ */
 export function parseLabelSelector(text: string): LabelMatcher {
   let requirements: readonly Requirement[];
   try {

@@ -10,20 +10,20 @@ import type { Clock } from "@millwright/base";
 import { rfc3339Micro } from "../objects/timestamps.ts";
 import { type DesiredNode, newNode, nodeStatus, type NodeState } from "./node-object.ts";
 
-/** The namespace of the heartbeats of nodes. */
+/** The namespace of the leases of nodes. */
 export const leaseNamespace = "kube-node-lease";
 
-/** What a kubelet does for its node, as calls to the API server. Each is repeatable. */
+/** A kubelet's calls to the API server. Each can be repeated. */
 export interface Kubelet {
-  /** Registers the node, or takes over the Node object that is there, and posts its status. */
+  /** Registers the node, or adopts the existing Node object, and posts its status. */
   register(desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<void>;
-  /** Posts the status of a registered node. Resolves with false when the Node object is gone. */
+  /** Posts the status of a registered node. Resolves with false when the Node object does not exist. */
   postStatus(desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<boolean>;
-  /** Renews the heartbeat lease. */
+  /** Renews the lease of the node. */
   renewLease(nodeName: string, durationSeconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Creates a kubelet's side of the API. */
+/** Creates a kubelet. */
 export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
   const postStatus = async (desired: DesiredNode, state: NodeState, signal: AbortSignal): Promise<boolean> => {
     const ref = { name: desired.nodeName };
@@ -44,7 +44,7 @@ export function createKubelet(api: ApiClient, clock: Clock): Kubelet {
       } catch (error) {
         if (!isAlreadyExists(error)) throw error;
         const { metadata } = newNode(desired);
-        // Without an id of its own a kubelet leaves id and taints of a Node that is there as they are.
+        // A kubelet without a provider ID leaves the provider ID and the taints of an existing Node as they are.
         const spec = desired.providerId === undefined ? {} : { providerID: desired.providerId };
         const patch = { metadata, spec };
         await api.patch(nodeResource, { name: desired.nodeName }, patch, { kind: "merge", signal });

@@ -4,9 +4,9 @@ import { leaseNamespace } from "./kubelet.ts";
 import { conditionOf, conditionsFor, property } from "./node-object.ts";
 
 /**
- * What kube-controller-manager's node lifecycle does for nodes that went silent: a node whose lease has not been renewed
- * for `graceMs` gets `Ready: Unknown`. Resolves with the readiness of every node as it is now. Nodes without a lease were
- * not made by a kubelet and are left alone.
+ * Does the part of kube-controller-manager's node lifecycle controller: a node whose lease has not been renewed for `graceMs`
+ * gets `Ready: Unknown`. Resolves with the present readiness of every node. Nodes without a lease do not come from a kubelet and
+ * are ignored.
  */
 export async function markSilentNodes(
   api: ApiClient,

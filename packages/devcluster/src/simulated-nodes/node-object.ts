@@ -1,15 +1,15 @@
 import type { KubeObject } from "@millwright/kube";
 import { rfc3339 } from "../objects/timestamps.ts";
 
-/** A machine that should be a node of the cluster, as its cloud describes it. */
+/** A machine that becomes a node of the cluster, as its cloud describes it. */
 export interface DesiredNode {
   readonly nodeName: string;
   /**
-   * Absent: its kubelet runs with `--cloud-provider=external`. It registers without provider id and with the taint
-   * {@link uninitializedTaint}; a cloud controller manager adds the one and removes the other.
+   * Absent: its kubelet runs with `--cloud-provider=external`. It registers without a provider ID and with the taint {@link
+   * uninitializedTaint}; a cloud controller manager sets the provider ID and removes the taint.
    */
   readonly providerId?: string;
-  /** `status.nodeInfo.systemUUID`, as the firmware of the machine reports it. Default: the name of the node. */
+  /** `status.nodeInfo.systemUUID`, from the firmware of the machine. Default: the name of the node. */
   readonly systemUuid?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly addresses?: readonly { readonly type: string; readonly address: string }[];
@@ -17,10 +17,10 @@ export interface DesiredNode {
   readonly capacity?: Readonly<Record<string, string>>;
 }
 
-/** What a kubelet says of itself: fine, not ready, or (said by the node lifecycle) silent. */
+/** The status of the condition Ready; Unknown is set by the node lifecycle controller. */
 export type Readiness = "True" | "False" | "Unknown";
 
-/** A condition besides those that every kubelet reports. */
+/** A condition beyond those of every kubelet. */
 export interface MoreCondition {
   readonly type: string;
   readonly status: Readiness;
@@ -28,14 +28,14 @@ export interface MoreCondition {
   readonly message: string;
 }
 
-/** What a kubelet, and who else looks after its node, reports of it. */
+/** The state of a node: its readiness and further conditions. */
 export interface NodeState {
   readonly ready: Readiness;
   readonly conditions: readonly MoreCondition[];
 }
 
 /**
- * What keeps pods away from a node until a cloud controller manager has initialized it. Source: Kubernetes, `initialNode` in
+ * Keeps pods off a node until a cloud controller manager has initialized it. Source: Kubernetes, `initialNode` in
  * pkg/kubelet/kubelet_node_status.go.
  */
 export const uninitializedTaint = {
@@ -58,7 +58,7 @@ const pressures = [
   ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
 ] as const;
 
-/** The Node object with which a kubelet registers. */
+/** The Node object that a kubelet registers. */
 export function newNode(desired: DesiredNode): KubeObject {
   return {
     apiVersion: "v1",
@@ -76,7 +76,7 @@ export function newNode(desired: DesiredNode): KubeObject {
   };
 }
 
-/** The status that a kubelet posts. Conditions whose status has not changed keep their transition time. */
+/** The status that a kubelet posts. Conditions with an unchanged status keep their transition time. */
 export function nodeStatus(desired: DesiredNode, state: NodeState, present: unknown, now: Date): object {
   const capacity = desired.capacity ?? defaultCapacity;
   return {
@@ -99,7 +99,7 @@ export function nodeStatus(desired: DesiredNode, state: NodeState, present: unkn
   };
 }
 
-/** All conditions of a node in a state of readiness. A silent kubelet makes every condition unknown. */
+/** All conditions of a node in a state. Without heartbeats every condition is Unknown. */
 export function conditionsFor(
   ready: Readiness,
   present: unknown,
@@ -124,7 +124,7 @@ export function conditionsFor(
   ];
 }
 
-/** A condition of a node as it is stored; undefined when there is none of that type. */
+/** A stored condition of a node; undefined when it has none of that type. */
 export function conditionOf(
   node: unknown,
   type: string,
@@ -137,7 +137,7 @@ export function conditionOf(
   return typeof status === "string" ? { status, since: typeof since === "string" ? since : undefined } : undefined;
 }
 
-/** The own property of something that came from an API server. */
+/** An own property of an object of the API server. */
 export function property(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }

@@ -44,7 +44,7 @@ async function ready(name: string): Promise<string | undefined> {
 const desired = [{ nodeName: "n1", providerId: "mock:///n1", labels: { zone: "a" } }];
 const wait = { timeout: 20_000, interval: 50 };
 
-test("a node joins with its machine, is ready and keeps its lease fresh", async () => {
+test("a node joins with its machine, is Ready and renews its lease", async () => {
   simulate().sync(desired);
   await expect.poll(() => ready("n1"), wait).toBe("True");
   const { body } = await server.call("GET", "/api/v1/nodes/n1");
@@ -58,7 +58,7 @@ test("a node joins with its machine, is ready and keeps its lease fresh", async 
   await expect.poll(async () => (await server.call("GET", path)).body["spec"], wait).not.toEqual(first);
 });
 
-test("a node whose machine is gone falls silent and becomes unknown, but stays", async () => {
+test("a node whose machine was removed becomes Unknown, but stays", async () => {
   const nodes = simulate();
   nodes.sync(desired);
   await expect.poll(() => ready("n1"), wait).toBe("True");
@@ -66,7 +66,7 @@ test("a node whose machine is gone falls silent and becomes unknown, but stays",
   await expect.poll(() => ready("n1"), wait).toBe("Unknown");
 });
 
-test("a node is removed after its machine where the cloud does that", async () => {
+test("a node is deleted after its machine with removeWithVm", async () => {
   const nodes = simulate({ removeWithVm: true, removeAfterMs: 50 });
   nodes.sync(desired);
   await expect.poll(() => ready("n1"), wait).toBe("True");
@@ -74,7 +74,7 @@ test("a node is removed after its machine where the cloud does that", async () =
   await expect.poll(() => ready("n1"), wait).toBeUndefined();
 });
 
-test("a node reports what it is told, and comes back", async () => {
+test("a node reports the readiness that is set, and becomes Ready again", async () => {
   const nodes = simulate();
   nodes.sync(desired);
   await expect.poll(() => ready("n1"), wait).toBe("True");
@@ -84,7 +84,7 @@ test("a node reports what it is told, and comes back", async () => {
   await expect.poll(() => ready("n1"), wait).toBe("True");
 });
 
-test("takes over nodes that are there already, with what others wrote into them", async () => {
+test("adopts existing nodes, with the fields that other clients wrote", async () => {
   await server.call("POST", "/api/v1/nodes", {
     metadata: { name: "n1", annotations: { mine: "1" } },
     spec: { unschedulable: true },
@@ -97,7 +97,7 @@ test("takes over nodes that are there already, with what others wrote into them"
   });
 });
 
-test("does not bring back a Node that was deleted under it", async () => {
+test("does not recreate a deleted Node", async () => {
   const nodes = simulate();
   nodes.sync(desired);
   await expect.poll(() => ready("n1"), wait).toBe("True");
@@ -106,7 +106,7 @@ test("does not bring back a Node that was deleted under it", async () => {
   expect(await ready("n1")).toBeUndefined();
 });
 
-test("a node without provider id joins tainted, and keeps what a cloud controller manager wrote", async () => {
+test("a node without provider ID joins with a taint, and keeps what a cloud controller manager wrote", async () => {
   const external = { nodeName: "n1", systemUuid: "ec2e1916-9099-7caf-fd21-012345abcdef" };
   const nodes = simulate();
   nodes.sync([external]);

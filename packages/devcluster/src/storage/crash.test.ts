@@ -73,7 +73,7 @@ async function writeUntilDeath(
   }
 }
 
-test("a kill at any moment loses nothing that a client got an answer for", { timeout: 60_000 }, async () => {
+test("a kill at any moment loses no write that was acknowledged", { timeout: 60_000 }, async () => {
   const known = new Map<string, string | undefined>();
   for (let round = 0; round < 5; round += 1) {
     const { url, process: victim } = await spawnServer();

@@ -4,14 +4,14 @@ import { ConfigError } from "@millwright/base";
 
 const lockName = "lock";
 
-/** A directory that this process owns until it lets go. */
+/** A directory that this process owns until it releases it. */
 export interface DirectoryLock {
   release(): void;
 }
 
 /**
- * Makes this process the owner of a directory, by a file with its id and start time. The lock of a process that is gone is
- * taken over, also when another process has got its id since. Throws ConfigError when the directory is in use or not writable.
+ * Locks a directory for this process, by a file with its process ID and start time. The lock of a process that has ended is
+ * taken over, even when another process has its ID by now. Throws ConfigError when the directory is in use or not writable.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const path = join(directory, lockName);
@@ -48,15 +48,15 @@ function isAlive(pid: number, start: string): boolean {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   const now = startOf(pid);
-  // A process that has ended but was not waited for still takes signals; it has no start time here.
+  // A zombie process still accepts signals; it has no start time here.
   return start === "-" || !existsSync("/proc/self/stat") || now === start;
 }
 
-/** When a process was started, in the kernel's ticks; undefined where there is no /proc, and for processes that have ended. */
+/** The start time of a process in the kernel's ticks; undefined without /proc, and for processes that have ended. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command name in parentheses may hold anything; what follows it is fixed: state, then 18 more, then the start.
+    // The command name in parentheses may contain anything; the rest has a fixed format: state, 18 more fields, start time.
     const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return state === "Z" || state === "X" ? undefined : fields[18];
   } catch {

@@ -77,7 +77,7 @@ test("rewrites a log that has grown without losing anything", () => {
   again.close();
 });
 
-test("refuses a directory that is in use, foreign or damaged, and says what to do", () => {
+test("rejects a directory that is in use, foreign or damaged, with a remedy", () => {
   const store = open();
   store.put("configmaps.", object("a"));
   expect(() => openFileStorage(directory)).toThrow(`in use by process ${process.pid}`);
@@ -90,14 +90,14 @@ test("refuses a directory that is in use, foreign or damaged, and says what to d
   expect(() => open()).toThrow("choose another directory");
 });
 
-test("takes over the lock of a process whose id another one has now", () => {
+test("takes over the lock of a process whose ID another one has now", () => {
   writeFileSync(join(directory, "lock"), `${process.ppid} 1`);
   const store = open();
   expect(store.list("configmaps.")).toEqual([]);
   store.close();
 });
 
-test("takes over the lock of a process that is gone", () => {
+test("takes over the lock of a process that has ended", () => {
   writeFileSync(join(directory, "lock"), "999999999");
   const store = open();
   expect(readFileSync(join(directory, "lock"), "utf8")).toMatch(new RegExp(`^${process.pid} `));

@@ -12,21 +12,21 @@ import { textOf } from "./object-text.ts";
 const formatVersion = 1;
 const headerLine = `${JSON.stringify({ format: "millwright-devcluster", version: formatVersion })}\n`;
 const logName = "objects.jsonl";
-/** The log is rewritten when it is this much larger than after its last rewriting. */
+/** The log is rewritten when it has grown by this factor since it was last rewritten. */
 const growthFactor = 3;
 const smallestRewriteBytes = 8 * 1024 * 1024;
 
 /** Options of {@link openFileStorage}. */
 export interface FileStorageOptions {
-  /** Hears of a torn last line that was cut off. */
+  /** Receives a warning when a torn last line was cut off. */
   readonly log?: Log;
 }
 
 /**
  * Storage in a directory: an append-only log of JSON lines, `objects.jsonl`, that is rewritten when it has grown. A line is
- * handed to the operating system before the change is announced, so nothing that a client has seen is lost when the process
- * is killed; a line torn by that is cut off at the next start, with a warning. The directory is created when it is missing.
- * Throws ConfigError when it cannot be used: not writable, in use by another process, of another format, damaged.
+ * passed to the operating system before the change is published, so no change that a client has seen is lost when the process is
+ * killed. A line torn by that is cut off at the next start, with a warning. Creates a missing directory. Throws ConfigError when
+ * the directory is not usable: not writable, in use by another process, of another format, damaged.
  */
 export function openFileStorage(directory: string, options: FileStorageOptions = {}): Journal {
   const { log = () => {} } = options;
@@ -156,7 +156,7 @@ function parseLine(line: Buffer, path: string, number: number): Json {
     const value: Json = JSON.parse(line.toString("utf8"));
     if (isObject(value)) return value;
   } catch {
-    // Reported below, with the place.
+    // Reported below, with the line.
   }
   throw damaged(path, number);
 }

@@ -19,7 +19,7 @@ test("replays what came after a version", () => {
   expect(versions(history.since(9))).toEqual([]);
 });
 
-test("keeps its latest changes and says from where they can be replayed", () => {
+test("keeps its latest changes, and the first version that can be replayed", () => {
   const history = createHistory(8, 1e6, 0);
   for (let version = 1; version <= 1000; version += 1) history.add(event(version));
   const kept = history.since(history.replayableFrom);

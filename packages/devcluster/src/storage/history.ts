@@ -1,16 +1,16 @@
 import type { StoreEvent } from "./store-event.ts";
 import { textOf } from "./object-text.ts";
 
-/** The latest changes of a collection, oldest first, within a bound of their number and of their bytes. */
+/** The latest changes of a collection, oldest first, limited in number and bytes. */
 export interface History {
-  /** Versions below this one cannot be replayed any more. */
+  /** Earlier versions cannot be replayed. */
   readonly replayableFrom: number;
   add(event: StoreEvent): void;
-  /** The changes after a version, which must not lie below {@link History.replayableFrom}. */
+  /** The changes after a version, which must not be below {@link History.replayableFrom}. */
   since(resourceVersion: number): readonly StoreEvent[];
 }
 
-/** Dropping from the front of an array costs its length, so it is done for a part of the limit at once. */
+/** Removing the front of an array costs its length, so several entries are removed at once. */
 const slack = 1.25;
 
 /**

@@ -1,6 +1,6 @@
 import type { StoredObject } from "../objects/stored-object.ts";
 
-/** One change as it is recorded: `object` is missing for a removal. */
+/** One recorded change; `object` is missing for a removal. */
 export interface JournalRecord {
   readonly resourceVersion: number;
   /** `plural.group`, as in `leases.coordination.k8s.io` or `pods.`. */
@@ -10,24 +10,24 @@ export interface JournalRecord {
   readonly object?: StoredObject;
 }
 
-/** What the journal holds. */
+/** The content of a journal. */
 export interface JournalContent {
-  /** The highest version; complete only once the records have been read, which may be as they come from the disk. */
+  /** The highest version; final only after all records were read, since they may be read lazily from disk. */
   readonly resourceVersion: number;
-  /** Oldest first. To be read once, to their end. Throws ConfigError where the journal is damaged; it is closed then. */
+  /** Oldest first; read once, to the end. Throws ConfigError when the journal is damaged, and closes it. */
   readonly records: Iterable<JournalRecord>;
 }
 
 /**
- * Where changes are kept. `append` returns only when the change would outlive the process, and is called before any
- * client hears of it. The in-memory server has none.
+ * The persistent record of changes. `append` returns when the change survives the process, and is called before any client sees
+ * the change. An in-memory server has none.
  */
 export interface Journal {
   load(): JournalContent;
   append(record: JournalRecord): void;
-  /** Offers the journal a moment to rewrite itself out of what is live. */
+  /** Lets the journal rewrite itself from the live objects. */
   compact(live: () => JournalContent): void;
-  /** Forgets everything. */
+  /** Deletes everything. */
   clear(): void;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { type StoreEvent } from "./store-event.ts";
 const names = fc.constantFrom("a", "b", "c");
 const steps = fc.array(fc.record({ name: names, remove: fc.boolean() }), { maxLength: 60 });
 
-test("versions only grow, a listed past equals what was, and events rebuild the present", () => {
+test("versions only grow, a list at a past version equals the past state, and events rebuild the present", () => {
   fc.assert(
     fc.property(steps, (run) => {
       const store = createObjectStore({ historyLimit: 16 });

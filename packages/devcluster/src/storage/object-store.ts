@@ -10,11 +10,11 @@ export type StoreSubscriber = (event: StoreEvent) => void;
 
 /** Options of {@link createObjectStore}. */
 export interface ObjectStoreOptions {
-  /** Where changes outlive the process; without one the store is in memory only. */
+  /** Persists changes; without one the store is in memory only. */
   readonly journal?: Journal | undefined;
-  /** How many changes of each collection can be replayed; older versions answer 410. Default 4096. */
+  /** How many changes of each collection can be replayed; older versions get 410. Default 4096. */
   readonly historyLimit?: number | undefined;
-  /** How many bytes of JSON those changes may be at most; the latest change always stays. Default 32 MiB. */
+  /** The maximum size of those changes as JSON, bytes; the latest change always stays. Default 32 MiB. */
   readonly historyLimitBytes?: number | undefined;
 }
 
@@ -28,40 +28,44 @@ export interface ObjectStore {
   list(collection: string, namespace?: string): readonly StoredObject[];
   /** As {@link list}, at an earlier version. Throws 410 Expired when the history does not reach back so far. */
   listAt(collection: string, namespace: string | undefined, resourceVersion: number): readonly StoredObject[];
-  /** As {@link listAt}, of what comes after a key: a page needs no copy of what is before it. */
+  /** As {@link listAt}, after a key, so that a page needs no copy of earlier items. */
   scanAt(
     collection: string,
     namespace: string | undefined,
     resourceVersion: number,
     after?: string,
   ): readonly StoredObject[];
-  /** Writes an object, new or not, and returns what is stored now. */
+  /** Creates or updates an object and returns what is stored. */
   put(collection: string, object: PreparedObject): StoredObject;
-  /** Removes an object and returns its last state (`last` when given); undefined when there was none. */
+  /** Removes an object and returns its last state (`last` if given); undefined when it does not exist. */
   remove(collection: string, namespace: string, name: string, last?: PreparedObject): StoredObject | undefined;
   /** Changes of a collection after a version. Throws 410 Expired when the history does not reach back so far. */
   since(collection: string, resourceVersion: number): readonly StoreEvent[];
-  /** Calls back after every change of a collection, or of all when none is given. Returns the function that ends it. */
+  /**
+   * Calls back after every change of a collection, or of all when none is given. Returns the function that unsubscribes.
+   */
   subscribe(collection: string | undefined, subscriber: StoreSubscriber): () => void;
   collections(): readonly string[];
-  /** How many objects a collection holds. */
+  /** The number of objects of a collection. */
   count(collection: string): number;
-  /** Forgets all objects and starts the versions again, as an etcd restored from nothing. Subscribers hear nothing. */
+  /**
+   * Deletes all objects and restarts the versions, like an etcd restored from nothing. Subscribers are not notified.
+   */
   clear(): void;
-  /** Forgets the history, as compaction of etcd does: older versions answer 410 from here on. */
+  /** Forgets the history, like a compaction of etcd: older versions get 410 from here on. */
   compactHistory(): void;
   close(): void;
 }
 
 interface Collection {
   readonly objects: Map<string, StoredObject>;
-  /** Keys in order; undefined when an insertion or removal has made it stale. */
+  /** Keys in order; undefined when an insertion or removal has made it outdated. */
   sortedKeys: readonly string[] | undefined;
   history: History;
   readonly subscribers: Set<StoreSubscriber>;
 }
 
-/** Creates a store and fills it from its journal. */
+/** Creates a store and loads its journal. */
 export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore {
   const { journal, historyLimit = 4096, historyLimitBytes = 32 * 1024 * 1024 } = options;
   const collections = new Map<string, Collection>();
@@ -72,7 +76,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   let floor = 0;
 
   const newHistory = (): History => createHistory(historyLimit, historyLimitBytes, floor);
-  /** The object as it is kept: frozen, and made of the same parts as others where they are equal. */
+  /** The object as it is stored: frozen, sharing equal parts with other objects. */
   const settled = (object: JsonObject): StoredObject => {
     const stored = share(object);
     if (!isStoredObject(stored)) throw internalError("an incomplete object reached the store");
@@ -228,7 +232,7 @@ export function createObjectStore(options: ObjectStoreOptions = {}): ObjectStore
   };
 }
 
-/** Tells keys of a namespace (of all when none is given) that come after a key from others. */
+/** A filter for the keys of a namespace (of all when none is given) after a key. */
 function wantedKeys(namespace: string | undefined, after: string | undefined): (key: string) => boolean {
   const prefix = namespace === undefined ? "" : `${namespace}/`;
   return (key) => key.startsWith(prefix) && (after === undefined || key > after);

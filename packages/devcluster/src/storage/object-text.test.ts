@@ -14,7 +14,7 @@ test("makes the text of a frozen object once in a row, and each of its forms", (
   expect(made).toBe(3);
 });
 
-test("does not remember an object that may still change", () => {
+test("does not cache an object that may still change", () => {
   const object = { kind: "Thing", metadata: { name: "a" } };
   expect(textOf(object)).toContain('"a"');
   object.metadata.name = "b";

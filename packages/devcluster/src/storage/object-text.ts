@@ -1,17 +1,17 @@
 import { type JsonObject, jsonText } from "../json/json.ts";
 
-/** What was asked for last: an object, the form of it, and the text of that. */
+/** The last text, with its object and form. */
 let last: { readonly object: JsonObject; readonly form: string; readonly text: string } | undefined;
 
 /**
- * The JSON text of an object, made once for those who need it in a row: the log, the history, every watcher of the change and the
- * answer to its writer. Only what is frozen, as everything in the store is, can be remembered without growing stale.
+ * The JSON text of an object, created once for its successive users: the log, the history, every watcher of the change and the
+ * response to its writer. Only frozen objects, as all stored ones are, can be cached safely.
  */
 export function textOf(object: JsonObject): string {
   return textIn("", object, () => object);
 }
 
-/** As {@link textOf}, of another form of the object: `form` names it, `show` makes it. */
+/** As {@link textOf}, for another form of the object: `form` names it, `show` creates it. */
 export function textIn(form: string, object: JsonObject, show: () => JsonObject): string {
   if (last?.object === object && last.form === form) return last.text;
   const text = jsonText(show());

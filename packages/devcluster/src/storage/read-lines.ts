@@ -2,9 +2,9 @@ import { closeSync, openSync, readSync } from "node:fs";
 
 /** A line of a file, without its line feed. */
 export interface Line {
-  /** Valid until the next line is asked for. */
+  /** Valid until the next line is read. */
   readonly bytes: Buffer;
-  /** Where the line ends in the file, its line feed included. */
+  /** The offset of the end of the line in the file, including its line feed. */
   readonly endOffset: number;
   /** False for a last line without a line feed. */
   readonly isComplete: boolean;
@@ -12,12 +12,12 @@ export interface Line {
 
 const defaultChunkBytes = 1024 * 1024;
 
-/** Reads a file line by line, so that a log of gigabytes takes no more memory than its longest line. */
+/** Reads a file line by line, so that a log of gigabytes needs no more memory than its longest line. */
 export function* readLines(path: string, chunkBytes = defaultChunkBytes): Generator<Line> {
   const file = openSync(path, "r");
   try {
     const chunk = Buffer.allocUnsafe(chunkBytes);
-    /** The beginning of a line that goes on in the next chunk. */
+    /** The beginning of a line that continues in the next chunk. */
     let begin: Buffer[] = [];
     let offset = 0;
     for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk)) {

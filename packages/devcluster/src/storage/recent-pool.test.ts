@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createRecentPool } from "./recent-pool.ts";
 
-test("gives back what was first there under a key", () => {
+test("returns the first value of a key", () => {
   const pool = createRecentPool<object>(2);
   const first = {};
   expect(pool.get("a", () => first)).toBe(first);
   expect(pool.get("a", () => ({}))).toBe(first);
 });
 
-test("keeps what is asked for and forgets what is not, within its bound", () => {
+test("keeps keys that are used and drops others, within its limit", () => {
   const pool = createRecentPool<string>(4);
   let made = 0;
   const ask = (key: string): string => pool.get(key, () => (made++, key));

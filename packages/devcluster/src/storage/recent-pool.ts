@@ -1,12 +1,12 @@
-/** Gives back what was first put under a key, as long as the key comes again from time to time. */
+/** Returns the value that was first stored under a key, as long as the key is used from time to time. */
 export interface RecentPool<T> {
-  /** What is known under the key; `make` is asked when nothing is. */
+  /** The value of the key; `make` creates a missing one. */
   get(key: string, make: () => T): T;
 }
 
 /**
- * Remembers at least the latest `limit` keys and at most twice as many: when the young half is full, the old half is forgotten, and
- * what is asked for out of the old half becomes young again.
+ * Keeps at least the latest `limit` keys and at most twice as many. When the young half is full, the old half is dropped; a key
+ * of the old half that is used becomes young again.
  */
 export function createRecentPool<T>(limit: number): RecentPool<T> {
   let young = new Map<string, T>();

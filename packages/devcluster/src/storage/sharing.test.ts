@@ -32,7 +32,7 @@ test("keeps equal fields of managers once, also when the managers wrote at diffe
   expect(at(entry(second, 1), "time")).toBe("3");
 });
 
-test("gives back an equal, frozen object whatever it is given, and leaves that as it was", () => {
+test("returns an equal, frozen object and leaves its input as it was", () => {
   const share = createSharing();
   fc.assert(
     fc.property(fc.object({ withBoxedValues: false }), fc.object(), (spec, metadata) => {

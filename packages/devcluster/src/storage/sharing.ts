@@ -1,16 +1,16 @@
 import { deepFreeze, field, isArray, isObject, type Json, type JsonObject } from "../json/json.ts";
 import { createRecentPool } from "./recent-pool.ts";
 
-/** How many parts and strings are remembered at least, and the longest of them: what repeats itself comes again soon. */
+/** The least number of parts and strings that are kept, and the maximum length of a string. Repetitions come soon. */
 const partLimit = 1_024;
 const partLengthLimit = 16_384;
 const stringLimit = 8_192;
 const stringLengthLimit = 256;
 
 /**
- * Makes equal parts of different objects the same in memory: the fields of spec and status, the entries of managers and the fields
- * that they own, and all short strings. Those of a thousand nodes or machines are much alike, and take more room than all that is
- * their own. What comes back is frozen to its leaves; parts that are frozen already come out of the store and stay as they are.
+ * Shares equal parts of different objects in memory: the fields of spec and status, the managedFields entries and the fields in
+ * them, and all short strings. Those of a thousand nodes or machines are much alike, and larger than the rest. The result is
+ * deeply frozen; parts that are frozen already come from the store and stay as they are.
  */
 export function createSharing(): (object: JsonObject) => Json {
   const parts = createRecentPool<Json>(partLimit);
@@ -18,14 +18,14 @@ export function createSharing(): (object: JsonObject) => Json {
 
   const shareString = (text: string): string =>
     text.length > stringLengthLimit ? text : strings.get(text, () => text);
-  /** A frozen copy whose strings are shared. */
+  /** A frozen copy with shared strings. */
   const settled = (value: Json, settle: (item: Json, key: string) => Json): Json => {
     if (typeof value === "string") return shareString(value);
     if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
     if (isArray(value)) return Object.freeze(value.map((item) => settle(item, "")));
-    // No request can bring that key, but a file can; an assignment to it would set the prototype of the copy.
+    // Requests cannot contain this key, but a file can. Assigning it would set the prototype of the copy.
     if (Object.hasOwn(value, "__proto__")) return deepFreeze(value);
-    // A copy by spreading keeps the compact layout that JSON.parse gives an object.
+    // A copy by spread keeps the compact layout of JSON.parse.
     const copy: Record<string, Json | undefined> = { ...value };
     for (const key in copy) {
       const item = copy[key];
@@ -39,7 +39,7 @@ export function createSharing(): (object: JsonObject) => Json {
     const text = JSON.stringify(value);
     return text.length > partLengthLimit ? settle(value) : parts.get(text, () => settle(value));
   };
-  /** Two managers that wrote in the same second have the same entry; most others own the same fields. */
+  /** Managers that wrote in the same second have equal entries; most others own the same fields. */
   const shareManager = (entry: Json): Json => {
     const fields = field(entry, "fieldsV1");
     if (!isObject(entry) || fields === undefined || Object.isFrozen(entry)) return sharePart(entry);

@@ -6,14 +6,16 @@ import { startServer, type TestServer } from "./start-server.ts";
 
 /** A server with nodes and workloads that have short delays and share the cluster faults of the server. */
 export interface TestCluster extends TestServer {
-  /** Says which nodes there are from now on. Each has a label `zone` with its name. */
+  /** Sets the nodes. Each has a label `zone` with its name. */
   join(...names: readonly string[]): void;
   readonly nodes: SimulatedNodes;
   patch(path: string, body: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Starts a cluster whose nodes are never taken for silent, however busy the computer is; where silence is looked at, `silenceMs` says how soon it is noticed. */
+/**
+ * Starts a cluster whose nodes never become Unknown, however slow the computer is, unless `silenceMs` sets a shorter time.
+ */
 export async function startCluster({ silenceMs = 60_000 } = {}): Promise<TestCluster> {
   const server = await startServer();
   const api = createApiClient({ server: server.url });

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "../api-server.ts";
 import { isObject, type Json, type JsonObject, stringAt } from "../json/json.ts";
 
-/** An answer of the server under test. */
+/** A response of the server under test. */
 export interface TestAnswer {
   readonly code: number;
   readonly body: JsonObject;
@@ -14,7 +14,7 @@ export interface TestServer {
   readonly url: string;
   readonly server: ApiServer;
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestAnswer>;
-  /** Opens a watch and returns its events as they come. */
+  /** Opens a watch and collects its events. */
   watch(path: string, headers?: Readonly<Record<string, string>>): TestWatch;
 }
 
@@ -24,7 +24,7 @@ export interface TestWatch {
   close(): void;
 }
 
-/** Starts a server on a free port. It is closed with the test, if not before. */
+/** Starts a server on a free port. It is closed after the test at the latest. */
 export async function startServer(options: ApiServerOptions = {}): Promise<TestServer> {
   const server = createApiServer(options);
   onTestFinished(() => server.close());
@@ -78,14 +78,14 @@ async function* readLines(pending: Promise<Response>): AsyncGenerator<string, vo
   }
 }
 
-/** Starts a server that knows widgets. */
+/** Starts a server with a CRD for widgets. */
 export async function startWidgetServer(): Promise<TestServer> {
   const server = await startServer();
   await server.call("POST", crdsPath, widgetCrd);
   return server;
 }
 
-/** A CRD `widgets.example.io` with a schema that uses what schemas can say. */
+/** A CRD `widgets.example.io` whose schema uses most features of schemas. */
 export const widgetCrd: JsonObject = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",

@@ -4,32 +4,35 @@ export interface Credentials {
   readonly keyPem: string;
 }
 
-/** Whom a client certificate is for: its common name is the user, its organizations are the groups. */
+/** The user of a client certificate: its common name is the user, its organizations are the groups. */
 export interface CertificateUser {
   readonly user: string;
   readonly groups?: readonly string[];
 }
 
-/** An authority that lives as long as its server: its key is nowhere but in this process. */
+/** A certificate authority that lives as long as its server: its key is only in this process. */
 export interface CertificateAuthority {
-  /** What clients are to trust. */
+  /** The certificate that clients must trust. */
   readonly certificatePem: string;
   /** Credentials of the server, for its names and loopback addresses. */
   issueServer(): Promise<Credentials>;
-  /** Credentials by which a client is known as a user. Throws a RangeError for a user without a name. */
+  /** Client credentials of a user. Throws a RangeError for a user without a name. */
   issueClient(user: CertificateUser): Promise<Credentials>;
 }
 
 const dayMs = 86_400_000;
 const lifetimeMs = 3650 * dayMs;
 
-/** Under which names and addresses clients may look for the server. */
+/** The names and addresses by which clients may reach the server. */
 const dnsNames = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
 const addresses = ["127.0.0.1", "::1"];
 
-/** Makes an authority: ECDSA on P-256. All it issues is valid from a day ago, for peers whose clocks are off, for ten years. */
+/**
+ * Creates a certificate authority: ECDSA on P-256. Its certificates are valid for ten years, from a day ago for peers with
+ * skewed clocks.
+ */
 export async function createCertificateAuthority(now: Date): Promise<CertificateAuthority> {
-  // Loaded when TLS is asked for: the library, and the metadata that it relies on, cost every start 100 ms otherwise.
+  // Loaded on demand: the library and its metadata polyfill would cost every start 100 ms.
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const { subtle } = globalThis.crypto;

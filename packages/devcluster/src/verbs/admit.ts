@@ -6,22 +6,22 @@ import { reportFields } from "../resources/field-validation.ts";
 import { metadataProblems } from "./metadata-rules.ts";
 import type { WriteOptions } from "../request/write-options.ts";
 
-/** An object that may be stored, and what its author should be told. */
+/** An object that may be stored, and the warnings for its author. */
 export interface Admitted {
   readonly object: PreparedObject;
   readonly warnings: readonly string[];
 }
 
-/** What the reading of a body has found so far: fields that it names twice, and those that nobody knows. */
+/** The duplicate and unknown fields that decoding the body has found. */
 export interface BodyFields {
-  /** Which part of the object the write is about. Default: all of it. */
+  /** The part of the object that is written. Default: all of it. */
   readonly part?: "all" | "status";
   readonly doubled: readonly string[];
   readonly unknown: readonly string[];
 }
 
 /**
- * Prunes, defaults and validates an object that was decoded; `live` is what it is to replace. Throws 400 for doubled and unknown
+ * Prunes, defaults and validates a decoded object; `live` is the object that it replaces. Throws 400 for duplicate and unknown
  * fields under Strict, 422 for invalid ones.
  */
 export function admit(
@@ -41,7 +41,7 @@ export function admit(
   return { object, warnings };
 }
 
-/** The object with what the server adds on its own account, see `SchemaPipeline.complete`. */
+/** The object with the fields that the server adds, see `SchemaPipeline.complete`. */
 export function completed(definition: ResourceDefinition, object: PreparedObject): PreparedObject {
   const result = definition.pipeline.complete?.(object) ?? object;
   if (!isPreparedObject(result)) throw internalError(`${definition.kind} lost its metadata on the way into the store`);

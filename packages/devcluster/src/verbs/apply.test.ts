@@ -21,7 +21,7 @@ function managers(object: JsonObject): readonly string[] {
   );
 }
 
-test("creates what is not there and owns exactly what it was given", async () => {
+test("creates a missing object and owns exactly the applied fields", async () => {
   const created = await apply("one", widget("a", { replicas: 2 }, { labels: { x: "1" } }));
   expect(created.code).toBe(201);
   expect(created.body).toMatchObject({
@@ -49,7 +49,7 @@ test("does not write when nothing changes", async () => {
   expect(second.body).toEqual(first.body);
 });
 
-test("removes what its author does not name any more, and nothing else", async () => {
+test("removes the fields that its manager dropped, and no others", async () => {
   await apply("one", widget("a", { note: "hi", tags: ["x", "y"], parts: [{ name: "p" }, { name: "q" }] }));
   await apply("two", widget("a", { tags: ["z"], parts: [{ name: "q", count: 1 }, { name: "r" }] }));
   const { body } = await apply("one", widget("a", { tags: ["y"], parts: [{ name: "p" }] }));
@@ -65,7 +65,7 @@ test("removes what its author does not name any more, and nothing else", async (
   });
 });
 
-test("refuses to change what another manager owns, and takes it over by force", async () => {
+test("conflicts on a field of another manager, and takes it over with force", async () => {
   await apply("one", widget("a", { replicas: 1 }));
   await api.call("PATCH", `${widgetsPath}/a?fieldManager=scaler`, { spec: { replicas: 5 } }, merge);
   const refused = await apply("one", widget("a", { replicas: 2 }));
@@ -84,7 +84,7 @@ test("refuses to change what another manager owns, and takes it over by force", 
   expect(managers(forced.body)).toEqual(["one Apply"]);
 });
 
-test("lets two managers own an equal value, which stays when one of them leaves", async () => {
+test("lets two managers own an equal value, which stays when one of them drops it", async () => {
   await apply("one", widget("a", { note: "hi" }));
   await apply("two", widget("a", { note: "hi" }));
   const left = await apply("one", widget("a"));
@@ -116,7 +116,7 @@ test("applies status through its subresource only", async () => {
   });
 });
 
-test("folds the oldest of many writers", async () => {
+test("merges the oldest of many managers", async () => {
   await api.call("POST", widgetsPath, widget("a"));
   for (let count = 0; count < 30; count += 1) {
     await api.call(
@@ -131,7 +131,7 @@ test("folds the oldest of many writers", async () => {
   expect(managers(body)).toContain("ancient-changes Update");
 });
 
-test("needs a field manager, apiVersion and kind", async () => {
+test("requires a field manager, apiVersion and kind", async () => {
   expect((await apply("", widget("a"))).code).toBe(422);
   expect((await apply("one", { metadata: { name: "a" } })).code).toBe(400);
 });

@@ -25,16 +25,16 @@ import {
 import { applyConfiguration } from "../managed-fields/merge-applied.ts";
 import { checkTyped } from "../managed-fields/typed-patch.ts";
 
-/** A server-side apply: the query's field manager (empty when it names none) and the endpoint. */
+/** A server-side apply: the query's field manager (empty when it has none) and the subresource. */
 export interface ApplyOptions extends WriteOptions {
   readonly manager: string;
   readonly subresource: string;
 }
 
 /**
- * Server-side apply: the configuration is merged into the object, its author becomes the owner of the fields in it, and
- * fields that only this author owned before and does not name any more are removed. A field that another manager owns with
- * another value is a conflict (409), unless `force` takes it over. Creates the object when there is none.
+ * Server-side apply: merges the configuration into the object and makes its manager the owner of the fields in it. Removes
+ * fields that only this manager owned and that the configuration dropped. A field that another manager owns with another value
+ * is a conflict (409), unless `force` takes it over. Creates a missing object.
  */
 export function applyObject(
   context: ServerContext,
@@ -71,7 +71,7 @@ export function applyObject(
     track: (_live, next) => {
       const present = fieldTreeOf(next, definition.schema);
       const fields = intersection(plan.fields, present);
-      // Kubernetes notes no time for an apply that changes nothing but who owns what.
+      // An apply that changes only the ownership keeps its time, as in Kubernetes.
       const time = isSameContent(live, next) ? (plan.mine?.time ?? "") : write.time;
       const others = plan.others.map((entry) => ({ ...entry, fields: intersection(entry.fields, present) }));
       return withManagers(next, [...others, { ...write, time, fields }]);
@@ -81,7 +81,7 @@ export function applyObject(
 
 interface ApplyPlan {
   readonly object: JsonObject;
-  /** What the author owns from now on. */
+  /** The fields that the manager owns afterwards. */
   readonly fields: FieldSet;
   readonly mine: ManagerEntry | undefined;
   readonly others: readonly ManagerEntry[];
@@ -96,7 +96,7 @@ function planApply(
 ): ApplyPlan {
   const { schema } = definition;
   const known = readManagers(live);
-  // What was written while nobody kept record belongs to somebody too, or the first apply would take it silently.
+  // Fields that were written without a record get an owner, or the first apply would take them over silently.
   const managers = known.length > 0 ? known : [beforeFirstApply(definition, live, write)];
   const mine = managers.find((entry) => isSameManager(entry, write));
   const others = managers.filter((entry) => entry !== mine);

@@ -7,7 +7,7 @@ import { rfc3339 } from "../objects/timestamps.ts";
 import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 
-/** Binds a pod to a node, as a scheduler does. A pod is bound once: 409 for one that has a node already. */
+/** Binds a pod to a node for a scheduler. Throws 409 for a pod that has a node already. */
 export function bindPod(
   context: ServerContext,
   definition: ResourceDefinition,

@@ -13,11 +13,11 @@ import { checkIdentity, refuseVersionOnCreate } from "./metadata-rules.ts";
 import type { Outcome } from "./outcome.ts";
 import type { WriteOptions } from "../request/write-options.ts";
 
-/** Kubernetes cuts the base of a generated name so that name and suffix fit a label. */
+/** Kubernetes truncates the base of a generated name so that name and suffix fit a label. */
 const generatedBaseLimit = 58;
 const generateAttempts = 8;
 
-/** Creates an object, under its own name or a generated one. */
+/** Creates an object, with its own name or a generated one. */
 export function createObject(
   context: ServerContext,
   definition: ResourceDefinition,
@@ -52,7 +52,7 @@ export function createObject(
   return { code: 201, body: shown(definition, stored), warnings };
 }
 
-/** Throws when the kind of a new object is on its way out; only custom kinds have a definition. */
+/** Throws when the CRD of a new object is being deleted. */
 function requireStandingDefinition({ store }: ServerContext, definition: ResourceDefinition, name: string): void {
   const { plural, group } = definition;
   const crd = store.get("customresourcedefinitions.apiextensions.k8s.io", "", `${plural}.${group}`);
@@ -60,7 +60,7 @@ function requireStandingDefinition({ store }: ServerContext, definition: Resourc
     throw forbidden(definition, name, "create not allowed while custom resource definition is terminating");
 }
 
-/** Throws when the namespace of a new object is missing or on its way out. */
+/** Throws when the namespace of a new object is missing or being deleted. */
 export function requireNamespace(
   { store }: ServerContext,
   definition: ResourceDefinition,
@@ -81,7 +81,7 @@ export function requireNamespace(
   ]);
 }
 
-/** The object with the metadata that the server owes it; what a client may not choose is dropped. */
+/** The object with the metadata that the server sets; fields that clients may not set are dropped. */
 export function newObject(
   context: ServerContext,
   definition: ResourceDefinition,

@@ -19,14 +19,14 @@ import type { Outcome } from "./outcome.ts";
 import { commit } from "./update.ts";
 import { dryRunProblems } from "../request/write-options.ts";
 
-/** The finalizers by which the garbage collector holds an owner until its dependents are gone or let go. */
+/** The finalizers by which the garbage collector keeps an owner until its dependents are deleted or orphaned. */
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
 
-/** Namespaces that a cluster cannot be without. */
+/** Namespaces that cannot be deleted. */
 const protectedNamespaces: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 
-/** What a deletion may ask for, out of its body and query. */
+/** The options of a deletion, from its body and query. */
 export interface DeleteOptions {
   readonly dryRun: boolean;
   readonly propagation: "Background" | "Foreground" | "Orphan" | undefined;
@@ -35,7 +35,7 @@ export interface DeleteOptions {
   readonly resourceVersion: string | undefined;
 }
 
-/** Reads DeleteOptions. Throws 400 for malformed ones and 422 for values that Kubernetes does not know. */
+/** Reads DeleteOptions. Throws 400 for malformed ones and 422 for unsupported values. */
 export function readDeleteOptions(body: Json | undefined, query: URLSearchParams): DeleteOptions {
   const kind = stringAt(body, "kind");
   if (kind !== undefined && kind !== "DeleteOptions") {
@@ -92,7 +92,7 @@ function propagationProblems(propagation: string | undefined, hasOrphan: boolean
   return [fail("FieldValueNotSupported", `Unsupported value: ${quoted(propagation)}: ${supported}`)];
 }
 
-/** Deletes an object, or marks it as being deleted while finalizers hold it. */
+/** Deletes an object, or sets its deletionTimestamp while it has finalizers. */
 export function deleteObject(
   context: ServerContext,
   definition: ResourceDefinition,
@@ -134,7 +134,7 @@ export function deleteObject(
 
 function checkPreconditions(definition: ResourceDefinition, live: StoredObject, options: DeleteOptions): void {
   const { name, uid, resourceVersion } = live.metadata;
-  // Here, and nowhere else, Kubernetes calls the resource by its kind.
+  // Only here, Kubernetes names the resource by its kind.
   const byKind = { ...definition, plural: definition.kind };
   if (options.uid !== undefined && options.uid !== uid) {
     const why =
@@ -159,8 +159,8 @@ function wantedFinalizers(live: StoredObject, { propagation }: DeleteOptions): r
 }
 
 /**
- * How long a pod may take to end, as kube-apiserver decides it: no time for pods without a node and for finished ones, else
- * what the request says, else what the pod says. A pod that is ending already never gets more time than it has.
+ * The grace period of a pod, as kube-apiserver decides it: none for pods without a node and for finished ones, else that of the
+ * request, else that of the pod. It is never extended while the pod is being deleted.
  */
 function podGraceSeconds(pod: StoredObject, options: DeleteOptions): number {
   const phase = stringAt(pod, "status", "phase");
@@ -171,7 +171,7 @@ function podGraceSeconds(pod: StoredObject, options: DeleteOptions): number {
   return Math.min(wanted, Number(pod.metadata["deletionGracePeriodSeconds"] ?? 0));
 }
 
-/** The moment by which an object should be gone. A shorter grace moves a moment that is set already. */
+/** The deletionTimestamp of an object. A shorter grace period moves one that is set already. */
 function deadlineOf(live: StoredObject, graceSeconds: number, now: Date): JsonObject {
   const { deletionTimestamp } = live.metadata;
   const before = Number(live.metadata["deletionGracePeriodSeconds"] ?? 0);
@@ -183,10 +183,10 @@ function deadlineOf(live: StoredObject, graceSeconds: number, now: Date): JsonOb
 }
 
 const crdCollection = "customresourcedefinitions.apiextensions.k8s.io";
-/** Kinds whose deletion Kubernetes begins by itself: without a grace, and without counting a generation. */
+/** Kinds whose deletion Kubernetes starts itself: without a grace period, and without a new generation. */
 const hasOwnEnd: ReadonlySet<string> = new Set(["namespaces.", crdCollection]);
 
-/** A definition that is being deleted says that its objects go first. */
+/** The condition Terminating of a CRD that is being deleted: its objects are deleted first. */
 function withTerminating(crd: StoredObject, now: string): StoredObject {
   const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
   const condition = { type: "Terminating", status: "True", reason: "InstanceDeletionPending", message } as const;

@@ -17,7 +17,7 @@ const namesOf = (body: Parameters<typeof arrayAt>[0]) =>
 
 const metrics = async () => JSON.stringify((await server.call("GET", "/metrics")).body["text"]).replaceAll('\\"', '"');
 
-test("a continue token whose version is forgotten comes back as one that goes on with the present", async () => {
+test("a continue token of a compacted version gets 410 with a token for the present state", async () => {
   for (const name of ["a", "b", "c"]) await create(name);
   const first = await server.call("GET", `${maps}?limit=1`);
   const token = stringAt(first.body, "metadata", "continue") ?? "";
@@ -34,7 +34,7 @@ test("a continue token whose version is forgotten comes back as one that goes on
   expect(namesOf((await server.call("GET", `${maps}?limit=1&continue=${last}`)).body)).toEqual(["d"]);
 });
 
-test("Exact lists the past, NotOlderThan the present, and a forgotten past is gone", async () => {
+test("Exact lists the past, NotOlderThan the present, and a compacted version is Expired", async () => {
   const { body } = await create("a");
   const then = versionOf(body);
   await create("b");
@@ -51,7 +51,7 @@ test("Exact lists the past, NotOlderThan the present, and a forgotten past is go
   expect((await list("NotOlderThan")).code).toBe(200);
 });
 
-test("a watcher that does not read is cut off, and costs no more than its limit until then", async () => {
+test("a watcher that does not read is disconnected, and takes no more memory than its limit until then", async () => {
   const request = get(`${server.url}${maps}?watch=1`, (response) => response.pause());
   request.on("error", () => {});
   const running = async () => /longrunning_requests\{[^}]*configmaps"\} (\d)/.exec(await metrics())?.[1];
@@ -63,7 +63,7 @@ test("a watcher that does not read is cut off, and costs no more than its limit 
   request.destroy();
 });
 
-test("an initial state larger than the limit reaches a client that reads, and what happened meanwhile follows it", async () => {
+test("an initial state larger than the limit reaches a client that reads, followed by the changes meanwhile", async () => {
   const large = { text: "y".repeat(1_000_000) };
   for (let index = 0; index < 24; index += 1) await create(`large-${index}`, large);
   const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";

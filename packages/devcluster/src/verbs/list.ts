@@ -13,7 +13,7 @@ import {
 } from "../errors/status-error.ts";
 import { checkListOptions } from "../request/list-options.ts";
 
-/** Tells whether an object belongs into a list or watch. */
+/** Whether an object belongs to a list or watch. */
 export type ObjectMatcher = (object: StoredObject) => boolean;
 
 /** One page of a list. */
@@ -24,7 +24,7 @@ export interface Page {
   readonly remaining: number | undefined;
 }
 
-/** Reads labelSelector and fieldSelector of a query, and the name of a path that is watched as a single object. */
+/** Reads labelSelector and fieldSelector of a query, and the name in the path of a single watched object. */
 export function readSelectors(
   definition: ResourceDefinition,
   query: URLSearchParams,
@@ -36,7 +36,7 @@ export function readSelectors(
     (name === undefined || object.metadata.name === name) && byLabel(object.metadata.labels) && byField(object);
 }
 
-/** Reads a resourceVersion. Throws 400 (or `fault`) when it is not a whole number, 504 when it lies in the future, as etcd does. */
+/** Reads a resourceVersion. Throws 400 (or `fault`) for an invalid one, 504 for one in the future, like etcd. */
 export function readVersion(
   { store }: ServerContext,
   text: string | null,
@@ -56,7 +56,7 @@ export function readVersion(
   throw new StatusError(504, "Timeout", message, { causes, retryAfterSeconds: 1 }, { "retry-after": "1" });
 }
 
-/** Checks the resourceVersion of a get, which is only a lower bound there. Throws 500 for one that is no number. */
+/** Validates the resourceVersion of a get, where it is only a lower bound. Throws 500 for an invalid one. */
 export function checkVersionOfGet(context: ServerContext, text: string | null): void {
   try {
     readVersion(context, text);
@@ -66,7 +66,7 @@ export function checkVersionOfGet(context: ServerContext, text: string | null): 
   }
 }
 
-/** Lists one page: all of it without `limit`; a `continue` token goes on at the version of the first page. */
+/** Lists one page: everything without `limit`; a `continue` token continues at the version of the first page. */
 export function listPage(
   context: ServerContext,
   definition: ResourceDefinition,
@@ -82,7 +82,7 @@ export function listPage(
   }
   const asked = readVersion(context, query.get("resourceVersion"), "invalid resource version: ");
   const exact = query.get("resourceVersionMatch") === "Exact" ? asked : undefined;
-  // Version 0 is answered out of the watch cache, which knows no pages.
+  // Version 0 is served from the watch cache, which has no pages.
   const limit = query.get("resourceVersion") === "0" ? 0 : Math.max(0, Number(query.get("limit") ?? "0"));
   const tokenVersion = token?.version === inconsistent ? store.resourceVersion : token?.version;
   const version = tokenVersion ?? exact ?? store.resourceVersion;
@@ -115,7 +115,7 @@ export function listPage(
   };
 }
 
-/** The version in a token that goes on with whatever the state is then, at the risk of missing changes. */
+/** The version in a token that continues with the present state, and so may miss changes. */
 const inconsistent = -1;
 
 function keyOf({ metadata }: StoredObject): string {

@@ -6,19 +6,19 @@ import { builtInNames } from "../kinds/built-in-names.ts";
 import { apiVersionOf } from "../resources/resource-definition.ts";
 import { labelValueErrors, nameErrors, qualifiedNameErrors } from "../objects/names.ts";
 
-/** Annotations of one object together may not be larger than this. */
+/** The maximum total size of the annotations of one object. */
 const annotationsLimitBytes = 256 * 1024;
 /** Finalizers without a domain that Kubernetes itself uses. */
 const standardFinalizers: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
-/** Everything that is wrong with the name, labels, annotations, finalizers and owners of an object. */
+/** Validates the name, labels, annotations, finalizers and owner references of an object. */
 export function metadataProblems(definition: ResourceDefinition, object: JsonObject): readonly Cause[] {
   const name = stringAt(object, "metadata", "name") ?? "";
   const base = stringAt(object, "metadata", "generateName") ?? "";
   const owners = arrayAt(object, "metadata", "ownerReferences");
   const isCore = definition.origin === "built-in" && definition.group !== "apiextensions.k8s.io";
   return [
-    // The suffix makes a base that ends in a dash a good name.
+    // The suffix makes a base that ends in a dash a valid name.
     ...(base === "" ? [] : nameProblems("metadata.generateName", base, definition.nameRule, base.replace(/-$/, "a"))),
     ...(name === ""
       ? [cause("metadata.name", "FieldValueRequired", "Required value: name or generateName is required")]
@@ -61,7 +61,7 @@ function ownerProblems(owner: Json): readonly Cause[] {
   });
 }
 
-/** Throws, in the words of Go's decoders, when a body is not of the kind that its path serves. */
+/** Throws Go's decoding error when a body is not of the kind of its path. */
 function checkKind(definition: ResourceDefinition, apiVersion: string, kind: string, name: string): void {
   const expected = apiVersionOf(definition);
   if (apiVersion === expected && kind === definition.kind) return;
@@ -112,13 +112,13 @@ export function checkIdentity(
   return { ...body, apiVersion: expected, kind: definition.kind };
 }
 
-/** Throws 400 when the body of a write to a named object names none. */
+/** Throws 400 when the body of a write to a named object has no name. */
 export function requireNameInBody(body: JsonObject, name: string): void {
   if (stringAt(body, "metadata", "name")) return;
   throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
-/** 500 without a reason, as the storage layer of kube-apiserver answers a create that names a version. */
+/** 500 without a reason, like the storage layer of kube-apiserver for a create with a resourceVersion. */
 export function refuseVersionOnCreate(body: JsonObject): void {
   if (stringAt(body, "metadata", "resourceVersion")) {
     throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json/json.ts";
 
-/** What a writing verb answers: the HTTP code, the object (or Status), and warnings for the client's screen. */
+/** The result of a write: the HTTP code, the object (or Status), and warnings. */
 export interface Outcome {
   readonly code: number;
   readonly body: JsonObject;

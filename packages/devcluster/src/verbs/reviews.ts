@@ -5,19 +5,19 @@ import type { ReviewKind } from "../access/review-kinds.ts";
 import { arrayAt, isObject, type Json, type JsonObject, objectAt, stringAt } from "../json/json.ts";
 import { StatusError, badRequest } from "../errors/status-error.ts";
 
-/** Who asks, and who decides. */
+/** The user and the authorizer of a request. */
 export interface Access {
   readonly user: User;
   readonly authorizer: Authorizer;
 }
 
-/** What a review is answered by. */
+/** The user, the authorizer and the time of a review. */
 export interface ReviewContext extends Access {
-  /** Now, as objects have it. */
+  /** Now, as an RFC 3339 time. */
   readonly time: string;
 }
 
-/** Answers a review: what the caller, or the subject that it names, may do. */
+/** Evaluates a review: what the caller, or the subject in the review, may do. */
 export function evaluateReview(
   { group, version, kind }: ReviewKind,
   body: Json | undefined,
@@ -26,7 +26,7 @@ export function evaluateReview(
   const review = { kind, apiVersion: `${group}/${version}` };
   const spec = objectAt(body, "spec");
   const status = statusOf(kind, spec, context);
-  // Who the caller is does not depend on what they say; the answer is an object of this moment.
+  // The user does not depend on the body; the response is a new object.
   if (kind === "SelfSubjectReview") return { ...review, metadata: { creationTimestamp: context.time }, status };
   return { ...review, metadata: objectAt(body, "metadata"), spec, status };
 }
@@ -73,7 +73,7 @@ function accessAttributesOf(spec: JsonObject): AccessAttributes {
   const path = spec["nonResourceAttributes"];
   if (isObject(resource) === isObject(path)) {
     const message = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified";
-    // Kubernetes has no kind for it here, and leaves a gap where it would be.
+    // Kubernetes has no kind here, and leaves a gap in the message.
     const details = {
       group: "authorization.k8s.io",
       causes: [{ reason: "FieldValueInvalid", message, field: "spec.resourceAttributes" }],

@@ -20,7 +20,7 @@ export function scaleOf(object: StoredObject, paths: ScalePaths): JsonObject {
   };
 }
 
-/** The live object with the replicas (and the version to compare) that a Scale asks for. */
+/** The live object with the replicas (and the resourceVersion) of a Scale. */
 export function withScale(live: JsonObject, scale: JsonObject, paths: ScalePaths): JsonObject {
   const replicas = at(scale, "spec", "replicas") ?? 0;
   const { resourceVersion, uid } = objectAt(scale, "metadata");

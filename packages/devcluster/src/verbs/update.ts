@@ -19,15 +19,15 @@ export interface Update {
   /** Empty for the object itself; `scale` changes the object as well and is recorded under its own name. */
   readonly subresource: string;
   readonly options: WriteOptions;
-  /** Makes the wanted object out of the live one, as the client of the definition sees it. */
+  /** Creates the desired object from the live one, as a client of the definition sees it. */
   readonly change: (live: JsonObject) => JsonObject;
-  /** A PUT: custom resources insist on a resourceVersion in its body. */
+  /** A PUT: custom resources require a resourceVersion in its body. */
   readonly isReplace?: boolean;
-  /** Replaces the record of who wrote what, as server-side apply does; default is to note an Update. */
+  /** Replaces managedFields, as server-side apply does. Default: record an Update. */
   readonly track?: (live: StoredObject, next: PreparedObject, write: TrackedWrite) => PreparedObject;
 }
 
-/** Changes an existing object: optimistic concurrency, separated status, generation, finalizers, validation. */
+/** Updates an existing object: optimistic concurrency, separate status, generation, finalizers, validation. */
 export function updateObject(context: ServerContext, definition: ResourceDefinition, update: Update): Outcome {
   const { ref, subresource, options } = update;
   const live = find(context, definition, ref);
@@ -54,7 +54,7 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
     operation: "Update",
     subresource,
     apiVersion: apiVersionOf(definition),
-    // Kubernetes notes no time for a change of the scale.
+    // Kubernetes records no time for a change of the scale.
     time: subresource === "scale" ? "" : rfc3339(context.clock.now()),
   };
   const trackUpdate = (before: StoredObject, after: PreparedObject): PreparedObject =>
@@ -66,8 +66,8 @@ export function updateObject(context: ServerContext, definition: ResourceDefinit
 }
 
 /**
- * A patch whose result cannot be read is an invalid patch (422), where the same as a body is a bad request (400). The object is
- * not shown, unlike in kube-apiserver's message: it may be a secret.
+ * A patch with an undecodable result is an invalid patch (422); the same as a body is a bad request (400). Unlike
+ * kube-apiserver's message, this one does not contain the object, which may be a secret.
  */
 function readable<T>(isPatch: boolean, read: () => T): T {
   try {
@@ -82,7 +82,7 @@ function readable<T>(isPatch: boolean, read: () => T): T {
   }
 }
 
-/** Writes a changed object, or lets it go when it was only waiting for its last finalizer. An equal one is not written. */
+/** Writes a changed object, or deletes it when its last finalizer was removed. An unchanged one is not written. */
 export function commit(
   { store }: ServerContext,
   definition: ResourceDefinition,
@@ -94,9 +94,9 @@ export function commit(
   const metadata = { ...objectAt(next, "metadata"), name, uid, creationTimestamp };
   const prepared = { ...next, apiVersion: plainText(next["apiVersion"]), kind: definition.kind, metadata };
   if (isReadyToGo(definition, prepared)) {
-    // Watchers see the object as it last was, with its last finalizer.
+    // Watchers get the last state of the object, with its last finalizer.
     store.remove(definition.collection, namespaceOf(live), name, live);
-    // The answer carries the last version that was stored; the event of the deletion has a later one.
+    // The response has the last version that was stored; the DELETED event has a later one.
     return { ...prepared, metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion } };
   }
   return store.put(definition.collection, prepared);
@@ -143,14 +143,14 @@ function checkPreconditions(
   if (version && version !== live.metadata.resourceVersion) throw conflict(definition, name);
   if (!version && isReplace && !definition.unconditionalUpdate) {
     const message = "Invalid value: 0: must be specified for an update";
-    // Here, and nowhere else, Kubernetes calls the kind by its resource.
+    // Only here, Kubernetes names the kind by its resource.
     throw invalid({ ...definition, kind: definition.plural }, name, [
       { reason: "FieldValueInvalid", message, field: "metadata.resourceVersion" },
     ]);
   }
 }
 
-/** Combines the live object with what this endpoint may change: everything but status, or status alone. */
+/** The live object with what this endpoint may change: everything but the status, or the status alone. */
 function mergeScopes(
   definition: ResourceDefinition,
   live: StoredObject,
@@ -178,7 +178,7 @@ function mergeScopes(
     return { ...live, spec };
   }
   if (definition.collection === "namespaces.") {
-    // The finalizers of a namespace change through their own endpoint only.
+    // The finalizers of a namespace change through their own subresource only.
     const spec = { ...objectAt(wanted, "spec"), finalizers: arrayAt(live, "spec", "finalizers") };
     return withoutUndefined({ ...wanted, metadata, spec, status: live["status"] });
   }

@@ -10,7 +10,7 @@ beforeEach(async () => {
   api = await startServer({ historyLimit: 8 });
 });
 
-test("replays what happened after a version and then goes on live", async () => {
+test("replays the changes after a version and then continues live", async () => {
   const { body } = await api.call("GET", configMaps);
   await api.call("POST", configMaps, { metadata: { name: "a" } });
   const watch = api.watch(`${configMaps}?watch=1&resourceVersion=${versionOf(body)}`);
@@ -23,7 +23,7 @@ test("replays what happened after a version and then goes on live", async () => 
   watch.close();
 });
 
-test("begins with what exists when no version is given", async () => {
+test("begins with the existing objects when no version is given", async () => {
   await api.call("POST", configMaps, { metadata: { name: "a" } });
   const watch = api.watch(`${configMaps}?watch=true`);
   expect(await watch.next()).toMatchObject({ type: "ADDED", object: { metadata: { name: "a" } } });
@@ -42,7 +42,7 @@ test("marks the end of the initial events with a bookmark", async () => {
   watch.close();
 });
 
-test("shows an object that begins or ceases to match as added or deleted", async () => {
+test("sends ADDED for an object that begins to match, DELETED for one that no longer matches", async () => {
   await api.call("POST", configMaps, { metadata: { name: "a" } });
   const { body } = await api.call("GET", configMaps);
   const watch = api.watch(`${configMaps}?watch=1&labelSelector=on&resourceVersion=${versionOf(body)}`);
@@ -55,14 +55,14 @@ test("shows an object that begins or ceases to match as added or deleted", async
   watch.close();
 });
 
-test("answers a version that is forgotten with 410 inside of the stream", async () => {
+test("answers a compacted version with 410 in the stream", async () => {
   for (let count = 0; count < 30; count += 1) await api.call("POST", configMaps, { metadata: { generateName: "a-" } });
   const watch = api.watch(`${configMaps}?watch=1&resourceVersion=2`);
   expect(await watch.next()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
   expect(await watch.next()).toBeUndefined();
 });
 
-test("ends when its time is over and when the server closes", async () => {
+test("ends at its timeout and when the server closes", async () => {
   const short = api.watch(`${configMaps}?watch=1&timeoutSeconds=1`);
   expect(await short.next()).toBeUndefined();
   const long = api.watch(`${configMaps}?watch=1`);

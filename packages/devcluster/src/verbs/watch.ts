@@ -13,33 +13,33 @@ import { type IncludedObject, partialObject, tableOf } from "../resources/table.
 import { checkListOptions } from "../request/list-options.ts";
 import { type ObjectMatcher, readSelectors, readVersion } from "./list.ts";
 
-/** For a watch, unlike for a list, a version that is no number is a fault of the server. */
+/** For a watch, unlike for a list, an invalid version is an internal error. */
 const withoutReason = (message: string): StatusError => new StatusError(500, "", message);
 
-/** A client that has this much unread is cut off; it comes back with its last version. */
+/** A client with this much unread is disconnected; it returns with its last version. */
 const unreadLimitBytes = 16 * 1024 * 1024;
-/** The initial state goes out in parts of this size, as fast as the client reads. */
+/** The initial state is sent in parts of this size, as fast as the client reads. */
 const initialChunkBytes = 1024 * 1024;
 const bookmarkEveryMs = 60_000;
 const defaultTimeoutSeconds = 1800;
 
-/** One watch as it was asked for. */
+/** The parameters of a watch. */
 export interface WatchRequest {
   readonly definition: ResourceDefinition;
   readonly namespace: string | undefined;
-  /** Set when the path names one object. */
+  /** Set when the path has the name of one object. */
   readonly name: string | undefined;
   readonly query: URLSearchParams;
   readonly representation: Representation;
   readonly include: IncludedObject;
-  /** Called once, after the head of the answer was sent. */
+  /** Called once, after the head of the response was sent. */
   readonly openStream: () => WatchStream;
 }
 
 /**
- * Streams the changes of a resource as lines of JSON until the client goes, its time is over or `signal` aborts.
- * Resolves when the stream has ended. Faults before the first byte (400, 410) are thrown; 410 is, as kube-apiserver does
- * it, the one that arrives as an ERROR event inside of the stream.
+ * Streams the changes of a resource as lines of JSON until the client disconnects, its timeout ends or `signal` aborts. Resolves
+ * when the stream has ended. Errors before the first byte (400) are thrown; 410 arrives as an ERROR event in the stream, as in
+ * kube-apiserver.
  */
 export async function serveWatch(
   context: ServerContext,
@@ -97,7 +97,7 @@ export async function serveWatch(
   if (initial) {
     const version = store.resourceVersion;
     const present = store.list(definition.collection, namespace);
-    // What happens while a large state is on its way to the client comes after it.
+    // Changes during the transfer of a large initial state are sent after it.
     const later: StoreEvent[] = [];
     unsubscribe = store.subscribe(definition.collection, (event) => later.push(event));
     for (const object of present) {
@@ -144,7 +144,9 @@ function wantsInitialEvents(query: URLSearchParams, asked: number | undefined): 
   return sent === "true";
 }
 
-/** The line of a change, seen through a selector: an object that begins to match is ADDED, one that ceases is DELETED. */
+/**
+ * The line of a change, for a selector: an object that begins to match is ADDED, one that no longer matches is DELETED.
+ */
 function lineFor(event: StoreEvent, selects: ObjectMatcher, encode: Encoder): string | undefined {
   const { object, previous } = event;
   const matchesNow = event.type !== "DELETED" && selects(object);
@@ -152,7 +154,7 @@ function lineFor(event: StoreEvent, selects: ObjectMatcher, encode: Encoder): st
   if (matchesNow) return encode.event(matchedBefore ? "MODIFIED" : "ADDED", object);
   if (!matchedBefore) return undefined;
   if (event.type === "DELETED") return encode.event("DELETED", object);
-  // The client knew the previous state; it gets that with the version at which it ceased to match.
+  // The client knows the previous state; it gets that with the version at which it no longer matches.
   const { resourceVersion } = object.metadata;
   return encode.event("DELETED", { ...previous, metadata: { ...previous.metadata, resourceVersion } });
 }

@@ -10,19 +10,21 @@ import { type Action, isDeleting, type Item, podEvent, type View } from "./view.
 
 const attacher = "attachdetach-controller";
 
-/** After this long without a word of the kubelet a volume is detached by force. Source: kube-controller-manager, 6 minutes. */
+/**
+ * A volume is detached by force when the kubelet has not unmounted it for this long. Source: kube-controller-manager, 6 minutes.
+ */
 const maxWaitForUnmountMs = 360_000;
 
-/** How long a volume takes to come and go. */
+/** How long attaching and detaching a volume take. */
 export interface VolumeTimes {
   readonly attachDelayMs: number;
   readonly detachDelayMs: number;
 }
 
 /**
- * What the attach-detach controller, the CSI attachers and the kubelets' volume managers do together: a VolumeAttachment for
- * each CSI volume that pods of a node use, attached after a while, deleted when the last of those pods is gone, and
- * `volumesInUse` and `volumesAttached` in the status of the node.
+ * Does the work of the attach-detach controller, the CSI attachers and the kubelets' volume managers: a VolumeAttachment for
+ * each CSI volume that pods of a node use, attached after a delay and deleted with the last of those pods, and `volumesInUse`
+ * and `volumesAttached` in the status of the node.
  */
 export function attachVolumes(view: View, times: VolumeTimes): readonly Action[] {
   const inUse = new Map<string, Map<string, Item>>();
@@ -48,7 +50,7 @@ export function attachVolumes(view: View, times: VolumeTimes): readonly Action[]
   return [...missing, ...advanced, ...view.nodes.flatMap((node) => reportVolumes(view, node, inUse))];
 }
 
-/** Volumes that one node may have are attached when the node before has let them go. */
+/** Volumes for a single node are attached after they are detached from the previous node. */
 function attach(view: View, volume: Item, node: string): readonly Action[] {
   const { name } = volume.metadata;
   const isShared = arrayAt(volume, "spec", "accessModes").some(
@@ -69,7 +71,7 @@ function usersOf(view: View, volume: Item, node: string): readonly Item[] {
   );
 }
 
-/** Whether a volume may go: its kubelet has let it go, or cannot be asked any more. */
+/** Whether a volume may be detached: its kubelet has unmounted it, or is unreachable. */
 function isReleased(view: View, volume: Item | undefined, nodeName: string): boolean {
   const node = view.nodes.find(({ metadata }) => metadata.name === nodeName);
   if (volume === undefined || node === undefined || isOutOfService(node)) return true;
@@ -88,7 +90,7 @@ function advance(view: View, attachment: Item, isUsed: boolean, times: VolumeTim
     );
   const finalizer = finalizerOf(stringAt(attachment, "spec", "attacher") ?? "");
   const finalizers = arrayAt(attachment, "metadata", "finalizers");
-  // Attachments of other programs have no finalizer of ours and are left alone.
+  // Attachments of other programs do not have this finalizer and are ignored.
   if (!finalizers.includes(finalizer)) return [];
   if (isDeleting(attachment)) {
     if (isStuck("never-detaches") || !view.due(`detach/${uid}`, times.detachDelayMs)) return [];
@@ -122,14 +124,14 @@ function reportVolumes(
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const wanted = {
-    // The kubelet speaks for what is in use: when it is silent, that stays as it was.
+    // The kubelet reports volumesInUse: when it has stopped, that stays as it was.
     ...(isTrue(node, "Ready") && hasChanged(node, "volumesInUse", used.length) ? { volumesInUse: used } : {}),
     ...(hasChanged(node, "volumesAttached", attached.length) ? { volumesAttached: attached } : {}),
   };
   return statusPatch("nodes", node, wanted);
 }
 
-/** A field that is missing and would be empty stays missing. */
+/** A missing field that would be empty stays missing. */
 function hasChanged(node: Item, key: string, count: number): boolean {
   return count > 0 || field(at(node, "status"), key) !== undefined;
 }
@@ -147,7 +149,7 @@ function newAttachment(volume: Item, nodeName: string): JsonObject {
   };
 }
 
-/** The finalizer by which an external attacher holds an attachment until the volume is off the node. */
+/** The finalizer by which an external attacher keeps an attachment until the volume is detached. */
 function finalizerOf(attacher: string): string {
   return `external-attacher/${attacher.replaceAll(".", "-")}`;
 }

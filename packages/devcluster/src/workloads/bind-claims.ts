@@ -5,8 +5,8 @@ import { statusPatch } from "./status-patch.ts";
 import { type Action, isDeleting, type Item, keyOfItem, type ObjectEvent, type View } from "./view.ts";
 
 /**
- * Binds claims to volumes, and makes a CSI volume for a claim of a storage class that has none: the simplest binder and
- * provisioner. A claim that waits for its first consumer is bound when a pod that uses it has a node.
+ * Binds claims to volumes, and creates a CSI volume for a claim of a storage class without a free one: the simplest binder and
+ * provisioner. A claim with WaitForFirstConsumer is bound when a pod that uses it has a node.
  */
 export function bindClaims(view: View): readonly Action[] {
   return view.claims.flatMap((claim): readonly Action[] => {
@@ -39,7 +39,7 @@ function claimEvent(about: Item, from: string, reason: string, message: string):
   return { about, kind: "PersistentVolumeClaim", apiVersion: "v1", from, type: "Normal", reason, message };
 }
 
-/** The volume that a claim names, that names the claim, or that is free and of its class and modes. */
+/** The volume that the claim names, that names the claim, or that is free with its class and access modes. */
 function volumeFor({ volumes }: View, claim: Item): Item | undefined {
   const key = keyOfItem(claim);
   const named = stringAt(claim, "spec", "volumeName") ?? "";

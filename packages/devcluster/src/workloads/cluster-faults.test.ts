@@ -22,37 +22,37 @@ const isNodeReady = async (name: string): Promise<Json | undefined> =>
   field(conditionOf(await get(`/api/v1/nodes/${name}`), "Ready"), "status");
 const runPod = (name: string, spec: JsonObject = {}, metadata: JsonObject = {}) =>
   cluster.call("POST", pods, { metadata: { name, labels: { app: name }, ...metadata }, spec: { containers, ...spec } });
-/** What was said about an object, as `kubectl describe` lists it. */
-const said = async (name: string): Promise<readonly string[]> =>
+/** The events of an object, as `kubectl describe` lists them. */
+const eventsOf = async (name: string): Promise<readonly string[]> =>
   (await items("/api/v1/namespaces/default/events"))
     .filter((event) => at(event, "involvedObject", "name") === name)
     .map((event) => `${stringAt(event, "type")} ${stringAt(event, "reason")}: ${stringAt(event, "message")}`);
 
-test("a pod's life is told in events, from its way to a node to its end", async () => {
+test("a pod's life is recorded in events, from its scheduling to its end", async () => {
   cluster.join("a");
   await expect.poll(() => isNodeReady("a"), wait).toBe("True");
-  await runPod("told", { terminationGracePeriodSeconds: 1 });
-  await expect.poll(() => isRunning("told"), wait).toBe(true);
-  await cluster.call("DELETE", `${pods}/told`);
+  await runPod("web-1", { terminationGracePeriodSeconds: 1 });
+  await expect.poll(() => isRunning("web-1"), wait).toBe(true);
+  await cluster.call("DELETE", `${pods}/web-1`);
   await expect
-    .poll(async () => (await said("told")).toSorted(), wait)
+    .poll(async () => (await eventsOf("web-1")).toSorted(), wait)
     .toEqual([
       "Normal Created: Container created",
       "Normal Killing: Stopping container web",
       'Normal Pulled: Container image "web:1" already present on machine',
-      "Normal Scheduled: Successfully assigned default/told to a",
+      "Normal Scheduled: Successfully assigned default/web-1 to a",
       "Normal Started: Container started",
     ]);
   await runPod("nowhere", { nodeSelector: { zone: "moon" } });
   await expect
-    .poll(() => said("nowhere"), wait)
+    .poll(() => eventsOf("nowhere"), wait)
     .toEqual([
       "Warning FailedScheduling: 0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector. " +
         "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
     ]);
 });
 
-test("a kubelet that stops: the node is tainted, its pods are evicted when their toleration is over, and stay until somebody vouches for its end", async () => {
+test("a kubelet that stops: the node is tainted, its pods are evicted after their toleration, and stay until the node is out of service", async () => {
   await cluster.stop();
   cluster = await startCluster({ silenceMs: 1_200 });
   cluster.join("a", "b");
@@ -75,9 +75,9 @@ test("a kubelet that stops: the node is tainted, its pods are evicted when their
   expect(conditionOf(await get(`${pods}/brief`), "DisruptionTarget")).toMatchObject({
     reason: "DeletionByTaintManager",
   });
-  expect(await said("brief")).toContain("Normal TaintManagerEviction: Marking for deletion Pod default/brief");
+  expect(await eventsOf("brief")).toContain("Normal TaintManagerEviction: Marking for deletion Pod default/brief");
   expect(at(await get(`${pods}/patient`), "metadata", "deletionTimestamp")).toBeUndefined();
-  // Its grace may be over: nobody is there to end it.
+  // Its grace period may be over: there is no kubelet to end it.
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await codeOf(`${pods}/brief`)).toBe(200);
   const taints = arrayAt(await get("/api/v1/nodes/a"), "spec", "taints");
@@ -90,7 +90,7 @@ test("a kubelet that stops: the node is tainted, its pods are evicted when their
   await expect.poll(async () => arrayAt(await get("/api/v1/nodes/a"), "spec", "taints"), wait).toEqual([outOfService]);
 });
 
-test("a volume that never comes off its node: its pod cannot start elsewhere, and says why, until the volume is let go", async () => {
+test("a volume that never detaches: its pod cannot start elsewhere, with an event, until the volume is detached", async () => {
   cluster.join("a", "b");
   await cluster.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
     metadata: { name: "lazy" },
@@ -105,20 +105,20 @@ test("a volume that never comes off its node: its pod cannot start elsewhere, an
   };
   await cluster.call("POST", claims, { metadata: { name: "data" }, spec: claim });
   await expect
-    .poll(() => said("data"), wait)
+    .poll(() => eventsOf("data"), wait)
     .toEqual(["Normal WaitForFirstConsumer: waiting for first consumer to be created before binding"]);
   expect(await items("/api/v1/persistentvolumes")).toEqual([]);
   const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
   await runPod("first", { volumes, nodeSelector: { zone: "a" }, terminationGracePeriodSeconds: 1 });
   await expect.poll(() => isRunning("first"), wait).toBe(true);
-  expect(await said("first")).toContainEqual(
+  expect(await eventsOf("first")).toContainEqual(
     expect.stringMatching(/SuccessfulAttachVolume: AttachVolume.Attach succeeded/),
   );
   const fault = cluster.server.clusterFaults.add({ kind: "never-detaches", nodes: ["a"] });
   await cluster.call("DELETE", `${pods}/first`);
   await runPod("second", { volumes, nodeSelector: { zone: "b" } });
   await expect
-    .poll(() => said("second"), wait)
+    .poll(() => eventsOf("second"), wait)
     .toContainEqual(expect.stringMatching(/^Warning FailedAttachVolume: Multi-Attach error for volume "pvc-/));
   expect(await items(attachments)).toMatchObject([{ spec: { nodeName: "a" }, status: { attached: true } }]);
   expect(await isRunning("second")).toBe(false);
@@ -130,7 +130,7 @@ test("a volume that never comes off its node: its pod cannot start elsewhere, an
   await expect.poll(() => items("/api/v1/persistentvolumes"), wait).toEqual([]);
 });
 
-test("pods that never end, never start or lose their readiness do so as long as they are told to", async () => {
+test("pods that never end, never start or are not ready recover when the fault is removed", async () => {
   cluster.join("a");
   const { clusterFaults } = cluster.server;
   const start = clusterFaults.add({ kind: "pod-never-starts", names: ["late"] });
@@ -150,7 +150,7 @@ test("pods that never end, never start or lose their readiness do so as long as 
   await expect.poll(() => codeOf(`${pods}/stays`), wait).toBe(404);
 });
 
-test("a pod that a finalizer holds ends and stays, without its kubelet going on about it", async () => {
+test("a pod with a finalizer ends and stays, without further events of its kubelet", async () => {
   cluster.join("a");
   await runPod("held", { terminationGracePeriodSeconds: 1 }, { finalizers: ["example.io/hold"] });
   await expect.poll(() => isRunning("held"), wait).toBe(true);
@@ -166,7 +166,7 @@ test("a pod that a finalizer holds ends and stays, without its kubelet going on 
   await expect.poll(() => codeOf(`${pods}/held`), wait).toBe(404);
 });
 
-test("nodes flap, have conditions of others, and do not join, as they are told over HTTP", async () => {
+test("faults over HTTP: nodes flap, have further conditions, and do not join", async () => {
   const path = "/millwright/cluster-faults";
   const post = (fault: JsonObject) => cluster.call("POST", path, fault);
   const late = (await post({ kind: "never-joins", nodes: ["b"] })).body;

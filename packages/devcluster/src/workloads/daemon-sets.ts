@@ -8,7 +8,7 @@ import { type Action, isDeleting, type Item, type View } from "./view.ts";
 
 const revisionLabel = "controller-revision-hash";
 
-/** What pods of DaemonSets tolerate by themselves. Source: Kubernetes documentation, "DaemonSet", tolerations. */
+/** The tolerations that pods of DaemonSets get. Source: Kubernetes documentation, "DaemonSet", tolerations. */
 const ownTolerations = [
   "not-ready",
   "unreachable",
@@ -18,7 +18,7 @@ const ownTolerations = [
   "unschedulable",
 ].map((name) => ({ key: `node.kubernetes.io/${name}`, operator: "Exists" }));
 
-/** Keeps one pod of each DaemonSet on every node that it is for, cordoned and broken ones included. */
+/** Maintains one pod of each DaemonSet on every eligible node, including cordoned and not ready ones. */
 export function reconcileDaemonSets(view: View): readonly Action[] {
   return view.daemonSets.flatMap((set): readonly Action[] => {
     const revision = templateHash(set);
@@ -33,7 +33,7 @@ export function reconcileDaemonSets(view: View): readonly Action[] {
       .filter((pod) => !isDeleting(pod) && (isFinished(pod) || !names.has(nodeNameOf(pod))))
       .map((item): Action => ({ do: "delete", kind: "pods", item }));
     const old = pods.filter((pod) => isActive(pod) && at(pod, "metadata", "labels", revisionLabel) !== revision);
-    // One node after the other: the next one when all others are ready again.
+    // One node after the other: the next one when the pods of all others are ready.
     const isSettled = missing.length === 0 && pods.every(isReady);
     const [first] = isSettled ? old : [];
     const replaced: readonly Action[] = first === undefined ? [] : [{ do: "delete", kind: "pods", item: first }];

@@ -10,8 +10,8 @@ import { type Action, isDeleting, type Item, type ObjectEvent, type View } from 
 const hashLabel = "pod-template-hash";
 
 /**
- * Keeps one ReplicaSet for each Deployment. A changed template gets a ReplicaSet of its own, at full size at once; the former
- * one is emptied when the new one is ready. There is no surge, no pausing, no history: drains need none of that.
+ * Maintains one ReplicaSet for each Deployment. A changed template gets a new ReplicaSet, at full size at once; the old one is
+ * scaled to zero when the new one is ready. There is no surge, no pause and no history, which drains do not need.
  */
 export function reconcileDeployments(view: View): readonly Action[] {
   return view.deployments.flatMap((deployment): readonly Action[] => {

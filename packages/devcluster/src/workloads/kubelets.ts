@@ -224,7 +224,7 @@ function addressOf(node: Item): string | undefined {
   return stringAt(address, "address");
 }
 
-/** An address of 10.0.0.0/8 out of a uid: the same for a pod's whole life. */
+/** An address of 10.0.0.0/8 derived from a UID: the same for the whole life of a pod. */
 function podAddress(uid: string): string {
   const hex = uid.replaceAll(/[^0-9a-f]/g, "").padEnd(6, "0");
   const part = (start: number): number => Number.parseInt(hex.slice(start, start + 2), 16);

@@ -2,13 +2,16 @@ import { createHash } from "node:crypto";
 import { arrayAt, type JsonObject, objectAt } from "../json/json.ts";
 import type { Item } from "./view.ts";
 
-/** The reference by which a controller owns what it makes. */
+/** The owner reference of what a controller creates. */
 export function ownerReference(apiVersion: string, kind: string, { metadata }: Item): JsonObject {
   const { name, uid } = metadata;
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** A pod out of the template of its controller: labels, annotations and finalizers are those of the template, as kube-controller-manager copies them. */
+/**
+ * A pod of its controller's template, with the labels, annotations and finalizers of the template, as in
+ * kube-controller-manager.
+ */
 export function podFromTemplate(
   kind: string,
   owner: Item,

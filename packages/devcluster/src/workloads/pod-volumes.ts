@@ -1,7 +1,9 @@
 import { arrayAt, at, field, stringAt } from "../json/json.ts";
 import { type Item, keyOfItem, type View } from "./view.ts";
 
-/** The CSI volumes of a pod; undefined while one of its claims is missing or not bound. Other volumes need no attaching. */
+/**
+ * The CSI volumes of a pod; undefined while one of its claims is missing or not bound. Other volumes are not attached.
+ */
 export function volumesOf({ claims, volumes }: View, pod: Item): readonly Item[] | undefined {
   const found: Item[] = [];
   for (const entry of arrayAt(pod, "spec", "volumes")) {
@@ -31,13 +33,13 @@ export function csiDriverOf(volume: Item): string {
   return stringAt(volume, "spec", "csi", "driver") ?? "";
 }
 
-/** A volume as node.status names it: `kubernetes.io/csi/DRIVER^HANDLE`. */
+/** The name of a volume in node.status: `kubernetes.io/csi/DRIVER^HANDLE`. */
 export function uniqueVolumeName(volume: Item): string {
   const handle = field(at(volume, "spec", "csi"), "volumeHandle");
   return `kubernetes.io/csi/${csiDriverOf(volume)}^${typeof handle === "string" ? handle : ""}`;
 }
 
-/** Whether a claim is bound only when a pod that uses it has a node. */
+/** Whether a claim is bound only when a pod that uses it has a node (WaitForFirstConsumer). */
 export function waitsForConsumer({ storageClasses }: View, claim: Item): boolean {
   const name = stringAt(claim, "spec", "storageClassName") ?? "";
   const storageClass = storageClasses.find(({ metadata }) => metadata.name === name);
@@ -52,7 +54,7 @@ export function claimKeysOf(pod: Item): readonly string[] {
   });
 }
 
-/** Why a pod cannot be scheduled for its claims, in the words of kube-scheduler; undefined when it can. */
+/** Why a pod's claims make it unschedulable, in the words of kube-scheduler; undefined when they do not. */
 export function claimProblem(view: View, pod: Item): string | undefined {
   for (const key of claimKeysOf(pod)) {
     const claim = view.claims.find((candidate) => keyOfItem(candidate) === key);

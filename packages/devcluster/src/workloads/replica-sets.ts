@@ -7,7 +7,7 @@ import { type Action, isDeleting, type Item, type View } from "./view.ts";
 /** The most pods that one reconcile creates or deletes for one set, so that a typo does not fill the cluster at once. */
 const burst = 50;
 
-/** Keeps as many pods as each ReplicaSet wants. Pods on their way out do not count: their replacement comes at once. */
+/** Maintains the pods of each ReplicaSet. Terminating pods do not count: they are replaced at once. */
 export function reconcileReplicaSets(view: View): readonly Action[] {
   return view.replicaSets.flatMap((set): readonly Action[] => {
     const pods = controlledBy(set, view.pods).filter(isActive);
@@ -39,7 +39,7 @@ function adjust(set: Item, pods: readonly Item[]): readonly Action[] {
     .map((item) => ({ do: "delete", kind: "pods", item }));
 }
 
-/** Pods that are worth least go first: those without a node, then those that are not ready. */
+/** The order of deletion: pods without a node first, then those that are not ready. */
 function worth(pod: Item): number {
   return nodeNameOf(pod) === "" ? 0 : isReady(pod) ? 2 : 1;
 }

@@ -11,8 +11,8 @@ export interface Writes {
 }
 
 /**
- * Carries an action out. What another has done in the meantime is no failure: the next pass looks again. All patches name
- * the version that was decided by, so that nothing that was not seen is overwritten.
+ * Runs an action. A write that fails because another client has changed the object is not an error: the next reconcile decides
+ * again. All patches carry the resourceVersion of the decision, so that no unseen change is overwritten.
  */
 export async function runAction(api: ApiClient, action: Action, writes: Writes, signal: AbortSignal): Promise<void> {
   try {

@@ -10,9 +10,9 @@ const scheduler = "default-scheduler";
 const tooMany = "Too many pods";
 
 /**
- * Binds pods without a node: of the nodes with the labels the pod asks for, without a taint that it does not tolerate (being cordoned
- * or not ready counts as one), and with room for one more pod, the one with the fewest pods. A pod that fits nowhere is told
- * why, in its condition PodScheduled.
+ * Binds pods without a node to the node with the fewest pods, among those with the labels that the pod selects, without a taint
+ * that it does not tolerate (cordoned and not ready count as taints), and with room for one more pod. A pod that fits no node
+ * gets the reason in its condition PodScheduled.
  */
 export function schedulePods(view: View): readonly Action[] {
   const { pods, nodes, now } = view;
@@ -49,7 +49,7 @@ export function schedulePods(view: View): readonly Action[] {
   });
 }
 
-/** Why a pod cannot go to a node, in the words of kube-scheduler; undefined when it can. */
+/** Why a pod does not fit a node, in the words of kube-scheduler; undefined when it fits. */
 function whyNot(pod: Item, node: Item, podCount: number): string | undefined {
   const labels = objectAt(node, "metadata", "labels");
   const wanted = entriesOf(objectAt(pod, "spec", "nodeSelector"));
@@ -73,7 +73,7 @@ function whyNowhere(nodeCount: number, refusals: ReadonlyMap<string, number>): s
   return `0/${nodeCount} nodes are available: ${reasons.join(", ")}. ${preemption(nodeCount, refusals.get(tooMany) ?? 0)}`;
 }
 
-/** What came of looking for pods to preempt: all pods have one priority here, so nothing ever does. */
+/** The result of preemption: all pods have the same priority here, so there is never a victim. */
 function preemption(nodeCount: number, fullNodes: number): string {
   const others = nodeCount - fullNodes;
   const outcomes = [

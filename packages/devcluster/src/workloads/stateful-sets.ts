@@ -7,8 +7,8 @@ import { type Action, isDeleting, type Item, keyOfItem, type View } from "./view
 const revisionLabel = "controller-revision-hash";
 
 /**
- * Keeps the pods of StatefulSets: fixed names, each with its own claims, one after the other in their order. A pod whose
- * former self is still there waits for it to be gone; what is too many, or of an older template, goes from the end.
+ * Maintains the pods of StatefulSets: fixed names, each with its own claims, created one after the other in order. A pod waits
+ * for the deletion of its predecessor. Surplus and outdated pods are deleted from the end.
  */
 export function reconcileStatefulSets(view: View): readonly Action[] {
   return view.statefulSets.flatMap((set): readonly Action[] => {
@@ -31,7 +31,7 @@ function nextStep(set: Item, pods: readonly Item[], revision: string): readonly 
     if (!inParallel && (pod === undefined || !isReady(pod))) return steps;
   }
   if (steps.length > 0) return steps;
-  // Everything that should be there is ready: now what is too many or too old, one at a time, from the end.
+  // All desired pods are ready: surplus and outdated ones are deleted, one at a time, from the end.
   const descending = [...byOrdinal].toSorted(([a], [b]) => b - a);
   if (!inParallel && descending.some(([, pod]) => isDeleting(pod))) return [];
   const last = descending.find(

@@ -2,7 +2,7 @@ import { jsonEqual, type JsonObject, objectAt } from "../json/json.ts";
 import type { ResourceKey } from "./watched-resources.ts";
 import type { Action, Item } from "./view.ts";
 
-/** The patch that brings fields of a status to what they should be; none when they are so already. */
+/** The patch that sets fields of a status; none when they are set already. */
 export function statusPatch(kind: ResourceKey, item: Item, wanted: JsonObject): readonly Action[] {
   const present = objectAt(item, "status");
   const isSame = Object.entries(wanted).every(([key, value]) => jsonEqual(present[key], value));

@@ -5,9 +5,8 @@ import { tolerates } from "./taints.ts";
 import { type Action, isDeleting, podEvent, type View } from "./view.ts";
 
 /**
- * Deletes pods from nodes with a NoExecute taint: at once where they do not tolerate it, after the shortest `tolerationSeconds`
- * where they do for a time. As kube-controller-manager's taint eviction; the time is counted from when the taint was first
- * seen here.
+ * Deletes pods from nodes with a NoExecute taint, like kube-controller-manager's taint eviction: at once when they do not
+ * tolerate it, else after the shortest `tolerationSeconds`. The time counts from when the taint was first seen here.
  */
 export function evictFromTaintedNodes(view: View): readonly Action[] {
   const taints = new Map(
@@ -32,7 +31,7 @@ export function evictFromTaintedNodes(view: View): readonly Action[] {
   });
 }
 
-/** How long a pod stands the taints; undefined for ever. */
+/** How long a pod tolerates the taints; undefined for ever. */
 function toleratedSeconds(taints: readonly Json[], tolerations: readonly Json[]): number | undefined {
   const used = taints.map((taint) => tolerations.filter((toleration) => tolerates(toleration, taint)));
   if (used.some((matching) => matching.length === 0)) return 0;

@@ -7,8 +7,8 @@ import { type Action, isDeleting, type ObjectEvent, type View } from "./view.ts"
 const own: ReadonlySet<string> = new Set([notReadyTaint, unreachableTaint, "node.kubernetes.io/unschedulable"]);
 
 /**
- * Keeps the taints by which a node's state reaches the scheduler and the pods on it: not ready, unreachable, cordoned. As
- * kube-controller-manager's node lifecycle controller does. Nodes that have never reported anything are left alone.
+ * Maintains the taints for the state of a node: not ready, unreachable, cordoned. Like kube-controller-manager's node lifecycle
+ * controller. Nodes that have never reported a status are ignored.
  */
 export function taintNodes(view: View): readonly Action[] {
   return view.nodes.flatMap((node): readonly Action[] => {

@@ -1,14 +1,14 @@
 import { arrayAt, field, type Json, stringAt } from "../json/json.ts";
 import { isTrue } from "../objects/conditions.ts";
 
-/** The first taint that keeps pods with these tolerations off a node; undefined when none does. */
+/** The first taint that these tolerations do not tolerate; undefined when there is none. */
 export function repellingTaint(taints: readonly Json[], tolerations: readonly Json[]): Json | undefined {
   return taints.find(
     (taint) => field(taint, "effect") !== "PreferNoSchedule" && !tolerations.some((one) => tolerates(one, taint)),
   );
 }
 
-/** Whether a toleration stands a taint. Source: Kubernetes documentation, "Taints and Tolerations". */
+/** Whether a toleration tolerates a taint. Source: Kubernetes documentation, "Taints and Tolerations". */
 export function tolerates(toleration: Json, taint: Json): boolean {
   const effect = stringAt(toleration, "effect") ?? "";
   const key = stringAt(toleration, "key") ?? "";
@@ -18,13 +18,15 @@ export function tolerates(toleration: Json, taint: Json): boolean {
   return key !== "" && (stringAt(toleration, "value") ?? "") === (stringAt(taint, "value") ?? "");
 }
 
-/** The taint of a node whose kubelet reports that it is not ready, and of one that is silent. */
+/** The taints of a node whose kubelet reports not ready, and of one without heartbeats. */
 export const notReadyTaint = "node.kubernetes.io/not-ready";
 export const unreachableTaint = "node.kubernetes.io/unreachable";
-/** Somebody vouches that a node is shut down, so that its pods and volumes may be taken away without its kubelet. */
+/**
+ * A user confirms with it that a node is shut down, so that its pods and volumes may be removed without its kubelet.
+ */
 export const outOfServiceTaint = "node.kubernetes.io/out-of-service";
 
-/** The taints of a node, with those that stand for being cordoned or not ready and that nobody has written yet. */
+/** The taints of a node, including those for cordoned and not ready that are not written yet. */
 export function taintsOf(node: Json): readonly Json[] {
   const taints = arrayAt(node, "spec", "taints");
   const isCordoned = field(field(node, "spec"), "unschedulable") === true;

@@ -7,7 +7,7 @@ import {
   volumeAttachmentResource,
 } from "@millwright/kube";
 
-/** The resources that workloads are made of, by the names under which the view has them. */
+/** The resources that workloads watch, by their names in the view. */
 export const resources = {
   pods: podResource,
   nodes: nodeResource,

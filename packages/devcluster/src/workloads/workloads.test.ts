@@ -73,7 +73,7 @@ const nodesOf = async (app: string) => (await placement(app)).map((place) => pla
 const patch = (path: string, body: unknown) =>
   server.call("PATCH", path, body, { "content-type": "application/merge-patch+json" });
 
-test("a deployment's pods run on different nodes, and its status says so", async () => {
+test("a deployment's pods run on different nodes, and its status counts them", async () => {
   joinNodes("a", "b");
   await server.call("POST", `${apps}/deployments`, workload("web"));
   await expect.poll(() => nodesOf("web"), wait).toEqual(["a", "b"]);
@@ -88,7 +88,7 @@ test("a deployment's pods run on different nodes, and its status says so", async
   await expect.poll(() => items(podsPath), wait).toEqual([]);
 });
 
-test("a new template replaces all pods, and the old set is emptied when the new one is ready", async () => {
+test("a new template replaces all pods, and the old set is scaled to zero when the new one is ready", async () => {
   joinNodes("a");
   await server.call("POST", `${apps}/deployments`, workload("web"));
   await expect.poll(async () => (await placement("web")).length, wait).toBe(2);
@@ -107,7 +107,7 @@ test("a new template replaces all pods, and the old set is emptied when the new 
   expect((await placement("web")).filter((pod) => before.includes(pod))).toEqual([]);
 });
 
-test("a drain: evicted pods end with their grace, come back elsewhere, and the budget recovers", async () => {
+test("a drain: evicted pods end within their grace period, are recreated elsewhere, and the budget recovers", async () => {
   joinNodes("a", "b");
   await server.call("POST", `${apps}/deployments`, workload("web"));
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -130,7 +130,7 @@ test("a drain: evicted pods end with their grace, come back elsewhere, and the b
   await expect.poll(allowed, wait).toBe(1);
 });
 
-test("a pod that does not end by itself keeps its grace to the end", async () => {
+test("a pod that does not end by itself uses its whole grace period", async () => {
   joinNodes("a");
   const annotations = { "simulation.millwright.dev/stop-after-seconds": "60" };
   const spec = { containers, terminationGracePeriodSeconds: 1 };
@@ -142,7 +142,7 @@ test("a pod that does not end by itself keeps its grace to the end", async () =>
   expect(performance.now() - start).toBeGreaterThan(950);
 });
 
-test("a pod goes where its selector and tolerations let it, or is told why not", async () => {
+test("a pod is scheduled by its selector and tolerations, or has the reason why not", async () => {
   joinNodes("a", "b");
   await expect
     .poll(async () => (await items("/api/v1/nodes")).filter((node) => isTrue(node, "Ready")).length, wait)
@@ -237,7 +237,7 @@ test("a daemon set runs on every node, cordoned or new", async () => {
     .toMatchObject({ desiredNumberScheduled: 2, numberReady: 2 });
 });
 
-test("pods of a node that fell silent are not ready, and go with its Node", async () => {
+test("pods of a node without heartbeats are not ready, and are deleted with its Node", async () => {
   await end();
   await begin(1_200);
   joinNodes("a");

@@ -4,8 +4,8 @@ import { quoted, plainText } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
 /**
- * Puts the errors of ajv into the words of kube-apiserver. Of a union it names the union itself, and what is wrong by the first of
- * its schemas.
+ * Translates ajv's errors to those of kube-apiserver. For a union it reports the union itself and the errors of its first
+ * schema.
  */
 export function causesOf(errors: readonly ErrorObject[]): readonly Cause[] {
   return errors.flatMap((error) => {
@@ -23,7 +23,7 @@ export function causesOf(errors: readonly ErrorObject[]): readonly Cause[] {
   });
 }
 
-/** Of a text, Kubernetes says the first that is wrong: its length comes before its pattern. */
+/** Kubernetes reports only the first error of a string, in this order. */
 const textKeywords = ["maxLength", "minLength", "pattern"];
 
 function isHidden(error: ErrorObject, errors: readonly ErrorObject[]): boolean {

@@ -54,7 +54,7 @@ export function toAjvSchema(schema: Schema): JsonObject {
   return result;
 }
 
-/** OpenAPI says `exclusiveMinimum: true` beside a minimum; JSON Schema wants the number itself. */
+/** OpenAPI has `exclusiveMinimum: true` beside a minimum; JSON Schema has the number itself. */
 function translateExclusive(schema: Schema, result: Record<string, Json>, bound: string, exclusive: string): void {
   const limit = field(schema, bound);
   const flag = field(schema, exclusive);

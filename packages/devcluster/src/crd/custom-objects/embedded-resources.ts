@@ -2,7 +2,7 @@ import { entriesOf, field, isArray, isObject, type Json, stringAt } from "../../
 import { itemSchema, propertySchema, type Schema } from "../../schema/schema.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
-/** What is wrong with the objects inside of an object that `x-kubernetes-embedded-resource` marks. */
+/** Validates the embedded objects that `x-kubernetes-embedded-resource` marks. */
 export function embeddedProblems(value: Json | undefined, schema: Schema | undefined, path = ""): readonly Cause[] {
   if (schema === undefined || value === undefined) return [];
   if (isArray(value)) {

@@ -2,8 +2,8 @@ import { entriesOf, field, isArray, isObject, type Json, type JsonObject, object
 import { itemSchema, propertySchema, type Schema } from "../../schema/schema.ts";
 
 /**
- * Fills in the defaults of a structural schema. A null counts as missing where the schema does not allow null. Values that are
- * complete are shared, not copied.
+ * Applies the defaults of a structural schema. A null counts as missing where the schema is not nullable. Complete values are
+ * shared, not copied.
  */
 export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
   const filled = new Map<string, Json>();
@@ -29,7 +29,7 @@ export function fillDefaults(object: JsonObject, schema: Schema): JsonObject {
   return hasChanged ? objectFrom(filled) : object;
 }
 
-/** Whether null is a value like others: where it is allowed, and where nobody says what is. */
+/** Whether null is a valid value: where the schema is nullable or has no type. */
 function allowsNull(schema: Schema): boolean {
   return field(schema, "nullable") === true || field(schema, "type") === undefined;
 }

@@ -3,7 +3,7 @@ import { itemSchema, listMapKeysOf, listTypeOf, propertySchema, type Schema } fr
 import { quoted } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
 
-/** The items that a `set` list or a `map` list holds twice. */
+/** The duplicate items of `set` and `map` lists. */
 export function duplicateItems(value: Json | undefined, schema: Schema | undefined, path = ""): readonly Cause[] {
   if (schema === undefined || value === undefined) return [];
   if (isObject(value)) {

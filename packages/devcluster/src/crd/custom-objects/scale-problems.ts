@@ -6,7 +6,7 @@ import { invalidValue } from "../../errors/field-errors.ts";
 
 const largest = 2 ** 31 - 1;
 
-/** What keeps the replicas that a scale subresource shows from being a count, on top of what the schema says. */
+/** Validates the replicas that a scale subresource exposes, beyond the schema. */
 export function scaleProblems(object: JsonObject, paths: ScalePaths, part: "all" | "status"): readonly Cause[] {
   return [
     ...(part === "all" ? countProblems(object, paths.specReplicasPath) : []),

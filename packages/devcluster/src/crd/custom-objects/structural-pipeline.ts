@@ -14,7 +14,7 @@ import { prune } from "../../schema/prune.ts";
 import { checkRules } from "../rules/check-rules.ts";
 import { type RuleTree, ruleTreeOf } from "../rules/rule-tree.ts";
 
-/** More findings than this tell nobody anything. */
+/** More errors are of no use to a reader. */
 const causeLimit = 20;
 
 /** Pruning, defaulting and validation by the structural schema of a CRD. The validator is compiled at its first use. */
@@ -45,18 +45,18 @@ export function structuralPipeline(schema: Schema): SchemaPipeline {
   };
 }
 
-/** A write of the status is held against the schema of the status alone. */
+/** A write of the status is validated against the schema of the status alone. */
 function isOf({ instancePath, params }: ErrorObject, part: "all" | "status"): boolean {
   if (part === "all") return true;
   return /^\/status(?:\/|$)/.test(instancePath) || (instancePath === "" && params["missingProperty"] === "status");
 }
 
-/** Kubernetes names what is wrong with a status without its beginning in the text, and with it as the field. */
+/** Kubernetes leaves out `status.` in the text of an error in the status, and has it in the field. */
 function seenFromStatus(cause: Cause): Cause {
   return { ...cause, message: cause.message.replace(/(?<=: )status(?:\.|(?= in body))/, "") };
 }
 
-/** Findings after which rules are not run: they could not rely on what the schema says. */
+/** Errors after which rules do not run, because rules rely on the schema. */
 const blocking: ReadonlySet<string> = new Set([
   "FieldValueRequired",
   "FieldValueTooLong",
@@ -73,15 +73,15 @@ const rulesNotChecked: Cause = {
 };
 
 /**
- * Ratcheting: a value that was valid under an older schema may stay as it is while other fields change.
- * Source: Kubernetes documentation, "Validation ratcheting".
+ * Ratcheting: a value that was valid under an older schema may stay while other fields change. Source: Kubernetes documentation,
+ * "Validation ratcheting".
  */
 function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean {
   if (live === undefined || error.instancePath === "" || error.data === undefined) return false;
   let before: Json | undefined = live;
   for (const part of error.instancePath.split("/").slice(1)) {
     const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    // The place of an item says nothing about which item it was before.
+    // The index of an item does not identify it in the old list.
     if (isArray(before)) return false;
     before = field(before, key);
   }
@@ -89,7 +89,7 @@ function isUnchanged(error: ErrorObject, live: JsonObject | undefined): boolean 
   return before !== undefined && JSON.stringify(before) === JSON.stringify(data);
 }
 
-/** Patterns are in Go's syntax; those that Go does not understand are left out of the schema. */
+/** Patterns are in Go's syntax; those that Go rejects are left out of the schema. */
 const goRegExp = Object.assign(
   (pattern: string): RegExp => {
     const read = goPattern(pattern);
@@ -99,7 +99,7 @@ const goRegExp = Object.assign(
   { code: "goRegExp" },
 );
 
-/** What is wrong with one value by a schema, rules apart. */
+/** Validates one value by a schema, without its rules. */
 export function schemaChecks(schema: Schema, value: Json): readonly Cause[] {
   const validator = compile(schema);
   return validator(value) ? [] : causesOf(validator.errors ?? []);
@@ -116,7 +116,7 @@ function compile(schema: Schema): ValidateFunction {
     code: { regExp: goRegExp },
   });
   for (const [name, test] of Object.entries(stringFormats)) ajv.addFormat(name, test);
-  // The metadata of every object is checked by the server itself, for all kinds alike.
+  // The server itself validates the metadata of objects of all kinds.
   const hasMetadata = isObject(objectAt(schema, "properties")["metadata"]);
   const own = hasMetadata ? withField(schema, ["properties", "metadata"], { type: "object" }) : schema;
   return ajv.compile(toAjvSchema(own));

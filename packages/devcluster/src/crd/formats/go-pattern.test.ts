@@ -44,11 +44,11 @@ test.each([
   ["^(?=a)", "invalid or unsupported Perl syntax: `(?=`"],
   ["(?!a)", "invalid or unsupported Perl syntax: `(?!`"],
   ["a\\", "trailing backslash at end of expression: ``"],
-])("refuses %s in Go's words", (pattern, why) => {
+])("rejects %s with Go's error", (pattern, why) => {
   expect(goPattern(pattern)).toEqual({ fault: `error parsing regexp: ${why}` });
 });
 
-test("a pattern either compiles or says why not", () => {
+test("a pattern either compiles or has an error", () => {
   const parts = fc.constantFrom(
     "a",
     "\\",

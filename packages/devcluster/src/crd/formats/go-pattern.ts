@@ -1,14 +1,14 @@
-/** A regular expression in Go's syntax (RE2), ready to run; or what Go says of one that it does not understand. */
+/** A compiled regular expression in Go's syntax (RE2), or Go's error for one that it rejects. */
 export type GoPattern = { readonly regExp: RegExp } | { readonly fault: string };
 
 const known = new Map<string, GoPattern>();
-/** Patterns come out of schemas and rules: few, and the same again and again. */
+/** There are few patterns, of schemas and rules, and they are used again and again. */
 const knownLimit = 2000;
 
 /**
- * Translates a pattern from RE2, which Kubernetes checks by, to a RegExp with the same meaning. What only JavaScript has
- * (references, looking around) is refused in Go's words, so that a pattern that works here works in a cluster.
- * Source: https://github.com/google/re2/wiki/Syntax.
+ * Translates a pattern from RE2, Kubernetes' syntax, to a RegExp with the same meaning. Features of JavaScript alone
+ * (back-references, lookaround) are rejected with Go's error, so that a pattern that works here works in a cluster. Source:
+ * https://github.com/google/re2/wiki/Syntax.
  */
 export function goPattern(source: string): GoPattern {
   const present = known.get(source);
@@ -21,7 +21,7 @@ export function goPattern(source: string): GoPattern {
 
 function compile(source: string): GoPattern {
   try {
-    // Flags at the very start hold for the whole pattern.
+    // Flags at the very start apply to the whole pattern.
     const [whole = "", flags = ""] = /^\(\?([im]+)\)/.exec(source) ?? [];
     return { regExp: new RegExp(translate(source.slice(whole.length)), `u${flags}`) };
   } catch (error) {
@@ -61,7 +61,7 @@ function translate(source: string): string {
   let out = "";
   let place = 0;
   let open = 0;
-  /** What a repetition would repeat: nothing at the start, and no other repetition. */
+  /** The operand of a repetition: not at the start, and not another repetition. */
   let before: "nothing" | "something" | "repetition" = "nothing";
   let lastRepetition = "";
 
@@ -131,7 +131,7 @@ function translate(source: string): string {
   return out;
 }
 
-/** The beginning of a group. */
+/** The opening of a group. */
 function readGroup(source: string, start: number): { readonly text: string; readonly length: number } {
   if (source[start + 1] !== "?") return { text: "(", length: 1 };
   const rest = source.slice(start);
@@ -143,7 +143,7 @@ function readGroup(source: string, start: number): { readonly text: string; read
     return refuse("invalid or unsupported Perl syntax", part);
   }
   const [whole, set = "", , end] = flags;
-  // Flags that hold for the rest of a group have no counterpart.
+  // Flags for the rest of a group have no counterpart in JavaScript.
   if (end === ")") return refuse("invalid or unsupported Perl syntax", whole);
   if (/[sU]/.test(set)) return refuse("invalid or unsupported Perl syntax", whole);
   return { text: whole, length: whole.length };

@@ -9,7 +9,7 @@ import { addTexts } from "./library/texts.ts";
 import { addUrls } from "./library/urls.ts";
 
 interface RuleEnvironments {
-  /** For rules whose `oldSelf` is there on every run. */
+  /** For rules that run with an `oldSelf` only. */
   readonly plain: Environment;
   /** For rules with `optionalOldSelf`. */
   readonly optional: Environment;
@@ -18,8 +18,8 @@ interface RuleEnvironments {
 let environments: RuleEnvironments | undefined;
 
 /**
- * What rules of CRDs may use: CEL itself and the libraries that Kubernetes adds, the authorizer apart, which only admission
- * policies have. Made at the first use, since most servers never see a rule.
+ * The environment of CRD rules: CEL itself and the libraries that Kubernetes adds, without the authorizer, which only admission
+ * policies have. Created at the first use, since most servers never evaluate a rule.
  */
 export function ruleEnvironments(): RuleEnvironments {
   environments ??= createEnvironments();

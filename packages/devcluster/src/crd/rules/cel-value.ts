@@ -1,7 +1,7 @@
 import { entriesOf, field, isArray, isObject, type Json } from "../../json/json.ts";
 import { itemSchema, propertySchema, type Schema } from "../../schema/schema.ts";
 
-/** What an expression sees: integers are bigint, as CEL wants them, and times are dates. */
+/** A value in an expression: integers are bigint, as CEL wants them, and times are dates. */
 export type CelValue = null | boolean | number | bigint | string | Date | readonly CelValue[] | CelObject;
 
 interface CelObject {
@@ -14,7 +14,9 @@ const reserved: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A JSON value as an expression sees it, by its schema. Names of fields that CEL cannot spell are escaped as Kubernetes does. */
+/**
+ * Converts a JSON value for an expression, by its schema. Field names that CEL cannot spell are escaped as in Kubernetes.
+ */
 export function celValueOf(value: Json, schema: Schema | undefined): CelValue {
   if (isArray(value)) {
     const items = itemSchema(schema);
@@ -49,7 +51,7 @@ export function escapedName(name: string): string {
     .replaceAll("/", "__slash__");
 }
 
-/** How many values there are inside of a value, itself included. */
+/** The number of values inside a value, itself included. */
 export function sizeOf(value: Json | undefined): number {
   if (isArray(value)) return value.reduce<number>((total, item) => total + sizeOf(item), 1);
   if (isObject(value)) return entriesOf(value).reduce((total, [, item]) => total + sizeOf(item), 1);

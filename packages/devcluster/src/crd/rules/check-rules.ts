@@ -8,12 +8,12 @@ import { type CompiledRule, firstLine } from "./compile-rule.ts";
 import type { RuleTree } from "./rule-tree.ts";
 
 /**
- * The most that one rule may cost on one value, in steps as they are estimated: nodes of the expression, times the size of
- * the value for each loop inside of a loop. Evaluation cannot be interrupted, so it is not begun when it would take long.
+ * The maximum estimated cost of one rule on one value: nodes of the expression, times the size of the value for each nested
+ * loop. Evaluation cannot be interrupted, so it does not start when it would take long.
  */
 const costLimit = 5_000_000;
 
-/** Runs the rules of a schema. `live` is the value that is stored; undefined for what is new. */
+/** Runs the rules of a schema. `live` is the stored value; undefined for a new one. */
 export function checkRules(
   tree: RuleTree | undefined,
   value: Json | undefined,
@@ -55,7 +55,7 @@ function checkRule(
   path: string,
 ): readonly Cause[] {
   if (rule.usesOldSelf && live === undefined && !rule.optionalOldSelf) return [];
-  // Ratcheting: a value that is stored already may stay as it is, unless the rule is about changes.
+  // Ratcheting: a stored value may stay as it is, unless the rule is a transition rule.
   if (!rule.usesOldSelf && live !== undefined && jsonEqual(live, value)) return [];
   const at = path + pathSuffix(rule.fieldPath, path);
   if (rule.nodes * sizeOf(value) ** rule.loopDepth > costLimit) {
@@ -80,14 +80,14 @@ function messageOf(rule: CompiledRule, context: Readonly<Record<string, unknown>
   if (rule.messageExpression === undefined) return rule.message;
   try {
     const text: unknown = rule.messageExpression(context);
-    // An expression that fails, or says nothing on one line, gives way to the message.
+    // The message is the fallback for an expression that fails, or whose result is empty or has several lines.
     return typeof text === "string" && text.trim() !== "" && !text.includes("\n") ? text.trim() : rule.message;
   } catch {
     return rule.message;
   }
 }
 
-/** Kubernetes shows a plain value as it is, anything else by its type. */
+/** Kubernetes shows a plain value as it is, and the type of any other. */
 function shownValue(value: Json, schema: Schema): string {
   return isObject(value) || isArray(value) ? shownType(schema) : quoted(value);
 }

@@ -4,7 +4,7 @@ import { ruleEnvironments } from "./cel-environment.ts";
 import { patternFault, withGoMatches } from "./go-matches.ts";
 import { measure } from "./rule-shape.ts";
 
-/** A rule of `x-kubernetes-validations`, ready to run. */
+/** A compiled rule of `x-kubernetes-validations`. */
 export interface CompiledRule {
   readonly rule: string;
   readonly evaluate: ParseResult;
@@ -12,21 +12,21 @@ export interface CompiledRule {
   readonly messageExpression: ParseResult | undefined;
   readonly reason: string;
   readonly fieldPath: string;
-  /** It compares with what is stored: it runs on updates only, unless `optionalOldSelf` is set. */
+  /** A transition rule: it runs on updates only, unless `optionalOldSelf` is set. */
   readonly usesOldSelf: boolean;
   readonly optionalOldSelf: boolean;
-  /** Nodes of the expression, and how deep loops stand inside of loops: what its cost is estimated by. */
+  /** Nodes of the expression and the depth of its loops, which its cost is estimated by. */
   readonly nodes: number;
   readonly loopDepth: number;
 }
 
-/** What is wrong with a rule: a sentence that says where. */
+/** An error of a rule, with its place. */
 export interface RuleProblem {
   readonly field: "rule" | "messageExpression";
   readonly message: string;
 }
 
-/** Compiles a rule; returns what is wrong with it when it cannot be compiled. */
+/** Compiles a rule; returns its error when it does not compile. */
 export function compileRule(declaration: Json): CompiledRule | RuleProblem {
   const rule = stringAt(declaration, "rule")?.trim() ?? "";
   const messageRule = stringAt(declaration, "messageExpression")?.trim() ?? "";
@@ -56,7 +56,7 @@ export function compileRule(declaration: Json): CompiledRule | RuleProblem {
   };
 }
 
-/** Tells a compiled rule from what is wrong with one. */
+/** Whether the result is a compiled rule, not an error. */
 export function isCompiled(result: CompiledRule | RuleProblem): result is CompiledRule {
   return "evaluate" in result;
 }
@@ -74,7 +74,7 @@ function compile(environment: Environment, expression: string): ParseResult | st
   }
 }
 
-/** The first line of an error: the library draws the source below it. */
+/** The first line of an error. The library appends the source. */
 export function firstLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split("\n")[0] ?? "";

@@ -3,7 +3,7 @@ import { goPattern } from "../formats/go-pattern.ts";
 import { ownMatches } from "./library/regular-expressions.ts";
 import { childrenOf } from "./rule-shape.ts";
 
-/** What calls to `matches` and its like say of their patterns, where these are written out. */
+/** The errors of literal patterns in calls of `matches` and similar functions. */
 export function patternFault(node: ASTNode): string | undefined {
   if (node.op === "rcall" && ["matches", ownMatches, "find", "findAll"].includes(node.args[0])) {
     const [pattern] = node.args[2];
@@ -23,7 +23,7 @@ export function patternFault(node: ASTNode): string | undefined {
   return undefined;
 }
 
-/** An error of a compiler, with the line that it is about. */
+/** A compile error with its source line. */
 function atPlace(source: string, start: number, why: string): string {
   const before = source.slice(0, start).split("\n");
   const column = before.at(-1)?.length ?? 0;
@@ -31,7 +31,7 @@ function atPlace(source: string, start: number, why: string): string {
   return `ERROR: <input>:${before.length}:${column + 1}: ${why}\n | ${line}\n | ${".".repeat(column)}^`;
 }
 
-/** An expression in which `text.matches(pattern)` goes to the function that has Go's patterns. */
+/** The expression with `text.matches(pattern)` redirected to the function with Go's patterns. */
 export function withGoMatches(expression: string, node: ASTNode): string {
   const places = matchesPlaces(node, expression);
   return places

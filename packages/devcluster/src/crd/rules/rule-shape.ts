@@ -2,7 +2,7 @@ import type { ASTNode } from "@marcbachmann/cel-js";
 
 const loops: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "existsOne", "map", "filter"]);
 
-/** What the cost of an expression is estimated by. */
+/** The properties of an expression that its cost is estimated by. */
 export interface Shape {
   readonly nodes: number;
   readonly depth: number;

@@ -4,7 +4,7 @@ import type { Cause } from "../../errors/status-error.ts";
 import { invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 import { type CompiledRule, compileRule, isCompiled } from "./compile-rule.ts";
 
-/** The rules of a schema, at the places where they stand; parts of the schema without rules are left out. */
+/** The rules of a schema by their place; subschemas without rules are left out. */
 export interface RuleTree {
   readonly schema: Schema;
   readonly rules: readonly CompiledRule[];
@@ -13,7 +13,9 @@ export interface RuleTree {
   readonly items: RuleTree | undefined;
 }
 
-/** Compiles the rules of a schema; undefined when it has none. Rules that cannot be compiled were refused with their CRD. */
+/**
+ * Compiles the rules of a schema; undefined when it has none. Validation of the CRD rejects rules that do not compile.
+ */
 export function ruleTreeOf(schema: Schema): RuleTree | undefined {
   const rules = arrayAt(schema, "x-kubernetes-validations").map(compileRule).filter(isCompiled);
   const properties = new Map<string, RuleTree>();
@@ -33,7 +35,7 @@ export function ruleTreeOf(schema: Schema): RuleTree | undefined {
 
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/** What is wrong with the rules of a schema, for the author of the CRD. */
+/** Validates the rules of a schema, for the author of the CRD. */
 export function ruleProblems(schema: Schema, path: string): readonly Cause[] {
   const own = arrayAt(schema, "x-kubernetes-validations").flatMap((declaration, index) =>
     declarationProblems(declaration, schema, `${path}.x-kubernetes-validations[${index}]`),
@@ -73,7 +75,7 @@ function declarationProblems(declaration: Json, schema: Schema, place: string): 
   return [...causes, invalidValue(`${place}.${result.field}`, shown, result.message)];
 }
 
-/** Whether a path (`.a.b`, `['a-b']`) names a property below a schema. */
+/** Whether a path (`.a.b`, `['a-b']`) names a property of a schema. */
 function leadsSomewhere(path: string, schema: Schema): boolean {
   let current: Json | undefined = schema;
   let rest = path;

@@ -49,7 +49,7 @@ const firstCause = (answer: TestAnswer): Json | undefined => causesOf(answer)[0]
 
 const sizes = { min: { type: "integer" }, max: { type: "integer" } };
 
-test("a rule that does not hold refuses the object in the words of Kubernetes", async () => {
+test("an object that violates a rule is invalid, with the message of Kubernetes", async () => {
   await serve({
     properties: sizes,
     "x-kubernetes-validations": [{ rule: "self.min <= self.max", message: "min must not exceed max" }],
@@ -73,7 +73,7 @@ test.each([
   [{ rule: "self.min < 3", message: "m", reason: "FieldValueForbidden", fieldPath: ".min" }, "spec.min: Forbidden: m"],
   [{ rule: "self.min < 3", message: "m", reason: "FieldValueRequired" }, "spec: Required value: m"],
   [{ rule: "self.none == 1", message: "m" }, 'spec: Invalid value: "object": no such key: none evaluating rule: m'],
-])("%j says %s", async (rule, message) => {
+])("%j has the message %s", async (rule, message) => {
   await serve({
     properties: { ...sizes, none: { type: "integer" } },
     "x-kubernetes-validations": [rule],
@@ -83,7 +83,7 @@ test.each([
   expect(body["message"]).toBe(`Gadget.example.io "g" is invalid: ${message}`);
 });
 
-test("a rule about changes runs on changes only", async () => {
+test("a transition rule runs on updates only", async () => {
   await serve({
     properties: {
       class: { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "fixed" }] },
@@ -100,7 +100,7 @@ test("a rule about changes runs on changes only", async () => {
   expect((await update({})).code).toBe(200);
 });
 
-test("with optionalOldSelf a rule about changes runs on creation as well", async () => {
+test("with optionalOldSelf a transition rule runs on creation as well", async () => {
   const rule = "oldSelf.hasValue() ? self >= oldSelf.value() : self == 1";
   await serve({
     properties: { count: { type: "integer", "x-kubernetes-validations": [{ rule, optionalOldSelf: true }] } },
@@ -133,7 +133,7 @@ test("items of a map list are compared with the item of the same key", async () 
   expect(firstCause(await update({ parts: [part("b", 8), part("c", 1)] }))).toMatchObject({ field: "spec.parts[0]" });
 });
 
-test("what is stored may stay when a rule is added later", async () => {
+test("a stored value may stay when a rule is added later", async () => {
   await serve({ properties: { ...sizes, note: { type: "string" } } });
   await create({ min: 5 });
   const { body: crd } = await server.call("GET", `${crdsPath}/gadgets.example.io`);
@@ -145,13 +145,13 @@ test("what is stored may stay when a rule is added later", async () => {
   expect((await update({ min: 6 })).code).toBe(422);
 });
 
-test("rules wait for the schema", async () => {
+test("rules do not run on an object that does not fit the schema", async () => {
   await serve({ properties: sizes, required: ["max"], "x-kubernetes-validations": [{ rule: "self.min < self.max" }] });
   const causes = causesOf(await create({ min: 3 }));
   expect(causes.map((cause) => field(cause, "field"))).toEqual(["spec.max", "<nil>"]);
 });
 
-test("a rule that would take too long is not begun", async () => {
+test("a rule that would take too long does not run", async () => {
   const rule = "self.all(a, self.all(b, self.all(c, a + b + c >= 0)))";
   await serve({
     properties: { n: { type: "array", items: { type: "integer" }, "x-kubernetes-validations": [{ rule }] } },
@@ -170,7 +170,7 @@ test.each([
   ["", "rule is not specified"],
   ["1 + 1", "must evaluate to a bool"],
   ["unknownFunction(self)", "compilation failed"],
-])("a CRD with the rule %j is refused", async (rule, message) => {
+])("a CRD with the rule %j is invalid", async (rule, message) => {
   const { code, body } = await serve({ properties: sizes, "x-kubernetes-validations": [{ rule }] });
   expect(code).toBe(422);
   expect(body["message"]).toContain(message);
@@ -196,7 +196,7 @@ test("items of sets and map lists are unique", async () => {
   ]);
 });
 
-test("an embedded resource says what it is and keeps its metadata", async () => {
+test("an embedded resource requires apiVersion and kind, and keeps its metadata", async () => {
   await serve({
     properties: {
       object: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },

@@ -6,7 +6,7 @@ import { dropUnknown } from "../../schema/prune.ts";
 import { schemaChecks } from "../custom-objects/structural-pipeline.ts";
 import { invalidValue } from "../../errors/field-errors.ts";
 
-/** Defaults that their own schema would refuse. */
+/** Validates defaults by their own schema. */
 export function defaultProblems(schema: Schema, path: string): readonly Cause[] {
   const fallback = field(schema, "default");
   const own = fallback === undefined || fallback === null ? [] : problemsOf(fallback, schema, `${path}.default`);

@@ -7,7 +7,7 @@ const listType = "x-kubernetes-list-type";
 const mapKeys = "x-kubernetes-list-map-keys";
 const mapType = "x-kubernetes-map-type";
 
-/** What is wrong with how a schema says that lists and maps merge. */
+/** Validates the list types and map types of a schema. */
 export function listProblems(schema: Schema, path: string): readonly Cause[] {
   const type = stringAt(schema, "type") ?? "";
   const list = stringAt(schema, listType);

@@ -5,7 +5,7 @@ import type { Cause } from "../../errors/status-error.ts";
 import { nameErrors } from "../../objects/names.ts";
 import { invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 
-/** What is wrong with the name, group, scope and names of a definition. */
+/** Validates that the name of a CRD fits its plural and group. */
 export function nameProblems(crd: JsonObject): readonly Cause[] {
   const group = stringAt(crd, "spec", "group") ?? "";
   const plural = stringAt(crd, "spec", "names", "plural") ?? "";
@@ -18,7 +18,7 @@ export function nameProblems(crd: JsonObject): readonly Cause[] {
 const protectedGroup = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
 const approval = "api-approved.kubernetes.io";
 
-/** What is wrong with the group and the scope. */
+/** Validates the group and the scope. */
 export function groupProblems(crd: JsonObject): readonly Cause[] {
   const group = stringAt(crd, "spec", "group") ?? "";
   const scope = stringAt(crd, "spec", "scope") ?? "";
@@ -44,7 +44,7 @@ export function approvalProblems(crd: JsonObject): readonly Cause[] {
   return [required(`metadata.annotations[${approval}]`, why)];
 }
 
-/** What is wrong with the names under which a resource is served. */
+/** Validates the names under which a resource is served. */
 export function servedNameProblems(crd: JsonObject): readonly Cause[] {
   const names = at(crd, "spec", "names");
   const text = (key: string): string => stringAt(names, key) ?? "";
@@ -80,7 +80,7 @@ export function servedNameProblems(crd: JsonObject): readonly Cause[] {
   ];
 }
 
-/** What is wrong with how objects are converted between versions. */
+/** Validates how objects are converted between versions. */
 export function conversionProblems(crd: JsonObject): readonly Cause[] {
   const strategy = stringAt(crd, "spec", "conversion", "strategy") ?? "";
   if (strategy === "") return [required("spec.conversion.strategy")];
@@ -97,7 +97,7 @@ export function conversionProblems(crd: JsonObject): readonly Cause[] {
   ];
 }
 
-/** Versions, as Go prints them when it says what is wrong with all of them. */
+/** Versions, as Go prints them in an error about all of them. */
 export function shownVersions(crd: JsonObject): string {
   return quoted(
     arrayAt(crd, "spec", "versions").map((version) => ({

@@ -5,24 +5,24 @@ import { goPattern } from "../formats/go-pattern.ts";
 import { forbiddenField, invalidValue, notSupported, required } from "../../errors/field-errors.ts";
 import { listProblems } from "./list-problems.ts";
 
-/** Where a schema stands; the root has rules of its own. */
+/** The place of a schema; the root has rules of its own. */
 type Place = "root" | "property" | "items";
 
 const types = ["array", "boolean", "integer", "number", "object", "string"];
-/** Keywords of JSON Schema that custom resources cannot have. */
+/** Keywords of JSON Schema that Kubernetes does not support. */
 const refused = ["definitions", "dependencies", "id", "patternProperties", "additionalItems", "$schema", "$ref"];
 
 /**
- * What keeps a schema from being structural, and what Kubernetes refuses in schemas of custom resources besides.
- * Source: Kubernetes documentation, "Specifying a structural schema".
+ * Validates that a schema is structural, and what else Kubernetes requires of schemas of custom resources. Source: Kubernetes
+ * documentation, "Specifying a structural schema".
  */
 export function schemaProblems(schema: Schema, path: string): readonly Cause[] {
   const keywords = keywordProblems(schema, path);
-  // A schema that cannot be read is not looked at any further.
+  // An unreadable schema gets no further errors.
   return keywords.length > 0 ? keywords : structuralProblems(schema, path, "root");
 }
 
-/** The parts of a schema that describe other values, each with its path. */
+/** The subschemas that describe other values, each with its path. */
 function partsOf(schema: Schema, path: string): readonly (readonly [Schema, string, Place])[] {
   const parts: [Schema, string, Place][] = [];
   const items = field(schema, "items");
@@ -39,7 +39,7 @@ function byKey([a]: readonly [string, Json], [b]: readonly [string, Json]): numb
   return a < b ? -1 : 1;
 }
 
-/** The schemas inside of a union, each with its path. */
+/** The schemas of a union, each with its path. */
 function unionOf(schema: Schema, path: string): readonly (readonly [Schema, string])[] {
   const not = field(schema, "not");
   return [
@@ -138,7 +138,7 @@ function structuralProblems(schema: Schema, path: string, place: Place): readonl
   return causes.toSorted((a, b) => ((a.field ?? "") < (b.field ?? "") ? -1 : 1));
 }
 
-/** `kind`, `apiVersion` and `metadata` are Kubernetes' own: a schema may only narrow names. */
+/** `kind`, `apiVersion` and `metadata` belong to Kubernetes: a schema may only restrict names. */
 function identityProblems(schema: Schema, path: string): readonly Cause[] {
   const properties = field(schema, "properties");
   const causes: Cause[] = [];
@@ -163,7 +163,7 @@ function identityProblems(schema: Schema, path: string): readonly Cause[] {
   return causes;
 }
 
-/** What a schema inside of `allOf`, `anyOf`, `oneOf` and `not` may not say: it only narrows what stands outside. */
+/** Fields that are forbidden inside `allOf`, `anyOf`, `oneOf` and `not`, which may only restrict the outer schema. */
 const onlyOutside: readonly (readonly [string, string])[] = [
   ["type", "must be empty to be structural"],
   ["additionalProperties", "must be undefined to be structural"],
@@ -186,7 +186,9 @@ function unionProblems(schema: Schema, path: string): readonly Cause[] {
   );
 }
 
-/** `anyOf: [{ type: integer }, { type: string }]`, in place or as the first of `allOf`, is the one union that may name types. */
+/**
+ * `anyOf: [{ type: integer }, { type: string }]`, in place or as the first of `allOf`, is the only union that may have types.
+ */
 function isIntOrString(schema: Schema, childPath: string): boolean {
   const holder = childPath.endsWith(".allOf[0]") ? arrayAt(schema, "allOf")[0] : schema;
   if (!/\.(?:anyOf\[[01]\]|allOf\[0\])$/.test(childPath)) return false;

@@ -8,7 +8,7 @@ const columnFormats = ["byte", "date", "date-time", "double", "float", "int32", 
 const simplePath = /^\.[a-zA-Z0-9_\-.[\]'"@?()=!<>*:/ $]*$/;
 const dottedPath = /^(?:\.[a-zA-Z0-9_-]+)+$/;
 
-/** What is wrong with the columns of a version. */
+/** Validates the printer columns of a version. */
 export function columnProblems(version: Json, path: string): readonly Cause[] {
   return arrayAt(version, "additionalPrinterColumns").flatMap((column, index) => {
     const place = `${path}[${index}]`;
@@ -34,7 +34,7 @@ function notSimple(path: string, value: string): Cause {
   return invalidValue(path, value, "must be a simple json path starting with .");
 }
 
-/** What is wrong with the scale subresource of a version. */
+/** Validates the scale subresource of a version. */
 export function subresourceProblems(version: Json, path: string): readonly Cause[] {
   const scale = at(version, "subresources", "scale");
   if (!isObject(scale)) return [];
@@ -55,7 +55,7 @@ export function subresourceProblems(version: Json, path: string): readonly Cause
 
 const selectableLimit = 8;
 
-/** What is wrong with the fields by which objects of a version can be selected. */
+/** Validates the selectable fields of a version. */
 export function selectableProblems(version: Json, path: string): readonly Cause[] {
   const fields = arrayAt(version, "selectableFields");
   const schema = at(version, "schema", "openAPIV3Schema");

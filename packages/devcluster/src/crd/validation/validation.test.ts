@@ -35,11 +35,11 @@ test.each([
     "must not be empty if x-kubernetes-list-type is map",
   ],
   [{ metadata: { type: "object", properties: { labels: { type: "object" } } } }, "metadata is implicitly specified"],
-])("refuses the properties %j", async (properties, why) => {
+])("rejects the properties %j", async (properties, why) => {
   expect(await define(properties)).toContain(why);
 });
 
-test("accepts what is structural", async () => {
+test("accepts a structural schema", async () => {
   const either = { "x-kubernetes-int-or-string": true, anyOf: [{ type: "integer" }, { type: "string" }] };
   const item = { type: "object", required: ["k"], properties: { k: text } };
   const list = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], type: "array", items: item };
@@ -56,7 +56,7 @@ test.each([
     "spec.subresources.scale.statusReplicasPath: Required",
   ],
   [{ selectableFields: [{ jsonPath: ".spec.none" }] }, "does not refer to a valid field"],
-])("refuses the version %j", async (version, why) => {
+])("rejects the version %j", async (version, why) => {
   expect(await define({ x: text }, version)).toContain(why);
 });
 
@@ -64,6 +64,6 @@ test.each([
   [{ plural: "As" }, "spec.names.plural: Invalid value"],
   [{ kind: "a b" }, "spec.names.kind: Invalid value"],
   [{ listKind: "A" }, "kind and listKind may not be the same"],
-])("refuses the names %j", async (names, why) => {
+])("rejects the names %j", async (names, why) => {
   expect(await define({ x: text }, {}, names)).toContain(why);
 });

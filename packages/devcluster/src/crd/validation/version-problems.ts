@@ -8,7 +8,7 @@ import { label1035Errors } from "../../objects/names.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { columnProblems, selectableProblems, subresourceProblems } from "./served-parts.ts";
 
-/** What is wrong with the versions of a definition. */
+/** Validates the versions of a CRD. */
 export function versionProblems(crd: JsonObject): readonly Cause[] {
   const versions = arrayAt(crd, "spec", "versions");
   const causes = versions.flatMap((version, index) => ownProblems(version, `spec.versions[${index}]`));
@@ -43,13 +43,16 @@ function togetherProblems(crd: JsonObject, versions: readonly Json[]): readonly 
   ];
 }
 
-/** The first version is also the `spec.version` of old clients, and named so. */
+/** The first version is also the `spec.version` of old clients, and reported under that name. */
 function firstNameProblems([first]: readonly Json[]): readonly Cause[] {
   const name = stringAt(first, "name") ?? "";
   return name === "" ? [] : label1035Errors(name).map((why) => invalidValue("spec.version", name, why));
 }
 
-/** What stands in all versions alike is named without a version, as kube-apiserver's own form of a definition has it. */
+/**
+ * Errors of values that are equal in all versions have a path without a version, like in kube-apiserver's internal form of a
+ * CRD.
+ */
 function placesOf(versions: readonly Json[], part: string, together: string): readonly (readonly [Json, string])[] {
   const [first, ...rest] = versions;
   if (first === undefined) return [];
@@ -81,14 +84,14 @@ function sharedProblems(versions: readonly Json[]): readonly Cause[] {
   ];
 }
 
-/** What `status.storedVersions` lacks, as the same answer says it. */
+/** The versions that `status.storedVersions` lacks, in the form of the same error. */
 export function storedVersionProblems(crd: JsonObject): readonly Cause[] {
   const versions = arrayAt(crd, "spec", "versions");
   const stored = versions.filter((version) => field(version, "storage") === true);
   const names = stored.map((version) => stringAt(version, "name") ?? "");
   const path = "status.storedVersions";
   if (names.length === 0) return [invalidValue(path, undefined, "must have at least one stored version")];
-  // The last one counts as the one that is stored, the first one is what a new definition notes.
+  // The last one counts as the storage version; a new CRD records the first one.
   const last = names.at(-1);
   return last === names[0] ? [] : [invalidValue(path, [names[0] ?? ""], `must have the storage version ${last}`)];
 }

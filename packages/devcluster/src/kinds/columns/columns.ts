@@ -4,7 +4,7 @@ import { ageText } from "../../objects/timestamps.ts";
 import { createdDescription, nameDescription } from "../../resources/column-descriptions.ts";
 import type { Column } from "../../resources/resource-definition.ts";
 
-/** Reads a cell out of an object; `missing` is what an absent value shows. */
+/** Reads a cell of an object; `missing` is shown for an absent value. */
 function textColumn(name: string, path: readonly string[], missing = "", priority = 0): Column {
   return { name, type: "string", priority, cell: (object) => shown(at(object, ...path)) ?? missing };
 }
@@ -36,7 +36,7 @@ const countColumn = (name: string, ...paths: readonly (readonly string[])[]): Co
     paths.reduce((sum, path) => sum + entriesOf(objectAt(object, ...path)).length + arrayAt(object, ...path).length, 0),
 });
 
-/** Name and age: what kinds without columns of their own show. */
+/** Name and age, for kinds without columns of their own. */
 export const defaultColumns: readonly Column[] = [
   nameColumn,
   { ...ageColumn, name: "Created At", cell: (object) => stringAt(object, "metadata", "creationTimestamp") ?? "" },

@@ -29,7 +29,7 @@ function restarts(pod: JsonObject): string {
 }
 
 function readinessGates(pod: JsonObject): string {
-  const gates = arrayAt(pod, "spec", "readinessGates").map((handler) => field(handler, "conditionType"));
+  const gates = arrayAt(pod, "spec", "readinessGates").map((gate) => field(gate, "conditionType"));
   if (gates.length === 0) return "<none>";
   const met = arrayAt(pod, "status", "conditions").filter(
     (condition) => gates.includes(field(condition, "type")) && field(condition, "status") === "True",

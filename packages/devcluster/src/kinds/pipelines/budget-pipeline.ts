@@ -3,7 +3,7 @@ import { quoted } from "../../json/quoting.ts";
 import type { Cause } from "../../errors/status-error.ts";
 import { builtInPipeline } from "./built-in-pipeline.ts";
 
-/** Disruption budgets: `minAvailable` or `maxUnavailable`, not both. */
+/** PodDisruptionBudgets: `minAvailable` or `maxUnavailable`, not both. */
 export const disruptionBudgetPipeline = builtInPipeline({
   complete: (budget) => ({
     ...budget,
@@ -45,7 +45,7 @@ export const disruptionBudgetPipeline = builtInPipeline({
 
 const selectorOperators: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist"]);
 
-/** What is wrong with a label selector. */
+/** Validates a label selector. */
 function selectorProblems(selector: Json | undefined, path: string): readonly Cause[] {
   return arrayAt(selector, "matchExpressions").flatMap((expression, index): Cause[] => {
     const place = `${path}.matchExpressions[${index}]`;

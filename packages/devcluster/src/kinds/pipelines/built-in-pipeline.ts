@@ -4,14 +4,14 @@ import { badRequest, type Cause } from "../../errors/status-error.ts";
 import { qualifiedNameErrors } from "../../objects/names.ts";
 import type { SchemaPipeline } from "../../resources/resource-definition.ts";
 
-/** What a built-in kind adds to the checks that are the same for all. */
+/** The defaults and checks of a built-in kind beyond the common ones. */
 interface BuiltInRules {
   readonly prepare?: (object: JsonObject) => JsonObject;
   readonly complete?: (object: JsonObject) => JsonObject;
   readonly validate?: (object: JsonObject, live: JsonObject | undefined, part: "all" | "status") => readonly Cause[];
 }
 
-/** The light pipeline of a built-in kind: defaults that other clients rely on, and a few required fields. */
+/** The pipeline of a built-in kind: defaults that other clients rely on, and a few required fields. */
 export function builtInPipeline({ prepare, complete, validate }: BuiltInRules = {}): SchemaPipeline {
   return {
     prepare: (object) => ({ object: prepare?.(object) ?? object, unknown: [] }),
@@ -31,7 +31,7 @@ function requireText(object: JsonObject, ...path: readonly string[]): readonly C
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Secrets: `stringData` becomes `data`, values are base64, the type is Opaque unless given. */
+/** Secrets: `stringData` becomes `data`, values are base64, the default type is Opaque. */
 export const secretPipeline = builtInPipeline({
   prepare(secret) {
     const written = objectAt(secret, "stringData");
@@ -57,7 +57,7 @@ export const secretPipeline = builtInPipeline({
   ],
 });
 
-/** The keys that a secret of a known type has to have. */
+/** The required keys of a secret of a known type. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
@@ -71,7 +71,7 @@ function typeProblems(secret: JsonObject, live: JsonObject | undefined): readonl
   return [{ reason: "FieldValueInvalid", message, field: "type" }];
 }
 
-/** Throws 400 in the words of Go's decoder. The value stays out of the message: somebody may have forgotten to encode it. */
+/** Throws 400 in the words of Go's decoder, without the value, which may be an unencoded secret. */
 function refuseBadBase64(kind: string, text: string): void {
   const compact = text.replaceAll(/[\r\n]/g, "");
   if (base64.test(compact)) return;
@@ -114,7 +114,7 @@ function immutableProblems(
   ].map((name) => ({ reason: "FieldValueForbidden", message, field: name }));
 }
 
-/** The values of a config map or secret together may not be larger than this. */
+/** The maximum total size of the values of a ConfigMap or Secret. */
 const dataLimitBytes = 1024 * 1024;
 
 function sizeProblems(object: JsonObject, parts: readonly string[], path: string): readonly Cause[] {
@@ -132,7 +132,7 @@ function sizeProblems(object: JsonObject, parts: readonly string[], path: string
   return [{ reason: "FieldValueTooLong", message, field: path }];
 }
 
-/** Config maps: good keys, each either text or binary. */
+/** ConfigMaps: valid keys, each with text or binary data. */
 export const configMapPipeline = builtInPipeline({
   prepare(map) {
     for (const [, value] of entriesOf(field(map, "binaryData"))) refuseBadBase64("ConfigMap", plainText(value));
@@ -157,7 +157,7 @@ export const configMapPipeline = builtInPipeline({
   ],
 });
 
-/** Namespaces: the finalizer and phase that their deletion works through. */
+/** Namespaces: the finalizer and the phase of their deletion. */
 export const namespacePipeline = builtInPipeline({
   prepare(namespace) {
     const name = stringAt(namespace, "metadata", "name") ?? "";
@@ -183,7 +183,7 @@ export const namespacePipeline = builtInPipeline({
 });
 
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-/** `v1.NodeSystemInfo` as Go writes it when it is empty. */
+/** An empty `v1.NodeSystemInfo` as Go writes it. */
 const emptyNodeInfo: JsonObject = Object.fromEntries(
   [
     "machineID",
@@ -199,7 +199,7 @@ const emptyNodeInfo: JsonObject = Object.fromEntries(
   ].map((key) => [key, ""]),
 );
 
-/** Nodes: both forms of the pod CIDR, the parts of the status that are always written, taints with known effects. */
+/** Nodes: both forms of the pod CIDR, the status fields that are always written, taints with known effects. */
 export const nodePipeline = builtInPipeline({
   prepare(node) {
     const cidr = stringAt(node, "spec", "podCIDR");
@@ -241,7 +241,7 @@ export const nodePipeline = builtInPipeline({
   ],
 });
 
-/** A field that may be set and then never changes. */
+/** A field that is immutable once it is set. */
 function changedOnce(object: JsonObject, live: JsonObject | undefined, ...path: readonly string[]): readonly Cause[] {
   const before = stringAt(live, ...path);
   if (!before || stringAt(object, ...path) === before) return [];
@@ -254,7 +254,7 @@ function changedOnce(object: JsonObject, live: JsonObject | undefined, ...path: 
   ];
 }
 
-/** Volume attachments name their driver, node and source. */
+/** VolumeAttachments require a driver, a node and a source. */
 export const volumeAttachmentPipeline = builtInPipeline({
   prepare: (attachment) => ({ ...attachment, status: { attached: false, ...objectAt(attachment, "status") } }),
   validate: (attachment) => [
@@ -263,7 +263,7 @@ export const volumeAttachmentPipeline = builtInPipeline({
   ],
 });
 
-/** Persistent volumes and claims start in the phases that their binder moves on from. */
+/** PersistentVolumes and claims: the initial phase, and the access modes. */
 export function volumePipeline(firstPhase: string): SchemaPipeline {
   return builtInPipeline({
     prepare: (volume) => ({
@@ -275,7 +275,7 @@ export function volumePipeline(firstPhase: string): SchemaPipeline {
   });
 }
 
-/** Storage classes name a provisioner. */
+/** StorageClasses require a provisioner. */
 export const storageClassPipeline = builtInPipeline({
   prepare: (storageClass) => ({ reclaimPolicy: "Delete", volumeBindingMode: "Immediate", ...storageClass }),
   validate: (storageClass) => requireText(storageClass, "provisioner"),
@@ -291,7 +291,7 @@ export const leasePipeline = builtInPipeline({
   },
 });
 
-/** Events: the namespace of an event is that of the object it is about. */
+/** Events: the namespace of an event is that of its object. */
 export const eventPipeline = builtInPipeline({
   prepare: (event) => ({ type: "Normal", ...event }),
 });

@@ -31,7 +31,7 @@ function withContainerDefaults(container: Json): Json {
   };
 }
 
-/** The defaults of a pod's spec that hold in templates as well. */
+/** The defaults of a pod's spec, also in templates. */
 export function withTemplateDefaults(spec: JsonObject): JsonObject {
   const containers = field(spec, "containers");
   const account = stringAt(spec, "serviceAccountName") || stringAt(spec, "serviceAccount");
@@ -47,7 +47,7 @@ export function withTemplateDefaults(spec: JsonObject): JsonObject {
   };
 }
 
-/** What is wrong with the spec of a pod, or of a template at `prefix`. */
+/** Validates the spec of a pod, or of a template at `prefix`. */
 export function podProblems(pod: Json | undefined, prefix = ""): readonly Cause[] {
   const path = `${prefix}spec`;
   const containers = arrayAt(pod, "spec", "containers");
@@ -87,7 +87,7 @@ function problem(path: string, reason: string, message: string): Cause {
   return { reason, message, field: path };
 }
 
-/** What admission gives every pod that does not say otherwise: five minutes on a node that fails. */
+/** The tolerations that admission adds by default: five minutes on a failed node. */
 const defaultTolerations = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map((key) => ({
   key,
   operator: "Exists",
@@ -95,7 +95,7 @@ const defaultTolerations = ["node.kubernetes.io/not-ready", "node.kubernetes.io/
   tolerationSeconds: 300,
 }));
 
-/** Both forms of the address, and conditions with the times that Go writes even when there are none. */
+/** Both forms of the address, and the times in conditions that Go writes even when they are empty. */
 function withStatusDefaults(status: JsonObject): JsonObject {
   const conditions = arrayAt(status, "conditions").map((condition) =>
     isObject(condition) ? { lastProbeTime: null, lastTransitionTime: null, ...condition } : condition,
@@ -131,7 +131,7 @@ export const podPipeline = builtInPipeline({
   complete,
   validate(pod, live, part) {
     if (live === undefined) return podProblems(pod);
-    // Both through admission: what it adds is no change.
+    // Both with the defaults of admission, which are not a change.
     if (part !== "status") {
       const changes = podUpdateProblems(objectAt(complete(pod), "spec"), objectAt(complete(live), "spec"));
       return [...podProblems(pod), ...changes];
@@ -140,7 +140,7 @@ export const podPipeline = builtInPipeline({
   },
 });
 
-/** What admission and the storage add. */
+/** The fields that admission and the storage layer add. */
 function complete(pod: JsonObject): JsonObject {
   const spec = objectAt(pod, "spec");
   const tolerations = arrayAt(spec, "tolerations");

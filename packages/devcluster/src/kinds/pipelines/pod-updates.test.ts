@@ -19,7 +19,7 @@ test.each([
   [{ tolerations: [{ key: "k", operator: "Exists", tolerationSeconds: 5 }, { key: "more" }] }],
   [{ schedulingGates: [] }],
   [{ nodeSelector: { zone: "a" } }],
-])("lets a pod that waits at a handler become %j", (change) => {
+])("allows a pod with a scheduling gate to become %j", (change) => {
   expect(problems(change)).toEqual([]);
 });
 
@@ -30,17 +30,17 @@ test.each([
   [{ schedulingGates: [{ name: "h" }] }, "spec.schedulingGates[0].name: Forbidden: only deletion is allowed"],
   [{ nodeName: "m", restartPolicy: "Never" }, "spec: Forbidden: pod updates may not change fields other than"],
   [{ containers: [{ name: "a", image: "i:1", env: [] }] }, "changed: containers"],
-])("does not let a pod become %j", (change, why) => {
+])("rejects a pod update to %j", (change, why) => {
   expect(problems(change).join()).toContain(why);
 });
 
-test("lets the grace of a pod become one only where it was negative", () => {
+test("allows to change the grace period of a pod to one only if it was negative", () => {
   expect(problems({ terminationGracePeriodSeconds: 1 })).toHaveLength(1);
   const negative = { ...live, terminationGracePeriodSeconds: -1 };
   expect(problems({ terminationGracePeriodSeconds: 1 }, negative)).toEqual([]);
 });
 
-test("does not let the node selector of a pod change that waits at no handler", () => {
+test("rejects a change of the node selector of a pod without scheduling gates", () => {
   const { schedulingGates: _gates, ...free } = live;
   expect(isObject(free) && problems({ nodeSelector: { zone: "a" } }, free)).toHaveLength(1);
 });

@@ -20,7 +20,7 @@ const forbidden = (path: string, why: string): Cause => ({
 });
 
 /**
- * What may not change in the spec of a pod: all but images, deadlines, and tolerations that are added. Both specs have the
+ * Validates an update of the spec of a pod: immutable except images, deadlines and added tolerations. Both specs have the
  * defaults of admission. Source: `ValidatePodUpdate` of Kubernetes.
  */
 export function podUpdateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
@@ -69,16 +69,16 @@ function tolerationProblems(next: JsonObject, live: JsonObject): readonly Cause[
 }
 
 function gateProblems(next: JsonObject, live: JsonObject): readonly Cause[] {
-  const before = new Set(arrayAt(live, "schedulingGates").map((handler) => stringAt(handler, "name")));
-  return arrayAt(next, "schedulingGates").flatMap((handler, index) => {
-    const name = stringAt(handler, "name") ?? "";
-    const why = `only deletion is allowed, but found new scheduling handler '${name}'`;
+  const before = new Set(arrayAt(live, "schedulingGates").map((gate) => stringAt(gate, "name")));
+  return arrayAt(next, "schedulingGates").flatMap((gate, index) => {
+    const name = stringAt(gate, "name") ?? "";
+    const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
     return before.has(name) ? [] : [forbidden(`spec.schedulingGates[${index}].name`, why)];
   });
 }
 
 const free: ReadonlySet<string> = new Set(["activeDeadlineSeconds", "tolerations", "schedulingGates"]);
-/** What a pod that waits at a handler may still be told. */
+/** The changes that a pod with scheduling gates allows. */
 const freeWhileGated: ReadonlySet<string> = new Set(["nodeSelector", "affinity"]);
 
 function changedFields(next: JsonObject, live: JsonObject): readonly string[] {
@@ -103,7 +103,7 @@ function isSame(key: string, next: Json | undefined, live: Json | undefined): bo
   );
 }
 
-/** What is wrong with the conditions that a pod's status is given. */
+/** Validates the conditions in an update of a pod's status. */
 export function podConditionProblems(pod: JsonObject, faultsOf: (type: string) => readonly string[]): readonly Cause[] {
   return arrayAt(objectAt(pod, "status"), "conditions").flatMap((condition, index) => {
     const type = stringAt(condition, "type") ?? "";

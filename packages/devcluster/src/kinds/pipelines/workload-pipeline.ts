@@ -6,8 +6,8 @@ import { podProblems, withTemplateDefaults } from "./pod-pipeline.ts";
 import type { SchemaPipeline } from "../../resources/resource-definition.ts";
 
 /**
- * ReplicaSets, Deployments, StatefulSets and DaemonSets: the defaults of their kind and of the pods they make, and a
- * selector that selects those pods and never changes.
+ * ReplicaSets, Deployments, StatefulSets and DaemonSets: the defaults of their kind and of their pods, and an immutable selector
+ * that selects those pods.
  */
 export function workloadPipeline(defaults: JsonObject): SchemaPipeline {
   return {
@@ -43,7 +43,7 @@ function selectorProblems(object: JsonObject, live: JsonObject | undefined): rea
   return [{ reason: "FieldValueInvalid", message, field: "spec.template.metadata.labels" }];
 }
 
-/** Roles bind once: the role of a binding cannot be changed. */
+/** The roleRef of a binding is immutable. */
 export const bindingPipeline: SchemaPipeline = {
   prepare: (object) => ({ object: withField(object, ["subjects"], at(object, "subjects")), unknown: [] }),
   validate(object, live) {

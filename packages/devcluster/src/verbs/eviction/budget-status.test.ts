@@ -34,7 +34,7 @@ const condition = (status: JsonObject) => {
   return [stringAt(found, "status"), stringAt(found, "reason"), stringAt(found, "message")];
 };
 
-test("counts what is ready against what should be, and says whether a pod may go", () => {
+test("counts healthy and desired pods, and allows or forbids a disruption", () => {
   const all = of({ maxUnavailable: 1 }, [pod("a"), pod("b"), pod("c")]);
   expect(all).toMatchObject({
     expectedPods: 3,
@@ -50,19 +50,19 @@ test("counts what is ready against what should be, and says whether a pod may go
   expect(of({ minAvailable: "50%" }, [pod("a"), pod("b")])).toMatchObject({ desiredHealthy: 2, expectedPods: 3 });
 });
 
-test("pods without a controller do not count where a share is asked for, so such a budget never lets a pod go", () => {
+test("pods without a controller do not count for a percentage, so such a budget allows no disruption", () => {
   const status = of({ maxUnavailable: 1 }, [pod("a", ""), pod("b", "")]);
   expect(status).toMatchObject({ expectedPods: 0, currentHealthy: 2, disruptionsAllowed: 0 });
   expect(of({ minAvailable: 1 }, [pod("a", ""), pod("b", "")])).toMatchObject({ disruptionsAllowed: 1 });
 });
 
-test("a controller that is not known is named in the condition, and nothing may go", () => {
+test("an unknown controller is named in the condition, and no disruption is allowed", () => {
   const status = of({ maxUnavailable: 1 }, [pod("a", "other")], { disruptionsAllowed: 5 });
   expect(status).toMatchObject({ disruptionsAllowed: 0 });
   expect(condition(status)).toEqual(["False", "SyncFailed", 'found no controllers for pod "a"']);
 });
 
-test("an evicted pod counts as gone until it is being deleted, and for two minutes at most", () => {
+test("an evicted pod counts as disrupted until it is being deleted, and for two minutes at most", () => {
   const pods = [pod("a"), pod("b"), pod("c")];
   const granted = (time: string) => of({ maxUnavailable: 1 }, pods, { disruptedPods: { a: time } });
   expect(granted("2026-01-01T00:09:00Z")).toMatchObject({
@@ -79,7 +79,7 @@ test("an evicted pod counts as gone until it is being deleted, and for two minut
   expect(at(after, "disruptedPods")).toBeUndefined();
 });
 
-test("the condition keeps its time while it says the same", () => {
+test("the condition keeps its transition time while it is the same", () => {
   const first = of({ maxUnavailable: 1 }, [pod("a"), pod("b"), pod("c")]);
   const later = budgetStatus(budget({ maxUnavailable: 1 }, first), [pod("a"), pod("b"), pod("c")], () => 3, new Date());
   expect(later).toEqual(first);

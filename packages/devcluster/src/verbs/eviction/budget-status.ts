@@ -15,12 +15,14 @@ import { matcherOfSelectorObject } from "../../selectors/label-selector.ts";
 import { plainText } from "../../json/quoting.ts";
 import { rfc3339 } from "../../objects/timestamps.ts";
 
-/** For this long an evicted pod that is still there counts as gone. Source: kube-controller-manager's disruption controller. */
+/**
+ * How long an evicted pod that still exists counts as disrupted. Source: kube-controller-manager's disruption controller.
+ */
 export const deletionTimeoutMs = 120_000;
 
 /**
- * The status of a budget for the pods of its namespace at a time; `scaleOf` gives the wanted replicas of a controller by its
- * uid. What cannot be worked out allows no disruption and says why in its condition.
+ * The status of a budget for the pods of its namespace at a time; `scaleOf` returns the desired replicas of a controller by its
+ * UID. A budget that cannot be evaluated allows no disruption and has the reason in its condition.
  */
 export function budgetStatus(
   budget: StoredObject,
@@ -58,7 +60,7 @@ export function budgetStatus(
   );
 }
 
-/** A status whose condition DisruptionAllowed says the same as its number. */
+/** The status with the condition DisruptionAllowed of its number. */
 export function withAllowance(status: JsonObject, now: Date): JsonObject {
   const isAllowed = Number(status["disruptionsAllowed"] ?? 0) > 0;
   return withDisruptionCondition(
@@ -88,14 +90,14 @@ function withDisruptionCondition(
   return { ...status, conditions: [...others, condition] };
 }
 
-/** How many pods there should be and how many must be healthy; or why that cannot be told. */
+/** The numbers of expected and of required healthy pods, or why they are unknown. */
 function wantedHealthy(
   budget: StoredObject,
   selected: readonly StoredObject[],
   scaleOf: (uid: string) => number | undefined,
 ): { readonly expectedPods: number; readonly desiredHealthy: number } | string {
   const minimum = at(budget, "spec", "minAvailable");
-  // A plain number of pods that must stay says nothing about how many there should be.
+  // With a plain number of required pods, the number of expected pods is that of the selected ones.
   if (typeof minimum === "number") return { expectedPods: selected.length, desiredHealthy: minimum };
   const expectedPods = expectedCount(selected, scaleOf);
   if (typeof expectedPods === "string") return expectedPods;
@@ -119,7 +121,7 @@ function expectedCount(pods: readonly StoredObject[], scaleOf: (uid: string) => 
   return [...scales.values()].reduce((sum, scale) => sum + scale, 0);
 }
 
-/** The evictions that were granted a moment ago and whose pods are not being deleted yet. */
+/** The recent evictions whose pods are not being deleted yet. */
 function stillDisrupted(budget: StoredObject, selected: readonly StoredObject[], now: Date): JsonObject {
   const granted = entriesOf(objectAt(budget, "status", "disruptedPods"));
   const waiting = new Set(

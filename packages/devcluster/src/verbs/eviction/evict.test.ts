@@ -28,7 +28,7 @@ test("evicts a pod that no budget protects", async () => {
   expect(body).toMatchObject({ metadata: { deletionGracePeriodSeconds: 30 } });
 });
 
-test("evicts as many pods as the budget allows and refuses the next with its cause", async () => {
+test("evicts as many pods as the budget allows and rejects the next with its cause", async () => {
   await runPod("a");
   await runPod("b");
   const spec = { minAvailable: 1, selector: { matchLabels: { app: "x" } } };

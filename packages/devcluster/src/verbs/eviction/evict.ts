@@ -15,8 +15,8 @@ import { commit } from "../update.ts";
 const budgetsCollection = "poddisruptionbudgets.policy";
 
 /**
- * Evicts a pod: deletes it when no disruption budget stands against it, else answers 429 with the cause
- * `DisruptionBudget`. A pod that is finished, pending or being deleted never counts against a budget.
+ * Evicts a pod: deletes it when no PodDisruptionBudget prevents that, else throws 429 with the cause `DisruptionBudget`. A
+ * finished, pending or terminating pod never counts against a budget.
  */
 export function evictPod(
   context: ServerContext,
@@ -54,12 +54,12 @@ export function evictPod(
   }
   if (!options.dryRun) checkPreconditions(pod, options);
   const isMarked = !options.dryRun && markEvicted(context, definition, pod);
-  // The mark has changed the version that the caller named.
+  // Setting the condition has changed the resourceVersion that the caller sent.
   deleteObject(context, definition, ref, isMarked ? { ...options, resourceVersion: undefined } : options);
   return { code: 201, body: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 } };
 }
 
-/** Throws 409 when the pod is not the one that the caller means. */
+/** Throws 409 when the preconditions of the caller do not match the pod. */
 function checkPreconditions(pod: StoredObject, { uid, resourceVersion }: DeleteOptions): void {
   const kind = { group: "", plural: "Pod", kind: "Pod" };
   const { name } = pod.metadata;
@@ -77,7 +77,7 @@ function checkPreconditions(pod: StoredObject, { uid, resourceVersion }: DeleteO
   }
 }
 
-/** Notes on a pod that it goes because of an eviction. Returns whether that changed it. */
+/** Sets the condition DisruptionTarget of an evicted pod. Returns whether that changed it. */
 function markEvicted(context: ServerContext, definition: ResourceDefinition, pod: StoredObject): boolean {
   const condition = {
     type: "DisruptionTarget",
@@ -101,7 +101,7 @@ function countsForBudgets(pod: StoredObject): boolean {
   return pod.metadata.deletionTimestamp === undefined;
 }
 
-/** A pod that is not ready may go when its budget's policy says so, or when the budget is met without it. */
+/** An unhealthy pod may be evicted when its budget's policy allows it, or when the budget is met without it. */
 function mayBeEvictedAnyway(pod: StoredObject, budget: StoredObject): boolean {
   const isReady = arrayAt(pod, "status", "conditions").some(
     (condition) => field(condition, "type") === "Ready" && field(condition, "status") === "True",
@@ -127,7 +127,7 @@ function spendDisruption(context: ServerContext, budget: StoredObject, podName: 
   const definition = context.registry.findKind("policy", "PodDisruptionBudget");
   if (definition === undefined) throw internalError("the kind PodDisruptionBudget is not served");
   const now = context.clock.now();
-  // The budget counts the pod as gone from here on, until it is, or until that has taken too long.
+  // The budget counts the pod as disrupted until it is deleted, or until that has taken too long.
   const disruptedPods = { ...objectAt(before, "disruptedPods"), [podName]: rfc3339(now) };
   const spent = { ...before, disruptionsAllowed: allowed - 1, disruptedPods };
   const status = allowed > 1 ? spent : withAllowance(spent, now);

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from "../../resources/resource-definition.ts"
 import type { ServerContext } from "../../resources/server-context.ts";
 import { updateObject } from "../update.ts";
 
-/** Writes the status of a budget in the name of one of the two programs that do so: the disruption controller and the eviction. */
+/** Writes the status of a budget, as the disruption controller or the eviction. */
 export function updateBudgetStatus(
   context: ServerContext,
   definition: ResourceDefinition,

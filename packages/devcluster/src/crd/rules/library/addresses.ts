@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from "node:net";
 type Family = 4 | 6;
 
 function familyOf(text: string): Family | undefined {
-  // Kubernetes takes neither zones nor IPv4 inside of IPv6.
+  // Kubernetes accepts neither zones nor IPv4-mapped IPv6.
   if (isIPv4(text)) return 4;
   return isIPv6(text) && !text.includes("%") && !text.includes(".") ? 6 : undefined;
 }
@@ -129,7 +129,7 @@ const isGlobal = (ip: Ip): boolean =>
   !ip.isIn("0.0.0.0/32", "255.255.255.255/32", "127.0.0.0/8", "224.0.0.0/4", "169.254.0.0/16") &&
   !ip.isIn("::/128", "::1/128", "ff00::/8", "fe80::/10");
 
-/** Adds `ip()`, `cidr()` and what they can be asked. Source: Kubernetes documentation, "IP address" and "CIDR library". */
+/** Adds `ip()`, `cidr()` and their methods. Source: Kubernetes documentation, "IP address" and "CIDR library". */
 export function addAddresses(environment: Environment): Environment {
   return environment
     .registerType("Ip", Ip)

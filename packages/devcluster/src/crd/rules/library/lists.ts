@@ -21,7 +21,7 @@ class SetFunctions {
   readonly namespace = "sets";
 }
 
-/** Adds the questions about lists, and about lists as sets. Source: Kubernetes documentation, "Kubernetes list library". */
+/** Adds the functions of lists, and of lists as sets. Source: Kubernetes documentation, "Kubernetes list library". */
 export function addLists(environment: Environment): Environment {
   return environment
     .registerFunction("list.isSorted(): bool", (list: readonly Comparable[]) =>

@@ -10,7 +10,7 @@ const byFormat =
   (text) =>
     stringFormats[name]?.(text) === true ? [] : [why];
 
-/** A base to which a suffix is added may end in a dash. */
+/** A prefix, to which a suffix is added, may end in a dash. */
 const asPrefix =
   (check: Check): Check =>
   (text) =>
@@ -19,7 +19,7 @@ const asPrefix =
 const label: Check = (text) => nameErrors(text, "label");
 const subdomain: Check = (text) => nameErrors(text, "subdomain");
 
-/** The formats that rules know by name. Source: Kubernetes documentation, "Kubernetes format library". */
+/** The named formats. Source: Kubernetes documentation, "Kubernetes format library". */
 const checks: Readonly<Record<string, Check>> = {
   dns1123Label: label,
   dns1123Subdomain: subdomain,
@@ -53,7 +53,7 @@ class FormatFunctions {
   readonly namespace = "format";
 }
 
-/** Adds `format.dns1123Label()` and its like, and `format.named()`. */
+/** Adds `format.dns1123Label()` and the other formats, and `format.named()`. */
 export function addNamedFormats(environment: Environment): Environment {
   const formats = new Map(Object.entries(checks).map(([name, check]) => [name, new Format(check)]));
   environment

@@ -4,7 +4,7 @@ import { quantityInNanos, quantityRule } from "../../../objects/quantity.ts";
 const one = 1_000_000_000n;
 const largestInt = 2n ** 63n;
 
-/** A `resource.Quantity` as rules see it. */
+/** A `resource.Quantity` in rules. */
 class Quantity {
   readonly #nanos: bigint;
 
@@ -31,7 +31,9 @@ function compare(a: Quantity, b: Quantity): bigint {
   return a.nanos < b.nanos ? -1n : a.nanos > b.nanos ? 1n : 0n;
 }
 
-/** Adds `quantity()`, `isQuantity()` and what quantities can be asked. Source: Kubernetes documentation, "Quantity library". */
+/**
+ * Adds `quantity()`, `isQuantity()` and the methods of quantities. Source: Kubernetes documentation, "Quantity library".
+ */
 export function addQuantities(environment: Environment): Environment {
   return environment
     .registerType("Quantity", Quantity)

@@ -1,7 +1,7 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import { goPattern } from "../../formats/go-pattern.ts";
 
-/** What `matches` is called inside: the library's own function has JavaScript's patterns. */
+/** The internal name of `matches`: the library's own function has JavaScript's patterns. */
 export const ownMatches = "goMatches";
 
 function read(pattern: string, flags = ""): RegExp {
@@ -10,7 +10,9 @@ function read(pattern: string, flags = ""): RegExp {
   return flags === "" ? result.regExp : new RegExp(result.regExp.source, result.regExp.flags + flags);
 }
 
-/** Adds the functions that take patterns in Go's syntax. Source: Kubernetes documentation, "Kubernetes regex library". */
+/**
+ * Adds the functions that take patterns in Go's syntax. Source: Kubernetes documentation, "Kubernetes regex library".
+ */
 export function addRegularExpressions(environment: Environment): Environment {
   return environment
     .registerFunction(`string.${ownMatches}(string): bool`, (text: string, pattern: string) => read(pattern).test(text))

@@ -43,7 +43,9 @@ function compareTags(a: readonly string[], b: readonly string[]): bigint {
   return a.length < b.length ? -1n : 0n;
 }
 
-/** Adds `semver()`, `isSemver()` and what versions can be asked. Source: Kubernetes documentation, "Kubernetes semver library". */
+/**
+ * Adds `semver()`, `isSemver()` and the methods of versions. Source: Kubernetes documentation, "Kubernetes semver library".
+ */
 export function addSemvers(environment: Environment): Environment {
   return environment
     .registerType("Semver", Semver)

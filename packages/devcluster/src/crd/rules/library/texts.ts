@@ -1,6 +1,6 @@
 import type { Environment } from "@marcbachmann/cel-js";
 
-/** Adds what the library lacks of CEL's string extensions. Source: cel-go, "ext/strings". */
+/** Adds those of CEL's string extensions that the library lacks. Source: cel-go, "ext/strings". */
 export function addTexts(environment: Environment): Environment {
   return environment
     .registerFunction("string.charAt(int): string", (text: string, index: bigint) => {
@@ -21,7 +21,7 @@ export function addTexts(environment: Environment): Environment {
     .registerFunction("string.format(list): string", formatted);
 }
 
-/** Fills `%s`, `%d`, `%f`, `%e`, `%x`, `%X`, `%o`, `%b` and `%%` of a text. */
+/** Formats a text with `%s`, `%d`, `%f`, `%e`, `%x`, `%X`, `%o`, `%b` and `%%`. */
 function formatted(text: string, values: readonly unknown[]): string {
   let next = 0;
   const result = text.replaceAll(/%(?:(%)|(?:\.(\d+))?([sdfexXob])|(.?))/g, (_, percent, digits, clause, other) => {

@@ -1,6 +1,6 @@
 import type { Environment } from "@marcbachmann/cel-js";
 
-/** A URL as rules see it: absolute, or a path that begins at the root. */
+/** A URL in rules: absolute, or a path that begins at the root. */
 class Url {
   readonly #url: URL;
   readonly #text: string;
@@ -18,7 +18,7 @@ class Url {
     return this.#isPath ? "" : this.#url.protocol.slice(0, -1);
   }
 
-  /** With its port as written: a URL object leaves out ports that are the usual ones. */
+  /** The host with its port as written: a URL object leaves out default ports. */
   get host(): string {
     if (this.#isPath) return "";
     return /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/.exec(this.#text)?.[1] ?? "";
